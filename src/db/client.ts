@@ -1,0 +1,147 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { MongoClient, MongoError, MongoServerError, type Db, type MongoClientOptions } from 'mongodb';
+import { hostsOf, withoutServiceOwnedOptions } from './connection-string.ts';
+import { isUnavailable } from './errors.ts';
+import type { DatabaseLog } from './log.ts';
+import { withRetry } from './retry.ts';
+
+/** Milliseconds to wait for a first answer at start before giving up. */
+const START_LIMIT_MS = 30_000;
+const START_PAUSE_MS = 1_000;
+/** Milliseconds for a readiness check. */
+const PING_LIMIT_MS = 3_000;
+
+const AUTHENTICATION_CODES: ReadonlySet<unknown> = new Set([13, 18, 8000]);
+
+/** An open connection pool to one database. */
+export interface Database {
+  readonly db: Db;
+  /** Resolves when the database answers. @throws ProblemError `database-unavailable` within about 3 s */
+  ping(): Promise<void>;
+  /** Closes all connections. Operations still under way fail with `database-unavailable`. */
+  close(): Promise<void>;
+}
+
+export interface ConnectOptions {
+  /** `mongodb://` or `mongodb+srv://`. Options in it about write concern, read preference and retries are ignored. */
+  uri: string;
+  databaseName: string;
+  log: DatabaseLog;
+  /** Connections at most; 50 by default, `maxPoolSize` in the URI wins. */
+  poolSize?: number;
+  /** Milliseconds to keep trying at start; 30,000 by default. */
+  startLimitMs?: number;
+}
+
+/** The database could not be used at start. The message is for the operator and carries no credentials. */
+export class DatabaseStartError extends Error {
+  constructor(message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.name = 'DatabaseStartError';
+  }
+}
+
+/**
+ * Connects to MongoDB. While the server cannot be reached it keeps trying for 30 s, one log line a try, because
+ * services and databases are often started together; wrong credentials or a wrong URI fail at once.
+ *
+ * @throws DatabaseStartError
+ */
+export async function connectDatabase(options: ConnectOptions): Promise<Database> {
+  const hosts = hostsOf(options.uri);
+  const client = createClient(options);
+  const db = client.db(options.databaseName);
+  try {
+    await waitForAnswer(db, hosts, options);
+  } catch (error) {
+    await client.close().catch(() => undefined);
+    throw error;
+  }
+  return {
+    db,
+    ping: () =>
+      withRetry(
+        async () => {
+          await db.command({ ping: 1 });
+        },
+        { budgetMs: PING_LIMIT_MS, attempts: 2 },
+      ),
+    close: () => client.close(),
+  };
+}
+
+function createClient({ uri, poolSize = 50 }: ConnectOptions): MongoClient {
+  const stripped = withoutServiceOwnedOptions(uri);
+  const defaults: MongoClientOptions = {
+    appName: 'prompt-gateway',
+    maxPoolSize: poolSize,
+    // The driver's default of two connections opened at a time makes the first burst after a start or an outage queue.
+    maxConnecting: 5,
+    // A stopped database must turn into a 503 within seconds, not the driver's 30.
+    serverSelectionTimeoutMS: 2_500,
+    connectTimeoutMS: 2_500,
+    waitQueueTimeoutMS: 2_500,
+    // Silence on a connection with an operation under way. Requests give up earlier (see retry.ts); this frees the
+    // connection, and leaves room for deletes of many documents.
+    socketTimeoutMS: 15_000,
+    // A server that hangs without closing its connections is noticed after this plus `connectTimeoutMS`.
+    heartbeatFrequencyMS: 2_000,
+  };
+  const overridable = Object.entries(defaults).filter(([name]) => !stripped.options.has(name.toLowerCase()));
+  try {
+    return new MongoClient(stripped.uri, {
+      ...Object.fromEntries(overridable),
+      writeConcern: { w: 'majority', journal: true },
+      readPreference: 'primary',
+      readConcern: { level: 'majority' },
+      // Off: a driver repeats a write under the assumption that the server recognises the repetition. Compatible
+      // servers exist that apply it twice. writes.ts repeats writes instead, in a way that needs nothing of the server.
+      retryWrites: false,
+      retryReads: true,
+      ignoreUndefined: true,
+      monitorCommands: false,
+    });
+  } catch (error) {
+    // The parser's message can quote the URI, so only its kind is passed on.
+    const kind = error instanceof Error ? error.name : 'unknown error';
+    throw new DatabaseStartError(`The database URI is not a valid MongoDB connection string (${kind}).`);
+  }
+}
+
+async function waitForAnswer(
+  db: Db,
+  hosts: string,
+  { log, startLimitMs = START_LIMIT_MS }: ConnectOptions,
+): Promise<void> {
+  const end = performance.now() + startLimitMs;
+  for (;;) {
+    try {
+      await db.command({ ping: 1 });
+      return;
+    } catch (error) {
+      if (isRefusal(error)) {
+        throw new DatabaseStartError(`The database at ${hosts} refused the credentials in its URI.`, { cause: error });
+      }
+      if (!isUnavailable(error)) {
+        throw new DatabaseStartError(`The database at ${hosts} cannot be used: ${describe(error)}`, { cause: error });
+      }
+      if (performance.now() + START_PAUSE_MS >= end) {
+        throw new DatabaseStartError(
+          `The database at ${hosts} did not answer within ${Math.round(startLimitMs / 1_000)} s: ${describe(error)}`,
+          { cause: error },
+        );
+      }
+      log.warn({ hosts, reason: describe(error) }, 'database does not answer yet, trying again');
+      await sleep(START_PAUSE_MS);
+    }
+  }
+}
+
+function isRefusal(error: unknown): boolean {
+  const server = error instanceof MongoError && error.cause instanceof MongoServerError ? error.cause : error;
+  return server instanceof MongoServerError && AUTHENTICATION_CODES.has(server.code);
+}
+
+function describe(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

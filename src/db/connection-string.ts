@@ -1,0 +1,48 @@
+/**
+ * The parts of a MongoDB connection string that this service looks at itself. The driver parses the rest.
+ * https://www.mongodb.com/docs/manual/reference/connection-string/
+ */
+
+/**
+ * Options that decide whether acknowledged writes are safe and reads current. They belong to the service:
+ * the driver merges `w` and `journal` of the URI over those it is given in code, so they have to leave the URI.
+ */
+const SERVICE_OWNED = new Set([
+  'w',
+  'j',
+  'journal',
+  'fsync',
+  'wtimeout',
+  'wtimeoutms',
+  'safe',
+  'readpreference',
+  'readpreferencetags',
+  'maxstalenessseconds',
+  'readconcernlevel',
+  'retrywrites',
+  'retryreads',
+  'timeoutms', // has no effect in the driver and prints a warning
+]);
+
+/** The connection string without the options that the service decides itself, and the names of the options left in it. */
+export function withoutServiceOwnedOptions(uri: string): { uri: string; options: ReadonlySet<string> } {
+  const start = uri.indexOf('?');
+  if (start === -1) return { uri, options: new Set() };
+  const kept = uri
+    .slice(start + 1)
+    .split('&')
+    .filter((option) => option !== '' && !SERVICE_OWNED.has(optionName(option)));
+  const base = uri.slice(0, start);
+  return { uri: kept.length === 0 ? base : `${base}?${kept.join('&')}`, options: new Set(kept.map(optionName)) };
+}
+
+/** The hosts of a connection string, for messages: never user, password or options. */
+export function hostsOf(uri: string): string {
+  const authority = /^mongodb(?:\+srv)?:\/\/([^/?]*)/.exec(uri)?.[1] ?? '';
+  const hosts = authority.slice(authority.lastIndexOf('@') + 1);
+  return hosts === '' ? 'the configured address' : hosts;
+}
+
+function optionName(option: string): string {
+  return (option.split('=', 1)[0] ?? '').toLowerCase();
+}

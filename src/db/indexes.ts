@@ -1,0 +1,54 @@
+import { MongoServerError, type Db, type IndexDescription } from 'mongodb';
+import { DatabaseStartError } from './client.ts';
+import { duplicateKeyFields, isUnavailable } from './errors.ts';
+
+/** The indexes that a store needs on one collection. Give every index a name: it shows in messages. */
+export interface CollectionIndexes {
+  collection: string;
+  indexes: readonly (IndexDescription & { name: string })[];
+}
+
+const INDEX_CONFLICT_CODES: ReadonlySet<unknown> = new Set([85, 86]);
+/** An index on a large collection takes longer than the client waits for an answer; the build goes on meanwhile. */
+const ATTEMPTS = 40;
+
+/**
+ * Creates what is missing of the declared indexes. Running it again, or in several processes at once, changes nothing.
+ *
+ * @throws DatabaseStartError when an index of the same name or keys exists with other options, or when documents
+ *   already break a unique index; the message names collection and index.
+ */
+export async function ensureIndexes(db: Db, declarations: readonly CollectionIndexes[]): Promise<void> {
+  for (const { collection, indexes } of declarations) {
+    for (const index of indexes) await ensureIndex(db, collection, index);
+  }
+}
+
+async function ensureIndex(db: Db, collection: string, index: IndexDescription & { name: string }): Promise<void> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      await db.collection(collection).createIndexes([{ ...index }]);
+      return;
+    } catch (error) {
+      if (isUnavailable(error) && attempt < ATTEMPTS) continue;
+      throw explain(error, collection, index.name);
+    }
+  }
+}
+
+function explain(error: unknown, collection: string, index: string): Error {
+  const where = `Index "${index}" of collection "${collection}"`;
+  const options = { cause: error };
+  if (error instanceof MongoServerError && INDEX_CONFLICT_CODES.has(error.code)) {
+    return new DatabaseStartError(
+      `${where} exists with other keys or options than this version needs. ` +
+        `Drop the existing index and start again. The server says: ${error.message}`,
+      options,
+    );
+  }
+  if (duplicateKeyFields(error) !== undefined) {
+    return new DatabaseStartError(`${where} must be unique, but documents in the collection share a value.`, options);
+  }
+  const reason = error instanceof Error ? error.message : String(error);
+  return new DatabaseStartError(`${where} cannot be created: ${reason}`, options);
+}

@@ -1,0 +1,56 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { DatabaseDeadlineError, databaseUnavailable, isClosed, isUnavailable } from './errors.ts';
+
+/** Milliseconds that one logical operation may take, all its attempts together. A caller gets a 503 after that. */
+const DEFAULT_BUDGET_MS = 6_000;
+const FIRST_PAUSE_MS = 30;
+const LONGEST_PAUSE_MS = 500;
+
+export interface RetryOptions {
+  /** Milliseconds for all attempts together; 6,000 by default. */
+  budgetMs?: number;
+  /** Attempts at most; by default as many as fit into the budget. */
+  attempts?: number;
+}
+
+/**
+ * Runs an operation that may safely run more than once, again and again while the database is unavailable.
+ *
+ * @throws ProblemError `database-unavailable` (503) when the budget or the attempts are used up; any other error as it is.
+ */
+export async function withRetry<Result>(
+  operation: () => Promise<Result>,
+  { budgetMs = DEFAULT_BUDGET_MS, attempts = Number.POSITIVE_INFINITY }: RetryOptions = {},
+): Promise<Result> {
+  const end = performance.now() + budgetMs;
+  let pause = FIRST_PAUSE_MS;
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await within(end - performance.now(), budgetMs, operation());
+    } catch (error) {
+      if (!isUnavailable(error)) throw error;
+      const wait = pause * (0.5 + Math.random());
+      if (isClosed(error) || attempt >= attempts || performance.now() + wait >= end) throw databaseUnavailable(error);
+      await sleep(wait);
+      pause = Math.min(pause * 2, LONGEST_PAUSE_MS);
+    }
+  }
+}
+
+/**
+ * Bounds the wait for one attempt. The driver has no such limit (`timeoutMS` has no effect since 7.9, and the socket
+ * time-out counts silence, not time), and an attempt that is given up goes on in the background.
+ */
+async function within<Result>(remainingMs: number, budgetMs: number, work: Promise<Result>): Promise<Result> {
+  let timer: NodeJS.Timeout | undefined;
+  const deadline = new Promise<never>((_resolve, reject) => {
+    timer = setTimeout(() => {
+      reject(new DatabaseDeadlineError(budgetMs));
+    }, remainingMs);
+  });
+  try {
+    return await Promise.race([work, deadline]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

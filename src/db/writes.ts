@@ -1,0 +1,185 @@
+/**
+ * The one place where business documents are written.
+ *
+ * An answer can get lost after the server applied the write, and not every MongoDB-compatible server recognises a write
+ * that a driver repeats. So a write knows itself: each carries a write id, and the document keeps the last 16 of them.
+ * A repeated write then either changes nothing (its id is taken, its revision is gone) or finds its own id in the
+ * document and counts as done. That makes every write here safe to run again, which is what they do while the database
+ * is unavailable, for a few seconds. After that they throw the 503 problem `database-unavailable`; the outcome is then
+ * unknown to the caller, as it is with any lost answer.
+ *
+ * The look-ups read with majority concern, and the writes before them have waited for a majority even when they changed
+ * nothing, so what counts as done cannot be rolled back.
+ */
+import { randomUUID } from 'node:crypto';
+import type { Collection, Document, Filter, OptionalUnlessRequiredId, UpdateFilter } from 'mongodb';
+import { duplicateKeyFields } from './errors.ts';
+import { withRetry, type RetryOptions } from './retry.ts';
+
+/** Write ids that a document keeps: more than the writes that can overtake one write's retries. */
+const KEPT_WRITE_IDS = 16;
+
+/** What every document carries that is written by {@link insertOnce} and {@link compareAndSet}. */
+export interface StampedDocument extends Document {
+  _id: string;
+  /** Counts the writes to this document, from 1. */
+  revision: number;
+  /** Ids of the last writes to this document, newest last. */
+  writes: string[];
+}
+
+/** A document without the members that this module looks after. */
+export type Unstamped<T> = T extends unknown ? Omit<T, 'revision' | 'writes'> : never;
+
+export interface WriteOptions extends RetryOptions {
+  /** Names this write; made when left out. Give one to recognise a write across processes or restarts. */
+  writeId?: string;
+}
+
+export type InsertResult =
+  | { outcome: 'done' }
+  /** Another document has the same value in these fields, `['_id']` or those of a unique index. Nothing was written. */
+  | { outcome: 'duplicate'; fields: readonly string[] };
+
+/**
+ * Inserts a document under an id chosen beforehand, with revision 1. It is inserted once however often the write has
+ * to be repeated.
+ *
+ * @throws ProblemError `database-unavailable`
+ */
+export function insertOnce<T extends StampedDocument>(
+  collection: Collection<T>,
+  document: Unstamped<T>,
+  { writeId = randomUUID(), ...retry }: WriteOptions = {},
+): Promise<InsertResult> {
+  const stamped = { ...document, revision: 1, writes: [writeId] } as unknown as OptionalUnlessRequiredId<T>;
+  return withRetry(async (): Promise<InsertResult> => {
+    try {
+      await collection.insertOne(stamped);
+      return { outcome: 'done' };
+    } catch (error) {
+      const fields = duplicateKeyFields(error);
+      if (fields === undefined) throw error;
+      // Whichever index the server names: when our own first attempt was applied, every unique index is in the way.
+      const own = { _id: document['_id'], writes: writeId } as unknown as Filter<T>;
+      const found = await collection.findOne(own, { projection: { _id: 1 } });
+      return found === null ? { outcome: 'duplicate', fields } : { outcome: 'done' };
+    }
+  }, retry);
+}
+
+/** Changes of a document: MongoDB's update operators. `revision` and `writes` are this module's. */
+export type Change<T> = Omit<UpdateFilter<T>, '$inc' | '$push'> & {
+  $inc?: Record<string, number>;
+  $push?: Record<string, unknown>;
+};
+
+export interface CompareAndSet<T> {
+  id: string;
+  /** The revision that the document must still have. */
+  revision: number;
+  /** More that must still hold. */
+  where?: Filter<T>;
+  /**
+   * Update operators, or the stages of an update pipeline. In a pipeline a string that starts with `$` is an
+   * expression: put whatever a caller supplied into `$literal`.
+   */
+  change: Change<T> | readonly Document[];
+}
+
+export type CompareAndSetResult<T> =
+  /** Written; the document had this revision right after. */
+  | { outcome: 'done'; revision: number }
+  /** Someone else was first, or `where` does not hold: the document as it is now. Nothing was written. */
+  | { outcome: 'lost'; document: T }
+  | { outcome: 'missing' };
+
+/**
+ * Changes a document if it still has the revision that the caller has seen, and counts the revision up.
+ * The change is applied once however often the write has to be repeated.
+ *
+ * It is an `updateOne` and not a `findOneAndUpdate`: as right, and some compatible servers walk the collection for the
+ * latter.
+ *
+ * @throws ProblemError `database-unavailable`
+ */
+export function compareAndSet<T extends StampedDocument>(
+  collection: Collection<T>,
+  { id, revision, where, change }: CompareAndSet<T>,
+  { writeId = randomUUID(), ...retry }: WriteOptions = {},
+): Promise<CompareAndSetResult<T>> {
+  const filter = { ...where, _id: id, revision } as unknown as Filter<T>;
+  const update = isPipeline(change) ? stampPipeline(change, writeId) : stampOperators(change, writeId);
+  const done = { outcome: 'done', revision: revision + 1 } as const;
+  return withRetry(async (): Promise<CompareAndSetResult<T>> => {
+    const { matchedCount } = await collection.updateOne(filter, update as UpdateFilter<T> | Document[]);
+    if (matchedCount === 1) return done;
+    const document = (await collection.findOne({ _id: id } as Filter<T>)) as T | null;
+    if (document === null) return { outcome: 'missing' };
+    return document.writes.includes(writeId) ? done : { outcome: 'lost', document };
+  }, retry);
+}
+
+/**
+ * Makes sure that a document exists under an id that follows from its content, such as the snapshot of one version of
+ * one prompt. What exists under that id is left as it is.
+ *
+ * @throws ProblemError `database-unavailable`
+ */
+export function upsertOnce<T extends Document & { _id: string }>(
+  collection: Collection<T>,
+  document: T,
+  retry: RetryOptions = {},
+): Promise<InsertResult> {
+  const { _id, ...content } = document;
+  const filter = { _id } as unknown as Filter<T>;
+  const update = { $setOnInsert: content } as unknown as UpdateFilter<T>;
+  return withRetry(async (): Promise<InsertResult> => {
+    try {
+      await collection.updateOne(filter, update, { upsert: true });
+      return { outcome: 'done' };
+    } catch (error) {
+      const fields = duplicateKeyFields(error);
+      if (fields === undefined) throw error;
+      // Two upserts of one id at the same time: the slower one gets the duplicate key, and the document is there.
+      const found = await collection.findOne(filter, { projection: { _id: 1 } });
+      return found === null ? { outcome: 'duplicate', fields } : { outcome: 'done' };
+    }
+  }, retry);
+}
+
+/**
+ * Runs a write that may be repeated by its nature, such as a delete or a `$set` of a time stamp.
+ * Counts in its result may be those of a repetition: do not decide anything by them.
+ *
+ * @throws ProblemError `database-unavailable`
+ */
+export function writeIdempotently<Result>(write: () => Promise<Result>, retry: RetryOptions = {}): Promise<Result> {
+  return withRetry(write, retry);
+}
+
+/**
+ * Runs reads; once more after a connection failed.
+ *
+ * @throws ProblemError `database-unavailable`
+ */
+export function read<Result>(query: () => Promise<Result>, retry: RetryOptions = {}): Promise<Result> {
+  return withRetry(query, { attempts: 2, ...retry });
+}
+
+function isPipeline<T>(change: Change<T> | readonly Document[]): change is readonly Document[] {
+  return Array.isArray(change);
+}
+
+function stampOperators<T>(change: Change<T>, writeId: string): Document {
+  return {
+    ...change,
+    $inc: { ...change.$inc, revision: 1 },
+    $push: { ...change.$push, writes: { $each: [writeId], $slice: -KEPT_WRITE_IDS } },
+  };
+}
+
+function stampPipeline(stages: readonly Document[], writeId: string): Document[] {
+  const writes = { $slice: [{ $concatArrays: ['$writes', [writeId]] }, -KEPT_WRITE_IDS] };
+  return [...stages, { $set: { revision: { $add: ['$revision', 1] }, writes } }];
+}
