@@ -1,0 +1,29 @@
+/** A template may name many thousands of variables; a sentence should not. */
+const mostNamesInMessage = 20;
+
+/** Variables that a rendering needs and has no value for. */
+export class MissingVariablesError extends Error {
+  /** Each name once: first those of placeholders, in order of appearance, then required ones that no placeholder uses. */
+  readonly names: readonly string[];
+
+  constructor(names: readonly string[]) {
+    const shown = names.slice(0, mostNamesInMessage).join(', ');
+    const others = names.length - mostNamesInMessage;
+    super(`No value for: ${shown}${others > 0 ? ` and ${others} more` : ''}.`);
+    this.name = 'MissingVariablesError';
+    this.names = names;
+  }
+}
+
+/** The rendered texts would be longer than allowed. Lengths are in UTF-16 code units. */
+export class RenderedPromptTooLargeError extends Error {
+  readonly length: number;
+  readonly maxLength: number;
+
+  constructor(length: number, maxLength: number) {
+    super(`The rendered prompt would have ${length} characters; at most ${maxLength} are allowed.`);
+    this.name = 'RenderedPromptTooLargeError';
+    this.length = length;
+    this.maxLength = maxLength;
+  }
+}

@@ -1,0 +1,30 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from '@jest/globals';
+import { MissingVariablesError, renderMessages, type VariableDefinitions } from '../../src/templates/render.ts';
+
+interface Vector {
+  readonly name: string;
+  readonly template: string;
+  readonly variables?: VariableDefinitions;
+  readonly supplied?: Readonly<Record<string, unknown>>;
+  readonly expected?: string;
+  readonly missing?: readonly string[];
+}
+
+const { cases } = JSON.parse(readFileSync(new URL('vectors.json', import.meta.url), 'utf8')) as {
+  cases: readonly Vector[];
+};
+
+describe('template test vectors', () => {
+  it('have a name of their own and exactly one outcome', () => {
+    expect(new Set(cases.map(({ name }) => name)).size).toBe(cases.length);
+    for (const { expected, missing } of cases) expect((expected === undefined) !== (missing === undefined)).toBe(true);
+  });
+
+  it.each(cases)('$name', ({ template, variables, supplied, expected, missing }) => {
+    const render = (): string | undefined =>
+      renderMessages([{ role: 'user', content: template }], variables, supplied)[0]?.content;
+    if (missing === undefined) expect(render()).toBe(expected);
+    else expect(render).toThrow(expect.objectContaining({ constructor: MissingVariablesError, names: missing }));
+  });
+});
