@@ -1,0 +1,31 @@
+import tseslint from 'typescript-eslint';
+
+const express = { group: ['express'], message: 'Express belongs to src/http and src/app.ts.' };
+const mongo = { group: ['mongodb'], message: 'Only src/db and store.ts files talk to MongoDB.' };
+const aws = { group: ['@aws-sdk/*'], message: 'Only src/blobs talks to object storage.' };
+const restrict = (...patterns) => ({ 'no-restricted-imports': ['error', { patterns }] });
+
+export default tseslint.config(
+  { ignores: ['generated/**', 'node_modules/**', 'data/**', 'clients/*/dist/**'] },
+  ...tseslint.configs.strict,
+  {
+    files: ['**/*.ts'],
+    languageOptions: { parserOptions: { projectService: true } },
+    rules: {
+      '@typescript-eslint/no-floating-promises': 'error',
+      '@typescript-eslint/no-misused-promises': 'error',
+      '@typescript-eslint/await-thenable': 'error',
+      '@typescript-eslint/consistent-type-imports': 'error',
+      '@typescript-eslint/explicit-module-boundary-types': 'error',
+      '@typescript-eslint/switch-exhaustiveness-check': 'error',
+      '@typescript-eslint/no-unused-vars': ['error', { argsIgnorePattern: '^_', varsIgnorePattern: '^_' }],
+      'no-console': 'error',
+      eqeqeq: 'error',
+    },
+  },
+  { files: ['src/**/*.ts'], rules: restrict(express, mongo, aws) },
+  { files: ['src/http/**/*.ts', 'src/app.ts'], rules: restrict(mongo, aws) },
+  { files: ['src/db/**/*.ts', 'src/**/store.ts'], rules: restrict(express, aws) },
+  { files: ['src/blobs/**/*.ts'], rules: restrict(express, mongo) },
+  { files: ['src/codegen/**/*.ts', 'test/**'], rules: { 'no-console': 'off' } },
+);

@@ -1,0 +1,8 @@
+/** Node runs the TypeScript sources as they are (erasable syntax), so no transformer is needed. */
+export default {
+  testEnvironment: 'node',
+  transform: {},
+  extensionsToTreatAsEsm: ['.ts'],
+  testMatch: ['<rootDir>/test/**/*.test.ts'],
+  testTimeout: 30_000,
+};

@@ -1,0 +1,28 @@
+import type { Scope } from '../../generated/operations.ts';
+import { mintKey } from './api-keys.ts';
+import type { ApiKeyStore } from './store.ts';
+
+/** The id of the key that the first start makes: fixed, so that of several first starts only one can win. */
+export const firstKeyId = '00000000-0000-4000-8000-000000000001';
+
+export interface FirstKeyOptions {
+  readonly store: ApiKeyStore;
+  readonly allScopes: readonly Scope[];
+  /** Shows lines to the operator; not a log. */
+  readonly print: (line: string) => void;
+  readonly now?: () => Date;
+}
+
+/**
+ * Makes the administrator key of an installation that has no keys. It is shown before it is stored: a crash in between
+ * leaves a key that was seen and is void, never one that is valid and was never seen.
+ */
+export async function ensureFirstKey({ store, allScopes, print, now = () => new Date() }: FirstKeyOptions): Promise<void> {
+  if (!(await store.isEmpty())) return;
+  const { key, id, secretHash } = mintKey(firstKeyId);
+  print(`Administrator key (shown once, keep it): ${key}`);
+  const record = { id, name: 'administrator', scopes: [...allScopes], secretHash, createdAt: now(), expiresAt: undefined };
+  if (!(await store.insert(record))) {
+    print('Another process has just made the administrator key: the one above is void, use the other.');
+  }
+}

@@ -1,0 +1,127 @@
+import { execFile } from 'node:child_process';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import { parse } from 'yaml';
+
+const run = promisify(execFile);
+
+export type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
+export type Schema = Record<string, unknown>;
+
+export interface Parameter {
+  name: string;
+  in: 'path' | 'query' | 'header';
+  required?: boolean;
+  schema: Schema;
+}
+
+export interface MediaType {
+  schema: Schema;
+  examples?: Record<string, { summary?: string; value: unknown }>;
+  example?: unknown;
+}
+
+export interface ResponseObject {
+  description: string;
+  headers?: Record<string, { required?: boolean; schema: Schema }>;
+  content?: Record<string, MediaType>;
+  'x-problem-types'?: string[];
+}
+
+export interface Operation {
+  operationId: string;
+  tags?: string[];
+  security?: Record<string, string[]>[];
+  parameters?: Parameter[];
+  requestBody?: { required?: boolean; content: Record<string, MediaType> };
+  responses: Record<string, ResponseObject>;
+}
+
+export type PathItem = { parameters?: Parameter[] } & Partial<Record<Method, Operation>>;
+
+/** A bundled OpenAPI document: one file, `$ref`s only into `#/components`. */
+export interface OpenApiDocument {
+  openapi: string;
+  info: { title: string; version: string; description?: string };
+  tags?: { name: string; description?: string; 'x-displayName'?: string }[];
+  paths: Record<string, PathItem>;
+  components: { schemas: Record<string, Schema> } & Record<string, Record<string, unknown>>;
+  [key: string]: unknown;
+}
+
+export interface ProblemEntry {
+  status: number;
+  title: string;
+  /** What happened, for the reference page. */
+  description: string;
+  /** What the caller can do about it. */
+  remedy: string;
+}
+
+export const methods = ['get', 'put', 'post', 'delete', 'patch'] as const;
+export type Method = (typeof methods)[number];
+
+/** Bundles `openapi/openapi.yaml` with Redocly into one JSON document. */
+export async function bundleContract(root: string): Promise<OpenApiDocument> {
+  const folder = await mkdtemp(path.join(tmpdir(), 'contract-'));
+  const target = path.join(folder, 'openapi.json');
+  try {
+    await redocly(root, ['bundle', 'openapi/openapi.yaml', '--config', 'openapi/redocly.yaml', '--output', target]);
+    return JSON.parse(await readFile(target, 'utf8')) as OpenApiDocument;
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+/** Runs the Redocly command line of this project, offline and quiet; its output is in the error when it fails. */
+export async function redocly(root: string, args: readonly string[]): Promise<void> {
+  const cli = path.join(root, 'node_modules/@redocly/cli/bin/cli.js');
+  const env = { ...process.env, REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true', NODE_ENV: 'production' };
+  try {
+    await run(process.execPath, [cli, ...args], { cwd: root, env, maxBuffer: 64 * 1024 * 1024 });
+  } catch (error) {
+    const { stdout = '', stderr = '' } = error as { stdout?: string; stderr?: string };
+    throw new Error(`redocly ${args[0] ?? ''} failed:\n${stdout}${stderr}`);
+  }
+}
+
+/** Reads `openapi/problems.yaml`: problem slug to status, title, description and remedy. */
+export async function readProblems(root: string): Promise<Record<string, ProblemEntry>> {
+  const text = await readFile(path.join(root, 'openapi/problems.yaml'), 'utf8');
+  return parse(text) as Record<string, ProblemEntry>;
+}
+
+/** Follows a `$ref` inside the document; anything else is returned as it is. */
+export function resolve<T>(document: OpenApiDocument, value: T): T {
+  const ref = (value as { $ref?: string } | undefined)?.$ref;
+  if (ref === undefined) return value;
+  const target = ref
+    .slice('#/'.length)
+    .split('/')
+    .reduce<unknown>((node, key) => (node as Record<string, unknown>)[key.replaceAll('~1', '/').replaceAll('~0', '~')], document);
+  return resolve(document, target as T);
+}
+
+export interface OperationEntry {
+  path: string;
+  method: Method;
+  operation: Operation;
+  parameters: Parameter[];
+}
+
+/** Every operation of the document in document order, with its path's parameters merged in and `$ref`s followed. */
+export function listOperations(document: OpenApiDocument): OperationEntry[] {
+  return Object.entries(document.paths).flatMap(([route, item]) =>
+    methods.flatMap((method) => {
+      const operation = item[method];
+      if (operation === undefined) return [];
+      const parameters = [...(item.parameters ?? []), ...(operation.parameters ?? [])].map((parameter) => {
+        const resolved = resolve(document, parameter);
+        return { ...resolved, schema: resolved.schema };
+      });
+      return [{ path: route, method, operation, parameters }];
+    }),
+  );
+}

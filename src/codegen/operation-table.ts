@@ -1,0 +1,83 @@
+import { listOperations, resolve, type OpenApiDocument, type ProblemEntry } from './contract.ts';
+
+/** What the server needs to know about an operation besides its validators. */
+interface Row {
+  method: string;
+  path: string;
+  scope: string | null;
+  parameters: { name: string; in: string; type: string; required: boolean }[];
+  body: 'none' | 'optional' | 'required';
+  /** Declared statuses and the media type of each, `null` without a body. */
+  responses: Record<string, string | null>;
+  problems: string[];
+}
+
+/** Renders the operation table and the unions of operation ids and scopes. */
+export function renderOperationTable(document: OpenApiDocument, problems: Record<string, ProblemEntry>): string {
+  const rows: Record<string, Row> = {};
+  for (const { path, method, operation, parameters } of listOperations(document)) {
+    const responses: Row['responses'] = {};
+    const types: string[] = [];
+    for (const [status, reference] of Object.entries(operation.responses)) {
+      const response = resolve(document, reference);
+      responses[status] = Object.keys(response.content ?? {})[0] ?? null;
+      for (const type of response['x-problem-types'] ?? []) {
+        const problem = problems[type];
+        if (problem === undefined) throw new Error(`${operation.operationId} ${status}: unknown problem type ${type}`);
+        if (String(problem.status) !== status) {
+          throw new Error(`${operation.operationId} ${status}: ${type} has status ${problem.status}`);
+        }
+        types.push(type);
+      }
+    }
+    rows[operation.operationId] = {
+      method: method.toUpperCase(),
+      path,
+      scope: operation.security?.[0]?.['bearerAuth']?.[0] ?? null,
+      parameters: parameters.map((parameter) => ({
+        name: parameter.name,
+        in: parameter.in,
+        type: String(resolve(document, parameter.schema)['type']),
+        required: parameter.required ?? false,
+      })),
+      body: operation.requestBody === undefined ? 'none' : operation.requestBody.required === true ? 'required' : 'optional',
+      responses,
+      problems: types,
+    };
+  }
+  return `/** One row of the operation table. */
+export interface OperationRow {
+  readonly method: 'GET' | 'PUT' | 'POST' | 'DELETE' | 'PATCH';
+  /** OpenAPI path template. */
+  readonly path: string;
+  /** The scope that a key needs; \`null\` for public operations. */
+  readonly scope: string | null;
+  readonly parameters: readonly {
+    readonly name: string;
+    readonly in: 'path' | 'query' | 'header';
+    readonly type: 'string' | 'integer' | 'number' | 'boolean';
+    readonly required: boolean;
+  }[];
+  readonly body: 'none' | 'optional' | 'required';
+  /** Declared statuses and the media type of each; \`null\` without a body. */
+  readonly responses: Readonly<Record<string, string | null>>;
+  /** Problem types that the operation declares. */
+  readonly problems: readonly string[];
+}
+
+export const operationTable = ${JSON.stringify(rows, null, 2)} as const satisfies Record<string, OperationRow>;
+
+export type OperationId = keyof typeof operationTable;
+
+/** What an API key may be allowed to do. */
+export type Scope = ${scopes(document)
+    .map((scope) => `'${scope}'`)
+    .join(' | ')};
+`;
+}
+
+function scopes(document: OpenApiDocument): string[] {
+  const schema = document.components.schemas['Scope'] as { enum?: string[] } | undefined;
+  if (schema?.enum === undefined) throw new Error('components/schemas/Scope must be an enum of scopes');
+  return schema.enum;
+}

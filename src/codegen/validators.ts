@@ -1,0 +1,89 @@
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import standalone from 'ajv/dist/standalone/index.js';
+import formats from 'ajv-formats';
+import { listOperations, resolve, type OpenApiDocument, type Schema } from './contract.ts';
+
+const definitions = 'contract';
+
+/** The validators of the contract as source text. */
+export interface ValidatorSources {
+  /** Stops at the first error: what every request passes through. */
+  fast: string;
+  /** Finds all errors: loaded when a request was refused, to explain why. */
+  thorough: string;
+  declarations: string;
+}
+
+/**
+ * Compiles ajv functions ahead of time: for each operation one for its parameters
+ * (`<operationId>Parameters`, an object of `path`, `query` and `headers`) and one for its JSON body (`<operationId>Body`).
+ */
+export function renderValidators(document: OpenApiDocument): ValidatorSources {
+  const schemas = requestSchemas(document);
+  const names = Object.keys(schemas);
+  return {
+    fast: compile(document, schemas, false),
+    thorough: compile(document, schemas, true),
+    declarations: `import type { ValidateFunction } from 'ajv';
+
+${names.map((name) => `export const ${name}: ValidateFunction;`).join('\n')}
+`,
+  };
+}
+
+function requestSchemas(document: OpenApiDocument): Record<string, Schema> {
+  const schemas: Record<string, Schema> = {};
+  for (const { operation, parameters } of listOperations(document)) {
+    const group = (place: string, closed: boolean): Schema => {
+      const members = parameters.filter((parameter) => parameter.in === place);
+      return {
+        type: 'object',
+        properties: Object.fromEntries(members.map(({ name, schema }) => [name, schema])),
+        required: members.filter(({ required }) => required === true).map(({ name }) => name),
+        ...(closed ? { additionalProperties: false } : {}),
+      };
+    };
+    schemas[`${operation.operationId}Parameters`] = {
+      type: 'object',
+      properties: { path: group('path', true), query: group('query', true), headers: group('header', false) },
+    };
+    const body = resolve(document, operation.requestBody)?.content['application/json'];
+    if (body !== undefined) schemas[`${operation.operationId}Body`] = body.schema;
+  }
+  return schemas;
+}
+
+function compile(document: OpenApiDocument, schemas: Record<string, Schema>, allErrors: boolean): string {
+  const ajv = new Ajv2020({
+    allErrors,
+    strict: true,
+    strictTypes: false,
+    strictRequired: false,
+    validateFormats: true,
+    unicodeRegExp: true,
+    code: { source: true, esm: true, lines: true },
+  });
+  formats.default(ajv, { mode: 'full' });
+  ajv.addVocabulary(['example', 'externalDocs', 'xml', 'x-enumDescriptions', 'x-additionalPropertiesName']);
+  ajv.addSchema({ $id: definitions, $defs: pointAtDefinitions(document.components.schemas) } as Schema);
+  const names = Object.keys(schemas);
+  for (const name of names) ajv.addSchema({ ...(pointAtDefinitions(schemas[name]) as Schema), $id: name });
+  const code = standalone.default(ajv, Object.fromEntries(names.map((name) => [name, name])));
+  // ajv's ES module output still calls require() for its run-time helpers.
+  return `import { createRequire } from 'node:module';
+const require = createRequire(import.meta.url);
+${code}
+`;
+}
+
+function pointAtDefinitions(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(pointAtDefinitions);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([key, member]) =>
+      key === '$ref' && typeof member === 'string'
+        ? [key, member.replace('#/components/schemas/', `${definitions}#/$defs/`)]
+        : [key, pointAtDefinitions(member)],
+    ),
+  );
+}

@@ -1,0 +1,43 @@
+import { problems, type ProblemType } from '../../generated/problems.ts';
+
+/** One thing that is wrong with a request, and where: a JSON pointer into the body (`#/messages/0/role`), a parameter or a header. */
+export type ProblemDetail = { detail: string } & ({ pointer: string } | { parameter: string } | { header: string });
+
+/** Members that a problem may carry beside those of RFC 9457. */
+export interface ProblemExtensions {
+  provider?: string;
+  model?: string;
+  provider_status?: number;
+  retryable?: boolean;
+  variables?: string[];
+}
+
+export interface ProblemOptions {
+  /** What happened this time, in a sentence. Reaches the caller: no secrets, no prompt text. */
+  detail: string;
+  errors?: ProblemDetail[];
+  /** Response headers that belong to the problem, such as `Retry-After`. */
+  headers?: Record<string, string>;
+  extensions?: ProblemExtensions;
+  /** Logged, never sent. */
+  cause?: unknown;
+}
+
+/** A failure that the contract declares. Whatever else is thrown leaves the service as a 500 without detail. */
+export class ProblemError extends Error {
+  readonly type: ProblemType;
+  readonly status: number;
+  readonly errors: readonly ProblemDetail[] | undefined;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly extensions: Readonly<ProblemExtensions>;
+
+  constructor(type: ProblemType, options: ProblemOptions) {
+    super(options.detail, options.cause === undefined ? undefined : { cause: options.cause });
+    this.name = 'ProblemError';
+    this.type = type;
+    this.status = problems[type].status;
+    this.errors = options.errors;
+    this.headers = options.headers ?? {};
+    this.extensions = options.extensions ?? {};
+  }
+}

@@ -1,0 +1,164 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { parse as parseContentType } from 'content-type';
+import { ProblemError } from '../errors/problem-error.ts';
+
+/** Largest request body, in bytes. */
+export const bodyLimit = 1024 * 1024;
+/** How much of a refused body is read and thrown away, so that the caller gets to see the answer instead of a reset. */
+const lingerBytes = 16 * 1024 * 1024;
+const lingerMs = 2_000;
+/** Deepest nesting of arrays and objects in a body. */
+const maxDepth = 64;
+
+const jsonTypes = new Set(['application/json', 'application/json; charset=utf-8', 'application/json;charset=utf-8']);
+
+/** True when the request announces a body that is not empty. */
+export function hasBody(request: IncomingMessage): boolean {
+  const length = request.headers['content-length'];
+  return request.headers['transfer-encoding'] !== undefined || (length !== undefined && length !== '0');
+}
+
+/**
+ * Reads and parses a JSON request body.
+ * @returns the parsed value, or `undefined` for an empty body
+ * @throws {ProblemError} content-too-large, unsupported-media-type, malformed-body
+ */
+export async function readJsonBody(request: IncomingMessage, response: ServerResponse): Promise<unknown> {
+  if (!hasBody(request)) return undefined;
+  if (Number(request.headers['content-length'] ?? 0) > bodyLimit) {
+    await linger(request);
+    throw tooLarge();
+  }
+  requireJson(request.headers['content-type'], request.headers['content-encoding']);
+  const bytes = await read(request, response);
+  if (bytes.length === 0) return undefined;
+  return parseJson(bytes);
+}
+
+/** @throws {ProblemError} unsupported-media-type unless the fields announce plain UTF-8 JSON. */
+function requireJson(contentType: string | undefined, contentEncoding: string | undefined): void {
+  if (contentEncoding !== undefined && contentEncoding.toLowerCase() !== 'identity') {
+    throw new ProblemError('unsupported-media-type', { detail: 'Send the body without a content encoding.' });
+  }
+  if (contentType !== undefined && jsonTypes.has(contentType)) return;
+  const parsed = contentType === undefined ? undefined : parseContentType(contentType);
+  if (parsed?.type !== 'application/json') {
+    throw new ProblemError('unsupported-media-type', { detail: 'Send the body as Content-Type: application/json.' });
+  }
+  if ((parsed.parameters['charset'] ?? 'utf-8').toLowerCase() !== 'utf-8') {
+    throw new ProblemError('unsupported-media-type', { detail: 'JSON is UTF-8; no other charset is understood.' });
+  }
+}
+
+function read(request: IncomingMessage, response: ServerResponse): Promise<Buffer> {
+  if (request.headers.expect !== undefined) response.writeContinue();
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    let length = 0;
+    const settle = (): void => {
+      request.off('data', onData).off('end', onEnd).off('error', onError).off('close', onClose);
+    };
+    const onData = (chunk: Buffer): void => {
+      length += chunk.length;
+      if (length <= bodyLimit) {
+        chunks.push(chunk);
+        return;
+      }
+      settle();
+      linger(request).then(() => {
+        reject(tooLarge());
+      }, reject);
+    };
+    const onEnd = (): void => {
+      settle();
+      resolve(chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks, length));
+    };
+    const onError = (error: Error): void => {
+      settle();
+      reject(error);
+    };
+    const onClose = (): void => {
+      settle();
+      reject(new Error('The caller hung up before the body was complete.'));
+    };
+    request.on('data', onData).on('end', onEnd).on('error', onError).on('close', onClose);
+  });
+}
+
+/** Discards the rest of a refused body, within bounds. */
+function linger(request: IncomingMessage): Promise<void> {
+  return new Promise((resolve) => {
+    let length = 0;
+    const done = (): void => {
+      clearTimeout(timer);
+      request.off('data', onData).off('end', done).off('close', done);
+      resolve();
+    };
+    const onData = (chunk: Buffer): void => {
+      length += chunk.length;
+      if (length > lingerBytes) done();
+    };
+    const timer = setTimeout(done, lingerMs);
+    request.on('data', onData).on('end', done).on('close', done);
+    if (request.headers.expect !== undefined) done();
+    else request.resume();
+  });
+}
+
+function tooLarge(): ProblemError {
+  return new ProblemError('content-too-large', {
+    detail: `The body is larger than ${bodyLimit} bytes.`,
+    headers: { connection: 'close' },
+  });
+}
+
+const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+
+/** @throws {ProblemError} malformed-body */
+export function parseJson(bytes: Uint8Array): unknown {
+  let text: string;
+  try {
+    text = decoder.decode(bytes);
+  } catch {
+    throw new ProblemError('malformed-body', { detail: 'The body is not valid UTF-8.' });
+  }
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (error) {
+    // V8's message quotes the body; only the position is of use to the caller.
+    const position = /position \d+|end of JSON input/.exec(error instanceof Error ? error.message : '')?.[0];
+    throw new ProblemError('malformed-body', {
+      detail: `The body is not valid JSON${position === undefined ? '' : ` (at ${position})`}.`,
+    });
+  }
+  checkValues(value, /\\ud[89a-f]/i.test(text));
+  return value;
+}
+
+/**
+ * Refuses what JSON allows but nothing behind this point could keep: nesting that would exhaust the stack, and
+ * half surrogate pairs (UTF-8 cannot carry them, an escape can; no database would give them back as they were).
+ */
+function checkValues(value: unknown, surrogates: boolean): void {
+  let level: unknown[] = [value];
+  for (let depth = 0; level.length > 0; depth += 1) {
+    if (depth > maxDepth) {
+      throw new ProblemError('malformed-body', { detail: `The body is nested deeper than ${maxDepth} levels.` });
+    }
+    const next: unknown[] = [];
+    for (const node of level) {
+      if (typeof node === 'object' && node !== null) {
+        if (surrogates && Object.keys(node).some((key) => !key.isWellFormed())) throw unpaired();
+        for (const member of Object.values(node)) {
+          if (typeof member === 'object' || (surrogates && typeof member === 'string')) next.push(member);
+        }
+      } else if (surrogates && typeof node === 'string' && !node.isWellFormed()) throw unpaired();
+    }
+    level = next;
+  }
+}
+
+function unpaired(): ProblemError {
+  return new ProblemError('malformed-body', { detail: 'The body contains an unpaired surrogate escape.' });
+}

@@ -1,0 +1,18 @@
+/**
+ * Does an `If-Match` field let the request pass (RFC 9110, section 13.1.1; strong comparison)?
+ * An absent field always does.
+ */
+export function ifMatch(field: string | undefined, etag: string): boolean {
+  return field === undefined || field.trim() === '*' || entityTags(field).includes(etag);
+}
+
+/** Does an `If-None-Match` field name the current representation (section 13.1.2; weak comparison)? */
+export function ifNoneMatch(field: string | undefined, etag: string): boolean {
+  if (field === undefined) return false;
+  return field.trim() === '*' || entityTags(field).some((tag) => tag.replace(/^W\//, '') === etag.replace(/^W\//, ''));
+}
+
+/** Entity tags contain no blanks or quotes inside, so they can be found without a full parser. */
+function entityTags(field: string): string[] {
+  return field.match(/(?:W\/)?"[\x21\x23-\x7e\x80-\xff]*"/g) ?? [];
+}

@@ -1,0 +1,69 @@
+import type { Logger } from 'pino';
+import type { OperationId, Scope } from '../../generated/operations.ts';
+import type { operations } from '../../generated/types.ts';
+
+/** Who is calling: an API key, never its secret. */
+export interface Principal {
+  readonly keyId: string;
+  readonly name: string;
+  readonly scopes: ReadonlySet<Scope>;
+}
+
+/** What a handler may know about the request besides its contract input. */
+export interface RequestContext {
+  readonly requestId: string;
+  /** W3C trace context, when the caller sent a well-formed one. */
+  readonly traceparent: string | undefined;
+  readonly principal: Principal;
+  readonly log: Logger;
+  /** Aborted when the caller hangs up; never when the request carries an `Idempotency-Key`, whose answer is kept. */
+  readonly signal: AbortSignal;
+  /** The id to create under: fresh, or the one that an earlier try of the same idempotency key reserved. */
+  readonly resourceId: string;
+}
+
+type Declared<Headers> = { [Name in keyof Headers as string extends Name ? never : Name]: Headers[Name] };
+type Parameters<Id extends OperationId, Place extends 'path' | 'query' | 'header'> = operations[Id]['parameters'] extends {
+  [P in Place]?: infer Members;
+}
+  ? NonNullable<Members>
+  : Record<string, never>;
+type RequestBody<Id extends OperationId> = operations[Id] extends { requestBody: { content: { 'application/json': infer Body } } }
+  ? Body
+  : operations[Id] extends { requestBody?: { content: { 'application/json': infer Body } } }
+    ? Body | undefined
+    : undefined;
+
+/** What the contract lets a caller send to the operation, parsed and validated. */
+export interface OperationInput<Id extends OperationId> {
+  readonly path: Parameters<Id, 'path'>;
+  readonly query: Parameters<Id, 'query'>;
+  readonly headers: Parameters<Id, 'header'>;
+  readonly body: RequestBody<Id>;
+  readonly context: RequestContext;
+}
+
+/** Statuses that handlers return; everything else is thrown as a ProblemError, and 304 is made from the ETag. */
+type SuccessStatus = 200 | 201 | 202 | 204;
+type Content<Answer> = Answer extends { content: infer Media }
+  ? Media extends Record<string, unknown>
+    ? Media[keyof Media]
+    : undefined
+  : undefined;
+type Answer<Status, Response> = {
+  readonly status: Status;
+  readonly headers?: Response extends { headers: infer Headers }
+    ? { readonly [Name in keyof Declared<Headers>]?: string | number | boolean }
+    : never;
+} & (Content<Response> extends undefined ? { readonly body?: undefined } : { readonly body: Content<Response> });
+
+/** What the contract lets the operation answer: one member for each declared success. */
+export type OperationResult<Id extends OperationId> = {
+  [Status in keyof operations[Id]['responses'] & SuccessStatus]: Answer<Status, operations[Id]['responses'][Status]>;
+}[keyof operations[Id]['responses'] & SuccessStatus];
+
+/** A plain async function from contract input to contract answer. */
+export type OperationHandler<Id extends OperationId> = (input: OperationInput<Id>) => Promise<OperationResult<Id>>;
+
+/** Exactly one handler for each operation of the contract: the compiler finds the missing and the superfluous. */
+export type OperationHandlers = { readonly [Id in OperationId]: OperationHandler<Id> };

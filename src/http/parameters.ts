@@ -1,0 +1,64 @@
+import type { OperationRow } from '../../generated/operations.ts';
+import { ProblemError, type ProblemDetail } from '../errors/problem-error.ts';
+
+/** Parsed parameters by place, still to be validated against the contract. */
+export interface ParsedParameters {
+  readonly path: Record<string, unknown>;
+  readonly query: Record<string, unknown>;
+  readonly headers: Record<string, unknown>;
+}
+
+/** What an integer parameter may look like. `Number()` alone would take `0x10`, `1e3`, `Infinity` and blanks. */
+const integer = /^(0|-?[1-9]\d{0,14})$/;
+
+/**
+ * Reads the declared parameters of a request. Query parameters are known and single.
+ * @throws {ProblemError} invalid-request for unknown or repeated query parameters and misspelt integers.
+ */
+export function parseParameters(
+  row: OperationRow,
+  path: Readonly<Record<string, unknown>>,
+  search: string,
+  headers: NodeJS.Dict<string | string[]>,
+): ParsedParameters {
+  const errors: ProblemDetail[] = [];
+  const parsed: ParsedParameters = { path: {}, query: {}, headers: {} };
+  if (search !== '' && search !== '?') readQuery(row, search, parsed.query, errors);
+  for (const { name, in: place, type } of row.parameters) {
+    if (place === 'path') parsed.path[name] = convert(path[name], type, { parameter: name }, errors);
+    if (place === 'header') {
+      const value = headers[name.toLowerCase()];
+      if (value !== undefined) parsed.headers[name] = convert(value, type, { header: name }, errors);
+    }
+  }
+  if (errors.length > 0) throw invalidParameters(errors);
+  return parsed;
+}
+
+/** The answer to parameters that break the contract. */
+export function invalidParameters(errors: ProblemDetail[]): ProblemError {
+  return new ProblemError('invalid-request', { detail: 'The parameters of the request are not valid.', errors });
+}
+
+function readQuery(row: OperationRow, search: string, query: Record<string, unknown>, errors: ProblemDetail[]): void {
+  for (const [name, value] of new URLSearchParams(search)) {
+    const known = row.parameters.find((parameter) => parameter.in === 'query' && parameter.name === name);
+    const parameter = name.slice(0, 200);
+    if (known === undefined) errors.push({ detail: 'is not known here', parameter });
+    else if (Object.hasOwn(query, name)) errors.push({ detail: 'must not be repeated', parameter });
+    else query[name] = convert(value, known.type, { parameter }, errors);
+    if (errors.length >= 20) return;
+  }
+}
+
+function convert(
+  value: unknown,
+  type: string,
+  where: { parameter: string } | { header: string },
+  errors: ProblemDetail[],
+): unknown {
+  if (type !== 'integer' || typeof value !== 'string') return value;
+  if (integer.test(value)) return Number(value);
+  errors.push({ detail: 'must be an integer', ...where });
+  return undefined;
+}

@@ -1,0 +1,235 @@
+import type { Request, RequestHandler, Response } from 'express';
+import type { ValidateFunction } from 'ajv';
+import type { Logger } from 'pino';
+import type { OperationId, OperationRow, Scope } from '../../generated/operations.ts';
+import { ProblemError } from '../errors/problem-error.ts';
+import type { Idempotency } from '../idempotency/idempotency.ts';
+import { readJsonBody } from './body.ts';
+import { ifNoneMatch } from './conditional.ts';
+import { explainBody, explainParameters } from './explain.ts';
+import { idempotencyKey } from './idempotency-key.ts';
+import type { OperationHandler, Principal } from './operation.ts';
+import { invalidParameters, parseParameters, type ParsedParameters } from './parameters.ts';
+import { problemAnswer, type RawAnswer } from './problem-response.ts';
+import type { RateLimiter } from './rate-limit.ts';
+import { createRequestContext, requestIdOf } from './request-context.ts';
+
+/** One finished request, for log, metrics and the contract referee. */
+export interface Exchange {
+  readonly operationId: OperationId | undefined;
+  readonly requestId: string;
+  readonly method: string;
+  /** Path and query as sent. */
+  readonly url: string;
+  readonly requestHeaders: Request['headers'];
+  /** The parsed body; `undefined` when there was none or it was not reached. */
+  readonly requestBody: unknown;
+  readonly answer: RawAnswer;
+  readonly keyId: string | undefined;
+  readonly milliseconds: number;
+  /** What was thrown, unless it was expected. */
+  readonly error: unknown;
+}
+
+export interface PipelineDependencies {
+  readonly authenticate: (headers: Request['headers']) => Promise<Principal>;
+  readonly rateLimiter: RateLimiter;
+  readonly idempotency: Idempotency;
+  readonly log: Logger;
+  /** Called once for each answer, after it was handed to the socket. */
+  readonly onExchange: (exchange: Exchange) => void;
+  /** How long an idempotent operation may take before another try may take over, in milliseconds. */
+  readonly idempotencyLeaseMs: (headers: Readonly<Record<string, unknown>>) => number;
+}
+
+export interface OperationRoute {
+  readonly operationId: OperationId;
+  readonly row: OperationRow;
+  readonly handler: OperationHandler<OperationId>;
+  readonly parameters: ValidateFunction;
+  readonly body: ValidateFunction | undefined;
+  /** Validators that list every error; loaded when a request was refused. */
+  readonly thorough: () => Promise<Record<string, ValidateFunction>>;
+}
+
+interface Progress {
+  keyId: string | undefined;
+  body: unknown;
+  /** Fields that every answer from here on carries. */
+  headers: Record<string, string>;
+}
+
+const publicPrincipal: Principal = { keyId: 'anonymous', name: 'anonymous', scopes: new Set<Scope>() };
+
+/**
+ * Makes the Express handler of an operation: authentication, scope, rate limit, content negotiation, body, validation,
+ * idempotency, handler, answer, in the order of precedence that the contract documents.
+ */
+export function createOperationHandler(route: OperationRoute, dependencies: PipelineDependencies): RequestHandler {
+  const mediaTypes = [...new Set(Object.entries(route.row.responses).flatMap(([status, type]) => (status < '300' && type !== null ? [type] : [])))];
+  return (request, response) => {
+    const started = performance.now();
+    const requestId = requestIdOf(request);
+    const progress: Progress = { keyId: undefined, body: undefined, headers: {} };
+    perform(route, dependencies, mediaTypes, request, response, requestId, progress)
+      .catch((error: unknown) => ({ answer: problemAnswer(error, request.path, requestId), error }))
+      .then(({ answer, error }) => {
+        const sent = sendAnswer(response, answer, requestId, progress.headers);
+        dependencies.onExchange({
+          operationId: route.operationId,
+          requestId,
+          method: request.method,
+          url: request.originalUrl,
+          requestHeaders: request.headers,
+          requestBody: progress.body,
+          answer: sent,
+          keyId: progress.keyId,
+          milliseconds: performance.now() - started,
+          error: error instanceof ProblemError && error.cause === undefined ? undefined : error,
+        });
+      })
+      .catch((error: unknown) => {
+        dependencies.log.error({ error, request_id: requestId }, 'answer could not be sent');
+        response.destroy();
+      });
+  };
+}
+
+/** Writes a complete answer; returns it with the fields that were added. */
+export function sendAnswer(
+  response: Response,
+  answer: RawAnswer,
+  requestId: string,
+  headers: Readonly<Record<string, string>> = {},
+): RawAnswer {
+  const withCommon: RawAnswer = {
+    ...answer,
+    headers: { 'cache-control': 'no-store', ...headers, ...answer.headers, 'x-request-id': requestId },
+  };
+  if (response.destroyed || response.headersSent) return withCommon;
+  const empty = answer.status === 204 || answer.status === 304;
+  response.writeHead(
+    answer.status,
+    empty ? withCommon.headers : { ...withCommon.headers, 'content-length': Buffer.byteLength(answer.body) },
+  );
+  response.end(empty ? undefined : answer.body);
+  return withCommon;
+}
+
+async function perform(
+  route: OperationRoute,
+  dependencies: PipelineDependencies,
+  mediaTypes: readonly string[],
+  request: Request,
+  response: Response,
+  requestId: string,
+  progress: Progress,
+): Promise<{ answer: RawAnswer; error?: unknown }> {
+  const { row } = route;
+  const principal = row.scope === null ? publicPrincipal : await dependencies.authenticate(request.headers);
+  if (row.scope !== null) {
+    progress.keyId = principal.keyId;
+    if (!principal.scopes.has(row.scope as Scope)) throw insufficientScope(row.scope);
+    progress.headers = await dependencies.rateLimiter.count(principal.keyId);
+  }
+  requireAcceptable(request, mediaTypes);
+  const body = row.body === 'none' ? undefined : await readJsonBody(request, response);
+  progress.body = body;
+  const parameters = parseParameters(row, request.params, searchOf(request.url), request.headers);
+  await validate(route, parameters, body);
+
+  const key = idempotencyKey(parameters.headers['Idempotency-Key']);
+  const run = async (resourceId?: string): Promise<RawAnswer> =>
+    serialise(
+      row,
+      // The validators have just established what the types claim.
+      await route.handler({
+        ...parameters,
+        body,
+        context: createRequestContext({
+          request,
+          response,
+          requestId,
+          principal,
+          log: dependencies.log,
+          cancelOnHangUp: key === undefined,
+          ...(resourceId === undefined ? {} : { resourceId }),
+        }),
+      } as never),
+    );
+  if (key === undefined) return { answer: notModified(request, await run()) };
+  const { answer, replayed } = await dependencies.idempotency.run(
+    {
+      scope: `${principal.keyId} ${route.operationId} ${request.path}`,
+      key,
+      body,
+      leaseMs: dependencies.idempotencyLeaseMs(parameters.headers),
+    },
+    run,
+  );
+  return { answer: replayed ? { ...answer, headers: { ...answer.headers, 'idempotency-replayed': 'true' } } : answer };
+}
+
+async function validate(route: OperationRoute, parameters: ParsedParameters, body: unknown): Promise<void> {
+  if (!route.parameters(parameters)) {
+    const thorough = (await route.thorough())[`${route.operationId}Parameters`] ?? route.parameters;
+    thorough(parameters);
+    throw invalidParameters(explainParameters(thorough.errors ?? []));
+  }
+  if (body === undefined) {
+    if (route.row.body === 'required') {
+      throw new ProblemError('invalid-request', {
+        detail: 'The request needs a body.',
+        errors: [{ detail: 'is required', pointer: '#' }],
+      });
+    }
+  } else if (route.body !== undefined && !route.body(body)) {
+    const thorough = (await route.thorough())[`${route.operationId}Body`] ?? route.body;
+    thorough(body);
+    throw new ProblemError('invalid-request', {
+      detail: 'The body of the request is not valid.',
+      errors: explainBody(thorough.errors ?? []),
+    });
+  }
+}
+
+function insufficientScope(scope: string): ProblemError {
+  return new ProblemError('insufficient-scope', {
+    detail: `This key does not have the scope ${scope}.`,
+    headers: { 'www-authenticate': `Bearer error="insufficient_scope", scope="${scope}"` },
+  });
+}
+
+function requireAcceptable(request: Request, mediaTypes: readonly string[]): void {
+  const accept = request.headers.accept;
+  if (accept === undefined || accept === '*/*' || accept === 'application/json') return;
+  if (mediaTypes.length > 0 && request.accepts([...mediaTypes]) === false) {
+    throw new ProblemError('not-acceptable', { detail: `This operation answers ${mediaTypes.join(' or ')} only.` });
+  }
+}
+
+function serialise(row: OperationRow, result: { status: number; headers?: object; body?: unknown }): RawAnswer {
+  const headers: Record<string, string> = {};
+  for (const [name, value] of Object.entries(result.headers ?? {})) headers[name.toLowerCase()] = String(value);
+  const mediaType = row.responses[result.status];
+  if (mediaType === null || mediaType === undefined) return { status: result.status, headers, body: '' };
+  headers['content-type'] = mediaType === 'application/json' ? 'application/json; charset=utf-8' : mediaType;
+  return {
+    status: result.status,
+    headers,
+    body: typeof result.body === 'string' && mediaType !== 'application/json' ? result.body : JSON.stringify(result.body),
+  };
+}
+
+function notModified(request: Request, answer: RawAnswer): RawAnswer {
+  const etag = answer.headers['etag'];
+  const isRead = request.method === 'GET' || request.method === 'HEAD';
+  if (!isRead || answer.status !== 200 || etag === undefined) return answer;
+  if (!ifNoneMatch(request.headers['if-none-match'], etag)) return answer;
+  return { status: 304, headers: { etag }, body: '' };
+}
+
+function searchOf(url: string): string {
+  const mark = url.indexOf('?');
+  return mark === -1 ? '' : url.slice(mark + 1);
+}

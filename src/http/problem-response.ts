@@ -1,0 +1,38 @@
+import { problems } from '../../generated/problems.ts';
+import { ProblemError } from '../errors/problem-error.ts';
+
+/** A complete HTTP answer. */
+export interface RawAnswer {
+  readonly status: number;
+  readonly headers: Record<string, string>;
+  readonly body: string;
+}
+
+export const problemMediaType = 'application/problem+json';
+
+/**
+ * Serialises a failure as RFC 9457 problem details. Anything but a ProblemError becomes `internal-error`, whose detail
+ * tells nothing of the cause.
+ * @param instance path of the request
+ */
+export function problemAnswer(error: unknown, instance: string, requestId: string): RawAnswer {
+  const problem =
+    error instanceof ProblemError
+      ? error
+      : new ProblemError('internal-error', { detail: 'Something went wrong on our side. Quote the request id.' });
+  const body = {
+    type: `urn:prompt-gateway:problem:${problem.type}`,
+    title: problems[problem.type].title,
+    status: problem.status,
+    detail: problem.message,
+    instance: instance.slice(0, 2_000),
+    request_id: requestId,
+    ...(problem.errors === undefined ? {} : { errors: problem.errors }),
+    ...problem.extensions,
+  };
+  return {
+    status: problem.status,
+    headers: { ...problem.headers, 'content-type': problemMediaType },
+    body: JSON.stringify(body),
+  };
+}

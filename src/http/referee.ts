@@ -1,0 +1,121 @@
+import { IncomingMessage, ServerResponse, type IncomingHttpHeaders } from 'node:http';
+import { Socket } from 'node:net';
+import express, { type Express, type NextFunction, type Request, type Response } from 'express';
+import OpenApiValidator from 'express-openapi-validator';
+import type { RawAnswer } from './problem-response.ts';
+
+/** What the referee is shown: copies of a request and of the answer that was given to it. */
+export interface RefereeExchange {
+  readonly method: string;
+  /** Path and query as sent. */
+  readonly url: string;
+  readonly headers: IncomingHttpHeaders;
+  /** The parsed body. */
+  readonly body: unknown;
+  readonly answer: Pick<RawAnswer, 'status' | 'headers' | 'body'>;
+}
+
+/** The second opinion on an exchange. */
+export interface Verdict {
+  /** Does the request keep the contract? */
+  readonly request: Opinion;
+  /** Does the answer? `undefined` where the referee cannot see: 5xx, empty answers and media types that are not JSON. */
+  readonly answer: Opinion | undefined;
+}
+
+export type Opinion = { readonly accepted: true } | { readonly accepted: false; readonly reason: string };
+
+/** A second, independent implementation of the contract's rules. */
+export interface Referee {
+  judge(exchange: RefereeExchange): Promise<Verdict>;
+}
+
+type Outcome = { error: unknown };
+interface Slot {
+  exchange: RefereeExchange;
+  decide: (outcome: Outcome | undefined) => void;
+}
+
+/**
+ * Sets express-openapi-validator up over the same contract, in applications of its own that only ever see copies: it
+ * fills in defaults and converts values in place.
+ * @param document the bundled contract
+ */
+export function createReferee(document: object): Referee {
+  const requests = application(document, { validateRequests: true, validateResponses: false });
+  const answers = application(document, { validateRequests: false, validateResponses: true });
+  return {
+    async judge(exchange) {
+      const { status, headers, body } = exchange.answer;
+      const visible = status < 500 && body !== '' && /^application\/(problem\+)?json\b/.test(headers['content-type'] ?? '');
+      return {
+        request: await ask(requests, exchange),
+        answer: visible ? await ask(answers, exchange) : undefined,
+      };
+    },
+  };
+}
+
+const slots = new WeakMap<IncomingMessage, Slot>();
+
+function application(document: object, options: { validateRequests: boolean; validateResponses: boolean }): Express {
+  const app = express();
+  app.enable('case sensitive routing').enable('strict routing').disable('etag');
+  app.use(
+    OpenApiValidator.middleware({
+      apiSpec: allowReserved(document) as never,
+      validateApiSpec: false,
+      validateSecurity: false,
+      validateFormats: true,
+      ajvFormats: { mode: 'full' },
+      ...options,
+    }),
+  );
+  app.use((request: Request, response: Response) => {
+    const slot = slots.get(request);
+    const answer = slot?.exchange.answer;
+    if (options.validateResponses && answer !== undefined) {
+      response.status(answer.status).setHeader('content-type', answer.headers['content-type'] ?? '');
+      response.json(JSON.parse(answer.body));
+    }
+    slot?.decide(undefined);
+  });
+  app.use((error: unknown, request: Request, _response: Response, _next: NextFunction) => {
+    slots.get(request)?.decide({ error });
+  });
+  return app;
+}
+
+async function ask(app: Express, exchange: RefereeExchange): Promise<Opinion> {
+  const request = new IncomingMessage(new Socket());
+  const contentType = exchange.headers['content-type'];
+  const hasJson = exchange.body !== undefined;
+  Object.assign(request, {
+    method: exchange.method,
+    url: exchange.url,
+    // The validator keeps a compiled copy for every spelling of the media type, so it gets to see one only.
+    headers: { ...exchange.headers, ...(hasJson && contentType !== undefined ? { 'content-type': 'application/json' } : {}) },
+    body: structuredClone(exchange.body),
+  });
+  const outcome = await new Promise<Outcome | undefined>((decide) => {
+    slots.set(request, { exchange, decide });
+    app(request as Request, new ServerResponse(request) as Response);
+  });
+  return outcome === undefined ? { accepted: true } : { accepted: false, reason: reasonOf(outcome.error) };
+}
+
+function reasonOf(error: unknown): string {
+  const { status, message, errors } = error as { status?: number; message?: string; errors?: unknown };
+  return `${status ?? ''} ${message ?? String(error)} ${JSON.stringify(errors ?? '')}`.trim().slice(0, 2_000);
+}
+
+/** Reserved characters in query values are fine by RFC 3986; the validator wants to be told so for each parameter. */
+function allowReserved(document: object): object {
+  return JSON.parse(JSON.stringify(document), (_key, value: unknown) =>
+    isQueryParameter(value) ? { ...value, allowReserved: true } : value,
+  ) as object;
+}
+
+function isQueryParameter(value: unknown): value is object {
+  return typeof value === 'object' && value !== null && 'in' in value && value.in === 'query' && 'schema' in value;
+}

@@ -1,0 +1,103 @@
+import express, { type Express, type RequestHandler, type Request, type Response } from 'express';
+import type { ValidateFunction } from 'ajv';
+import * as validators from '../../generated/validators.js';
+import { operationTable, type OperationId, type OperationRow } from '../../generated/operations.ts';
+import { ProblemError } from '../errors/problem-error.ts';
+import type { OperationHandler, OperationHandlers } from './operation.ts';
+import { createOperationHandler, sendAnswer, type PipelineDependencies } from './pipeline.ts';
+import { problemAnswer } from './problem-response.ts';
+import { requestIdOf } from './request-context.ts';
+
+type Methods = Map<string, RequestHandler>;
+
+/** Mounts every operation of the contract on an Express application; unknown paths and methods are problem answers. */
+export function createRouter(
+  handlers: OperationHandlers,
+  dependencies: PipelineDependencies,
+  before: readonly RequestHandler[] = [],
+): Express {
+  const application = express();
+  application.disable('x-powered-by').disable('etag').enable('case sensitive routing').enable('strict routing');
+  application.set('query parser', false);
+  for (const middleware of before) application.use(middleware);
+  for (const [path, methods] of routes(handlers, dependencies)) application.all(path, dispatch(methods, dependencies));
+  application.use((request: Request, response: Response) => {
+    refuse(request, response, dependencies, new ProblemError('route-not-found', { detail: 'There is nothing at this path.' }));
+  });
+  // Express itself only fails on paths that are not validly percent-encoded; it knows error handlers by their four arguments.
+  application.use((error: unknown, request: Request, response: Response, _next: unknown) => {
+    const malformed = error instanceof URIError || (error as { status?: unknown }).status === 400;
+    const problem = malformed ? new ProblemError('bad-request', { detail: 'The path is not validly percent-encoded.' }) : error;
+    refuse(request, response, dependencies, problem);
+  });
+  return application;
+}
+
+function routes(handlers: OperationHandlers, dependencies: PipelineDependencies): Map<string, Methods> {
+  const byPath = new Map<string, Methods>();
+  for (const [operationId, row] of Object.entries(operationTable) as [OperationId, OperationRow][]) {
+    const path = row.path.replaceAll(/\{(\w+)\}/g, ':$1');
+    const methods = byPath.get(path) ?? new Map<string, RequestHandler>();
+    byPath.set(path, methods);
+    const handler = createOperationHandler(
+      {
+        operationId,
+        row,
+        // Each entry is typed on its own; the table pairs every handler with its own validators.
+        handler: handlers[operationId] as OperationHandler<OperationId>,
+        ...validatorsOf(operationId),
+      },
+      dependencies,
+    );
+    methods.set(row.method, handler);
+    if (row.method === 'GET') methods.set('HEAD', handler);
+  }
+  return byPath;
+}
+
+function validatorsOf(operationId: OperationId): {
+  parameters: ValidateFunction;
+  body: ValidateFunction | undefined;
+  thorough: () => Promise<Record<string, ValidateFunction>>;
+} {
+  const all: Record<string, ValidateFunction> = { ...validators };
+  const parameters = all[`${operationId}Parameters`];
+  if (parameters === undefined) throw new Error(`no generated validator for ${operationId}`);
+  return {
+    parameters,
+    body: all[`${operationId}Body`],
+    thorough: async () => ({ ...(await import('../../generated/validators-thorough.js')) }),
+  };
+}
+
+function dispatch(methods: Methods, dependencies: PipelineDependencies): RequestHandler {
+  const allow = [...methods.keys(), 'OPTIONS'].join(', ');
+  return (request, response, next) => {
+    const handler = methods.get(request.method);
+    if (handler !== undefined) {
+      void handler(request, response, next);
+    } else if (request.method === 'OPTIONS') {
+      sendAnswer(response, { status: 204, headers: { allow }, body: '' }, requestIdOf(request));
+    } else {
+      const detail = `${request.method} is not possible here; ${allow} are.`;
+      refuse(request, response, dependencies, new ProblemError('method-not-allowed', { detail, headers: { allow } }));
+    }
+  };
+}
+
+function refuse(request: Request, response: Response, dependencies: PipelineDependencies, error: unknown): void {
+  const requestId = requestIdOf(request);
+  const answer = sendAnswer(response, problemAnswer(error, request.path, requestId), requestId);
+  dependencies.onExchange({
+    operationId: undefined,
+    requestId,
+    method: request.method,
+    url: request.originalUrl,
+    requestHeaders: request.headers,
+    requestBody: undefined,
+    answer,
+    keyId: undefined,
+    milliseconds: 0,
+    error: error instanceof ProblemError ? undefined : error,
+  });
+}

@@ -1,0 +1,111 @@
+import { createHash, randomUUID } from 'node:crypto';
+import { configure } from 'safe-stable-stringify';
+import { ProblemError } from '../errors/problem-error.ts';
+import type { IdempotencyRecord, IdempotencyStore } from './store.ts';
+
+/** A finished answer as it is kept for replay. */
+export interface KeptAnswer {
+  readonly status: number;
+  readonly headers: Record<string, string>;
+  readonly body: string;
+}
+
+export interface IdempotentRequest {
+  /** Key, operation and path: what an idempotency key belongs to. */
+  readonly scope: string;
+  readonly key: string;
+  readonly body: unknown;
+  /** How long the work may take before another try may take it over, in milliseconds. */
+  readonly leaseMs: number;
+}
+
+/** Runs work at most once for each idempotency key. */
+export interface Idempotency {
+  /**
+   * Replays the kept answer of an earlier request, or does the work and keeps its answer when it is a 2xx; any other
+   * outcome frees the key. `work` gets the id that the first try reserved and must recognise what it made under it.
+   * @throws {ProblemError} idempotency-key-reused for another body, idempotency-key-in-use while the first still runs
+   */
+  run(
+    request: IdempotentRequest,
+    work: (resourceId: string) => Promise<KeptAnswer>,
+  ): Promise<{ answer: KeptAnswer; replayed: boolean }>;
+}
+
+/** Answers are kept at least this long. */
+const keepMs = 24 * 3_600_000;
+/** Larger answers are not copied: their operation makes them again from what it stored under the reserved id. */
+const largestKeptBody = 8 * 1024 * 1024;
+
+const canonical = configure({ bigint: false, circularValue: Error });
+
+export function createIdempotency(store: IdempotencyStore, now: () => number = Date.now): Idempotency {
+  const claim = async (
+    id: string,
+    fingerprint: string,
+    leaseMs: number,
+  ): Promise<{ record: IdempotencyRecord; mine: boolean }> => {
+    const fresh: IdempotencyRecord = {
+      id,
+      fingerprint,
+      owner: randomUUID(),
+      resourceId: randomUUID(),
+      leaseUntil: now() + leaseMs,
+      expiresAt: now() + keepMs + leaseMs,
+      answer: undefined,
+    };
+    const found = await store.insert(fresh);
+    if (found.owner === fresh.owner) return { record: fresh, mine: true };
+    if (found.fingerprint !== fingerprint || found.answer !== undefined || found.leaseUntil > now()) {
+      return { record: found, mine: false };
+    }
+    const taken = { ...fresh, resourceId: found.resourceId };
+    return (await store.takeOver(taken, found.owner)) ? { record: taken, mine: true } : { record: found, mine: false };
+  };
+
+  return {
+    async run({ scope, key, body, leaseMs }, work) {
+      const id = createHash('sha256').update(`${scope}\n${key}`).digest('hex');
+      const fingerprint = createHash('sha256').update(canonical(body) ?? '').digest('hex');
+      const { record, mine } = await claim(id, fingerprint, leaseMs);
+      if (!mine) return { answer: await replay(record, fingerprint, now, work), replayed: true };
+      let answer: KeptAnswer;
+      try {
+        answer = await work(record.resourceId);
+      } catch (error) {
+        // A refusal frees the key. After an outage or a fault nobody knows what was written, so the next try has to go
+        // on under the same reserved id. Should either fail, the lease ends by itself; the caller needs the first error.
+        const refused = error instanceof ProblemError && error.status !== 500 && error.status !== 503;
+        await (refused ? store.release(record) : store.yieldLease(record)).catch(() => undefined);
+        throw error;
+      }
+      const kept = answer.body.length > largestKeptBody ? { ...answer, body: null } : answer;
+      // The work is done and paid for: when its record cannot be written now, the answer still goes out.
+      await store.finish(record, kept).catch(() => undefined);
+      return { answer, replayed: false };
+    },
+  };
+}
+
+async function replay(
+  record: IdempotencyRecord,
+  fingerprint: string,
+  now: () => number,
+  work: (resourceId: string) => Promise<KeptAnswer>,
+): Promise<KeptAnswer> {
+  if (record.fingerprint !== fingerprint) {
+    throw new ProblemError('idempotency-key-reused', {
+      detail: 'This Idempotency-Key was used with another body.',
+      errors: [{ detail: 'was used with another body', header: 'Idempotency-Key' }],
+    });
+  }
+  if (record.answer === undefined) {
+    const seconds = Math.max(1, Math.ceil((record.leaseUntil - now()) / 1000));
+    throw new ProblemError('idempotency-key-in-use', {
+      detail: 'The first request with this Idempotency-Key is still running.',
+      headers: { 'retry-after': String(Math.min(seconds, 5)) },
+    });
+  }
+  const { body } = record.answer;
+  return body === null ? work(record.resourceId) : { ...record.answer, body };
+}

@@ -1,0 +1,42 @@
+import { pino, type DestinationStream, type Logger } from 'pino';
+
+/**
+ * JSON lines on standard output. Log calls name the fields they want; the redaction below is the second net, for
+ * objects that were not meant to be logged whole.
+ */
+export function createLogger(level: string, destination?: DestinationStream): Logger {
+  const options = {
+    level,
+    base: null,
+    timestamp: pino.stdTimeFunctions.isoTime,
+    formatters: { level: (label: string) => ({ level: label }) },
+    serializers: { error: serializeError },
+    redact: {
+      paths: ['authorization', 'apiKey', 'api_key', 'secret', 'password', 'headers', '*.authorization', '*.apiKey', '*.secret'],
+      censor: '[redacted]',
+    },
+  };
+  return destination === undefined ? pino(options) : pino(options, destination);
+}
+
+/** Name, message, code and stack of an error and its causes: no request, options or response objects, which hold keys. */
+export function serializeError(error: unknown, depth = 0): unknown {
+  if (!(error instanceof Error)) return { message: scrub(String(error)) };
+  const code: unknown = 'code' in error ? error.code : undefined;
+  return {
+    name: error.name,
+    message: scrub(error.message),
+    ...(typeof code === 'string' || typeof code === 'number' ? { code } : {}),
+    stack: error.stack === undefined ? undefined : scrub(error.stack),
+    ...(error.cause === undefined || depth >= 3 ? {} : { cause: serializeError(error.cause, depth + 1) }),
+  };
+}
+
+/** Removes what looks like credentials: user info in URIs, bearer tokens, this service's own keys and vendors' `sk-…`. */
+export function scrub(text: string): string {
+  return text
+    .slice(0, 8_000)
+    .replace(/(\w+:\/\/)[^/@\s]{1,500}@/g, '$1[redacted]@')
+    .replace(/\b(Bearer|Basic)\s+\S+/gi, '$1 [redacted]')
+    .replace(/\b(pgw_|sk-|xai-|gsk_|AIza)[A-Za-z0-9_-]{8,}/g, '$1[redacted]');
+}

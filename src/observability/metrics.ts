@@ -1,0 +1,78 @@
+import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
+
+/** Prometheus metrics of this process. Label values come from the contract and configuration, never from callers. */
+export interface Metrics {
+  /** One answered request; `operation` is `none` where no operation was reached. */
+  observeRequest(operation: string, status: number, seconds: number): void;
+  /** One call of a provider; `outcome` is `ok` or a problem type. */
+  observeProviderCall(provider: string, outcome: string, seconds: number): void;
+  countCache(result: 'hit' | 'miss' | 'joined'): void;
+  countRefereeDisagreement(operation: string): void;
+  setTestRunsActive(count: number): void;
+  /** The text exposition format. */
+  render(): Promise<string>;
+  readonly contentType: string;
+}
+
+const requestBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
+
+export function createMetrics(): Metrics {
+  const registry = new Registry();
+  const registers = [registry];
+  collectDefaultMetrics({ register: registry });
+  const requests = new Histogram({
+    name: 'http_request_duration_seconds',
+    help: 'Time from the request head to the answer, in seconds.',
+    labelNames: ['operation', 'status'] as const,
+    buckets: requestBuckets,
+    registers,
+  });
+  const providerCalls = new Histogram({
+    name: 'provider_call_duration_seconds',
+    help: 'Time of a provider call with its retries, in seconds.',
+    labelNames: ['provider', 'outcome'] as const,
+    buckets: requestBuckets,
+    registers,
+  });
+  const cache = new Counter({
+    name: 'invoke_cache_total',
+    help: 'Invocations that allowed caching, by what came of it.',
+    labelNames: ['result'] as const,
+    registers,
+  });
+  const disagreements = new Counter({
+    name: 'contract_referee_disagreements_total',
+    help: 'Exchanges that the contract referee judged differently.',
+    labelNames: ['operation'] as const,
+    registers,
+  });
+  const testRuns = new Gauge({ name: 'test_runs_active', help: 'Test runs in progress in this process.', registers });
+
+  // prom-client hashes the labels on every call; a series that was seen once is kept at hand.
+  const series = new Map<string, { observe(value: number): void }>();
+  const observe = (histogram: Histogram<string>, first: string, second: string, seconds: number): void => {
+    const key = `${first} ${second}`;
+    let child = series.get(key);
+    if (child === undefined) series.set(key, (child = histogram.labels(first, second)));
+    child.observe(seconds);
+  };
+  return {
+    observeRequest: (operation, status, seconds) => {
+      observe(requests, operation, String(status), seconds);
+    },
+    observeProviderCall: (provider, outcome, seconds) => {
+      providerCalls.labels(provider, outcome).observe(seconds);
+    },
+    countCache: (result) => {
+      cache.labels(result).inc();
+    },
+    countRefereeDisagreement: (operation) => {
+      disagreements.labels(operation).inc();
+    },
+    setTestRunsActive: (count) => {
+      testRuns.set(count);
+    },
+    render: () => registry.metrics(),
+    contentType: registry.contentType,
+  };
+}

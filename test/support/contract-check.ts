@@ -1,0 +1,150 @@
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
+import formats from 'ajv-formats';
+import document from '../../generated/openapi.json' with { type: 'json' };
+import { operationTable, type OperationId, type OperationRow } from '../../generated/operations.ts';
+import { problems } from '../../generated/problems.ts';
+
+/** An answer as it came over the wire. */
+export interface WireAnswer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly text: string;
+}
+
+type Schema = Record<string, unknown>;
+interface DeclaredResponse {
+  headers?: Record<string, { $ref?: string; required?: boolean; schema: Schema }>;
+  content?: Record<string, { schema: Schema }>;
+}
+
+/** Fields that belong to HTTP itself rather than to an operation. */
+const transport = new Set([
+  'connection',
+  'content-length',
+  'content-type',
+  'date',
+  'keep-alive',
+  'transfer-encoding',
+  'vary',
+  'access-control-allow-origin',
+  'access-control-expose-headers',
+]);
+
+const table: Record<string, OperationRow> = operationTable;
+const ajv = new Ajv2020({ strict: false, allErrors: true });
+formats.default(ajv, { mode: 'full' });
+const compiled = new Map<string, ValidateFunction>();
+
+/**
+ * Everything that is wrong with an answer by the contract: undeclared status, media type, header or problem type,
+ * a missing or malformed header, and any body member that the contract does not know (answers are judged by a closed
+ * copy of their schemas). Empty when nothing is.
+ */
+export function checkAnswer(operationId: OperationId, answer: WireAnswer): string[] {
+  const row = table[operationId];
+  const responses = (operationOf(operationId)['responses'] ?? {}) as Record<string, DeclaredResponse>;
+  const reference = responses[answer.status];
+  if (row === undefined || reference === undefined) return [`status ${answer.status} is not declared`];
+  const declared = deref<DeclaredResponse>(reference);
+  return [
+    ...checkBody(`${operationId} ${answer.status}`, declared, answer),
+    ...checkHeaders(declared, answer),
+    ...checkProblem(row, answer),
+  ];
+}
+
+function checkBody(name: string, declared: DeclaredResponse, { headers, text }: WireAnswer): string[] {
+  const mediaType = headers['content-type']?.split(';')[0];
+  if (declared.content === undefined) return text === '' ? [] : ['has a body where none is declared'];
+  const media = Object.entries(declared.content).find(([type]) => type.split(';')[0] === mediaType)?.[1];
+  if (media === undefined) return [`media type ${String(mediaType)} is not declared`];
+  if (mediaType?.endsWith('json') !== true) return [];
+  let validate = compiled.get(name);
+  if (validate === undefined) compiled.set(name, (validate = ajv.compile(close(media.schema))));
+  if (validate(JSON.parse(text))) return [];
+  return (validate.errors ?? []).map((error) => `body ${error.instancePath} ${error.message ?? ''} ${JSON.stringify(error.params)}`);
+}
+
+function checkHeaders(declared: DeclaredResponse, { headers }: WireAnswer): string[] {
+  const wrong: string[] = [];
+  const known = new Set(transport);
+  for (const [name, reference] of Object.entries(declared.headers ?? {})) {
+    const header = deref(reference);
+    const schema = deref<Schema>(header.schema);
+    const value = headers[name.toLowerCase()];
+    known.add(name.toLowerCase());
+    if (value === undefined) {
+      if (header.required === true) wrong.push(`header ${name} is missing`);
+    } else if (!ajv.validate(inline(schema), typed(value, schema['type']))) {
+      wrong.push(`header ${name}: ${JSON.stringify(value)} ${ajv.errorsText()}`);
+    }
+  }
+  for (const name of Object.keys(headers)) if (!known.has(name)) wrong.push(`header ${name} is not declared`);
+  return wrong;
+}
+
+function checkProblem(row: OperationRow, { status, headers, text }: WireAnswer): string[] {
+  if (headers['content-type']?.startsWith('application/problem+json') !== true) {
+    return status >= 400 ? ['a failure must be a problem document'] : [];
+  }
+  const body = JSON.parse(text) as { type: string; status: number; title: string };
+  const slug = body.type.replace('urn:prompt-gateway:problem:', '');
+  const declared = (problems as Record<string, { status: number; title: string }>)[slug];
+  const wrong: string[] = [];
+  if (!row.problems.includes(slug)) wrong.push(`problem type ${slug} is not declared`);
+  if (declared?.status !== status || body.status !== status) wrong.push(`problem type ${slug} does not belong to ${status}`);
+  return wrong;
+}
+
+function typed(value: string, type: unknown): unknown {
+  if (type === 'integer' || type === 'number') return Number(value);
+  if (type === 'boolean') return value === 'true' ? true : value === 'false' ? false : value;
+  return value;
+}
+
+function operationOf(operationId: OperationId): Schema {
+  const { method, path } = operationTable[operationId];
+  const paths = document.paths as unknown as Record<string, Record<string, Schema>>;
+  const operation = paths[path]?.[method.toLowerCase()];
+  if (operation === undefined) throw new Error(`${operationId} is not in the contract`);
+  return operation;
+}
+
+function deref<T>(value: T): T {
+  const ref = (value as { $ref?: string }).$ref;
+  if (ref === undefined) return value;
+  const target = ref
+    .slice(2)
+    .split('/')
+    .reduce<unknown>((node, key) => (node as Record<string, unknown>)[key], document);
+  return deref(target as T);
+}
+
+/** A copy without references whose objects allow no member that is not described. */
+function close(schema: Schema, part = false): Schema {
+  const copy = mapSchema(deref<Schema>(schema), (child, keyword) => close(child, keyword === 'allOf'));
+  const open = copy['additionalProperties'] === undefined && copy['unevaluatedProperties'] === undefined;
+  const described = copy['properties'] !== undefined || copy['allOf'] !== undefined;
+  return open && described && !part ? { ...copy, unevaluatedProperties: false } : copy;
+}
+
+function inline(schema: Schema): Schema {
+  return mapSchema(deref<Schema>(schema), (child) => inline(child));
+}
+
+function mapSchema(schema: Schema, map: (child: Schema, keyword: string) => Schema): Schema {
+  const copy: Schema = {};
+  for (const [keyword, value] of Object.entries(schema)) {
+    if (['properties', 'patternProperties', '$defs'].includes(keyword)) {
+      const members = Object.entries(value as Record<string, Schema>);
+      copy[keyword] = Object.fromEntries(members.map(([name, child]) => [name, map(child, keyword)]));
+    } else if (['allOf', 'anyOf', 'oneOf', 'prefixItems'].includes(keyword)) {
+      copy[keyword] = (value as Schema[]).map((child) => map(child, keyword));
+    } else if (['items', 'not', 'if', 'then', 'else', 'additionalProperties', 'propertyNames'].includes(keyword)) {
+      copy[keyword] = typeof value === 'object' && value !== null ? map(value as Schema, keyword) : value;
+    } else {
+      copy[keyword] = value;
+    }
+  }
+  return copy;
+}
