@@ -1,0 +1,88 @@
+import { join } from 'node:path';
+import { z } from 'zod';
+import type { DatabaseLog } from '../log.ts';
+import { findOnPath } from './find-on-path.ts';
+import { downloadMongod, MONGOD_VERSION } from './mongod-download.ts';
+import type { Environment } from './processes.ts';
+import { installSecantus, SECANTUS_VERSION } from './secantus-install.ts';
+
+/** Engines do not read each other's files, nor does one mongod reliably read those of another release. */
+export const engineIdSchema = z.enum(['mongod', 'mongod-download', 'secantusd-rs', 'secantusd-mdb', 'secantusd-py']);
+export type EngineId = z.infer<typeof engineIdSchema>;
+
+/** What is tried for a new data folder, first to last. */
+export const ENGINE_ORDER: readonly EngineId[] = engineIdSchema.options;
+
+export interface EngineContext {
+  /** Downloads and installations, shared by all data folders of a user. */
+  cacheDir: string;
+  env: Environment;
+  log: DatabaseLog;
+  now: () => Date;
+}
+
+export interface ServerSettings {
+  port: number;
+  /** An existing folder for the engine's files. */
+  storagePath: string;
+}
+
+export interface Engine {
+  /** In words, for messages. */
+  title: string;
+  /** The release that is fetched for a new data folder; undefined where the machine brings its own. */
+  version?: string;
+  /**
+   * The path of the server program; undefined when the machine has none.
+   *
+   * @throws Error with the reason when it cannot be fetched
+   */
+  locate(context: EngineContext, version: string | undefined): Promise<string | undefined>;
+  args(settings: ServerSettings): string[];
+}
+
+export const engines: Readonly<Record<EngineId, Engine>> = {
+  mongod: {
+    title: 'mongod on the PATH',
+    locate: ({ env }) => findOnPath('mongod', env['PATH']),
+    args: mongodArgs,
+  },
+  'mongod-download': {
+    title: 'a downloaded mongod',
+    version: MONGOD_VERSION,
+    locate: (context, version = MONGOD_VERSION) => downloadMongod({ ...context, version }),
+    args: mongodArgs,
+  },
+  'secantusd-rs': {
+    title: 'secantusd-rs on the PATH',
+    locate: ({ env }) => findOnPath('secantusd-rs', env['PATH']),
+    args: secantusArgs,
+  },
+  'secantusd-mdb': {
+    title: 'secantusd-mdb on the PATH',
+    locate: ({ env }) => findOnPath('secantusd-mdb', env['PATH']),
+    args: secantusArgs,
+  },
+  'secantusd-py': {
+    title: 'SecantusDB from PyPI',
+    version: SECANTUS_VERSION,
+    locate: (context, version = SECANTUS_VERSION) => installSecantus({ ...context, version }),
+    args: secantusArgs,
+  },
+};
+
+function mongodArgs({ port, storagePath }: ServerSettings): string[] {
+  return ['--bind_ip', '127.0.0.1', '--port', String(port), '--dbpath', storagePath, '--quiet'];
+}
+
+/**
+ * `--sync-on-commit`: without it a kill -9 of the server loses acknowledged writes.
+ * `--config`: an existing empty file, or the server looks for settings in the home folder and elsewhere.
+ */
+function secantusArgs({ port, storagePath }: ServerSettings): string[] {
+  return [
+    ...['--config', join(storagePath, '..', 'secantusd.toml')],
+    ...['--host', '127.0.0.1', '--port', String(port), '--storage-path', storagePath],
+    ...['--log-level', 'WARNING', '--sync-on-commit'],
+  ];
+}

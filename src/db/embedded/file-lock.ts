@@ -1,0 +1,93 @@
+import { randomUUID } from 'node:crypto';
+import { link, rename, rm, unlink, writeFile } from 'node:fs/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { z } from 'zod';
+import { hasCode, isMissing, readJson } from './json-file.ts';
+import { isAlive, thisProcess } from './processes.ts';
+
+const POLL_MS = 50;
+
+const holderSchema = z.object({ pid: z.number(), startedAt: z.number(), token: z.string() });
+type Holder = z.infer<typeof holderSchema>;
+
+export interface LockOptions {
+  /** Called once with the holder's process number when the lock has to be waited for. */
+  onWait?: (pid: number) => void;
+  /** Milliseconds to wait for another process; 15 minutes by default, longer than any install. */
+  limitMs?: number;
+}
+
+/**
+ * Runs an action while no other process (nor another call in this one) holds the lock file. The lock of a process that
+ * died is taken over.
+ *
+ * @throws Error when the lock is still held after the limit
+ */
+export async function withFileLock<Result>(
+  path: string,
+  action: () => Promise<Result>,
+  { onWait, limitMs = 15 * 60_000 }: LockOptions = {},
+): Promise<Result> {
+  const token = randomUUID();
+  const end = performance.now() + limitMs;
+  let waited = false;
+  while (!(await tryLock(path, token))) {
+    const holder = await readHolder(path);
+    if (holder === undefined) continue;
+    if (!isAlive(holder)) {
+      await breakLock(path, holder);
+      continue;
+    }
+    if (performance.now() > end) {
+      throw new Error(
+        `Process ${holder.pid} has held the lock ${path} for too long. If it is no process of this service, remove the file.`,
+      );
+    }
+    if (!waited) onWait?.(holder.pid);
+    waited = true;
+    await sleep(POLL_MS);
+  }
+  try {
+    return await action();
+  } finally {
+    await rm(path, { force: true });
+  }
+}
+
+/** A hard link appears in one step and with its content, and only once under a name. */
+async function tryLock(path: string, token: string): Promise<boolean> {
+  const own = `${path}.${token}`;
+  await writeFile(own, JSON.stringify({ ...thisProcess(), token } satisfies Holder), { flag: 'wx' });
+  try {
+    await link(own, path);
+    return true;
+  } catch (error) {
+    if (hasCode(error, 'EEXIST')) return false;
+    throw error;
+  } finally {
+    await unlink(own);
+  }
+}
+
+/**
+ * Moves a dead process's lock out of the way. Should another process have been faster and taken the lock meanwhile,
+ * its lock is put back. (That leaves a gap of microseconds in which a third could come in; what it could break, the
+ * storage engine's own lock still protects.)
+ */
+async function breakLock(path: string, dead: Holder): Promise<void> {
+  const aside = `${path}.${randomUUID()}`;
+  try {
+    await rename(path, aside);
+  } catch (error) {
+    if (isMissing(error)) return;
+    throw error;
+  }
+  const moved = await readHolder(aside);
+  if (moved !== undefined && moved.token !== dead.token) await link(aside, path).catch(() => undefined);
+  await unlink(aside);
+}
+
+async function readHolder(path: string): Promise<Holder | undefined> {
+  const content = await readJson(path);
+  return content === undefined ? undefined : holderSchema.parse(content);
+}

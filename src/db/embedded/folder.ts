@@ -1,0 +1,122 @@
+import { randomUUID } from 'node:crypto';
+import { mkdir, readdir, realpath, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { z } from 'zod';
+import { engineIdSchema, type EngineId } from './engines.ts';
+import { readJson, writeJson } from './json-file.ts';
+import { isAlive, thisProcess } from './processes.ts';
+
+const folderRecordSchema = z.object({
+  /** Kept in the database too: tells this folder's server from any other on the same port. */
+  id: z.uuid(),
+  engine: engineIdSchema,
+  /** The release that was fetched for this folder; absent where the machine brought its own. */
+  version: z.string().optional(),
+});
+/** Which engine a data folder was made with. Written once. */
+export type FolderRecord = z.infer<typeof folderRecordSchema>;
+
+const serverRecordSchema = z.object({ pid: z.int().positive(), port: z.int().positive(), storagePath: z.string() });
+/** The server that was started last on a data folder. It may have ended since. */
+export type ServerRecord = z.infer<typeof serverRecordSchema>;
+
+const userSchema = z.object({ pid: z.number(), startedAt: z.number() });
+
+/**
+ * The database part of a data folder:
+ *
+ *     database/engine.json     the folder's id and engine
+ *     database/server.json     process and port of the last server
+ *     database/users/*.json    one file a service process that uses the server
+ *     database/lock            held while a server is looked for, started or stopped
+ *     database/server.log      the server's output since its start; server.log.previous is of the one before
+ *     database/secantusd.toml  empty (see engines.ts)
+ *     database/<engine>/       the engine's own files
+ */
+export class DatabaseFolder {
+  readonly path: string;
+
+  private constructor(path: string) {
+    this.path = path;
+  }
+
+  /** Opens the folder below a data folder, made when missing and readable by its owner alone. */
+  static async open(dataDir: string): Promise<DatabaseFolder> {
+    const path = join(dataDir, 'database');
+    await mkdir(join(path, 'users'), { recursive: true, mode: 0o700 });
+    await writeFile(join(path, 'secantusd.toml'), '');
+    return new DatabaseFolder(await realpath(path));
+  }
+
+  get lockPath(): string {
+    return join(this.path, 'lock');
+  }
+
+  get logPath(): string {
+    return join(this.path, 'server.log');
+  }
+
+  storagePath(engine: EngineId): string {
+    return join(this.path, engine);
+  }
+
+  /** @throws Error when the record cannot be read: guessing an engine could begin a second database */
+  async readRecord(): Promise<FolderRecord | undefined> {
+    const path = join(this.path, 'engine.json');
+    try {
+      const content = await readJson(path);
+      if (content !== undefined) return folderRecordSchema.parse(content);
+    } catch (error) {
+      throw new Error(`${path} cannot be read. It names the engine that this data folder was made with.`, {
+        cause: error,
+      });
+    }
+    const orphan = (await readdir(this.path)).find((name) => engineIdSchema.safeParse(name).success);
+    if (orphan === undefined) return undefined;
+    throw new Error(`${path} is missing, but there are files of a database in ${join(this.path, orphan)}.`);
+  }
+
+  writeRecord(record: FolderRecord): Promise<void> {
+    return writeJson(join(this.path, 'engine.json'), record);
+  }
+
+  /** Forgets an engine that never came up, so that the next one can be tried. */
+  async discard(engine: EngineId): Promise<void> {
+    await rm(this.storagePath(engine), { recursive: true, force: true });
+    await rm(join(this.path, 'engine.json'), { force: true });
+  }
+
+  /** The last server, unless the record is unreadable or came here with a copy of another folder. */
+  async readServer(): Promise<ServerRecord | undefined> {
+    const content = await readJson(join(this.path, 'server.json')).catch(() => undefined);
+    const record = serverRecordSchema.safeParse(content).data;
+    return record?.storagePath.startsWith(this.path) === true ? record : undefined;
+  }
+
+  writeServer(record: ServerRecord): Promise<void> {
+    return writeJson(join(this.path, 'server.json'), record);
+  }
+
+  async removeServer(): Promise<void> {
+    await rm(join(this.path, 'server.json'), { force: true });
+  }
+
+  /** Notes that this process uses the server. @returns how to take the note back */
+  async join(): Promise<() => Promise<void>> {
+    const path = join(this.path, 'users', `${randomUUID()}.json`);
+    await writeJson(path, thisProcess());
+    return () => rm(path, { force: true });
+  }
+
+  /** True while any living process uses the server. Notes of dead ones are removed. */
+  async hasUsers(): Promise<boolean> {
+    const folder = join(this.path, 'users');
+    let living = false;
+    for (const name of await readdir(folder)) {
+      const user = userSchema.safeParse(await readJson(join(folder, name)).catch(() => undefined)).data;
+      if (user !== undefined && isAlive(user)) living = true;
+      else await rm(join(folder, name), { force: true });
+    }
+    return living;
+  }
+}

@@ -1,0 +1,37 @@
+import { randomUUID } from 'node:crypto';
+import { open, readFile, rename } from 'node:fs/promises';
+
+/** The value in a JSON file, undefined when the file is missing. @throws SyntaxError when it is not JSON */
+export async function readJson(path: string): Promise<unknown> {
+  let text: string;
+  try {
+    text = await readFile(path, 'utf8');
+  } catch (error) {
+    if (isMissing(error)) return undefined;
+    throw error;
+  }
+  return JSON.parse(text) as unknown;
+}
+
+/** Replaces a JSON file in one step: a reader, and a crash, leaves the old one or the new one. */
+export async function writeJson(path: string, value: unknown): Promise<void> {
+  const temporary = `${path}.${randomUUID()}`;
+  const file = await open(temporary, 'wx', 0o600);
+  try {
+    await file.writeFile(`${JSON.stringify(value, null, 2)}\n`);
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+  await rename(temporary, path);
+}
+
+/** True for the error of a file or folder that does not exist. */
+export function isMissing(error: unknown): boolean {
+  return hasCode(error, 'ENOENT');
+}
+
+/** True for a system error with this code, such as `EEXIST`. */
+export function hasCode(error: unknown, code: string): boolean {
+  return error instanceof Error && 'code' in error && error.code === code;
+}

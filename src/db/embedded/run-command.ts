@@ -1,0 +1,91 @@
+import { spawn } from 'node:child_process';
+import { createInterface } from 'node:readline';
+
+/** Lines of output kept for an error message. */
+const KEPT_LINES = 20;
+
+export interface CommandOptions {
+  env: Record<string, string>;
+  /** Milliseconds after which the command is ended. */
+  limitMs: number;
+  /** Milliseconds to the first line of output, after which the command is ended. */
+  firstLineMs?: number;
+  /** Milliseconds without another line of output after which the command is ended. */
+  silenceMs?: number;
+  onLine?: (line: string) => void;
+}
+
+/** A command failed, could not be started, or took too long. The message ends with its last lines of output. */
+export class CommandError extends Error {
+  constructor(message: string) {
+    super(message);
+    this.name = 'CommandError';
+  }
+}
+
+/**
+ * Runs a program to its end and hands out its output, standard error included, line by line. A program over its time is
+ * killed with everything it started.
+ *
+ * @returns the lines of output, the last 20 at most
+ * @throws CommandError
+ */
+export function runCommand(command: string, args: readonly string[], options: CommandOptions): Promise<string[]> {
+  const { env, limitMs, silenceMs = limitMs, firstLineMs = silenceMs, onLine } = options;
+  const child = spawn(command, args, { env, stdio: ['ignore', 'pipe', 'pipe'], detached: true });
+  const lines: string[] = [];
+  return new Promise((resolve, reject) => {
+    const end = (reason: string): void => {
+      if (child.pid !== undefined) killGroup(child.pid);
+      finish(() => {
+        reject(new CommandError(withOutput(reason, lines)));
+      });
+    };
+    const limit = setTimeout(end, limitMs, `it took longer than ${Math.round(limitMs / 1_000)} s`);
+    const startSilence = (milliseconds: number): NodeJS.Timeout =>
+      setTimeout(end, milliseconds, `nothing happened for ${Math.round(milliseconds / 1_000)} s`);
+    let silence = startSilence(firstLineMs);
+    let finished = false;
+    const finish = (settle: () => void): void => {
+      finished = true;
+      clearTimeout(limit);
+      clearTimeout(silence);
+      settle();
+    };
+    for (const stream of [child.stdout, child.stderr]) {
+      createInterface({ input: stream }).on('line', (line) => {
+        if (finished) return;
+        clearTimeout(silence);
+        silence = startSilence(silenceMs);
+        lines.push(line);
+        if (lines.length > KEPT_LINES) lines.shift();
+        onLine?.(line);
+      });
+    }
+    child.on('error', (error) => {
+      finish(() => {
+        reject(new CommandError(error.message));
+      });
+    });
+    child.on('close', (code) => {
+      finish(() => {
+        if (code === 0) resolve(lines);
+        else reject(new CommandError(withOutput(`it ended with exit code ${String(code)}`, lines)));
+      });
+    });
+  });
+}
+
+/** The child leads a process group of its own, so the negative number reaches its children too. */
+function killGroup(pid: number): void {
+  try {
+    process.kill(-pid, 'SIGKILL');
+  } catch {
+    // It ended by itself meanwhile.
+  }
+}
+
+function withOutput(reason: string, lines: readonly string[]): string {
+  const output = lines.filter((line) => line.trim() !== '').join('\n');
+  return output === '' ? reason : `${reason}:\n${output}`;
+}

@@ -1,0 +1,119 @@
+import { spawn } from 'node:child_process';
+import { mkdir, open, readFile, rename } from 'node:fs/promises';
+import { connect, createServer } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { identify, type ServerIdentity } from './identity.ts';
+import { isRunning, serverEnvironment, type Environment } from './processes.ts';
+
+/** A server that recovers its journal after a crash may take a while. */
+const READY_LIMIT_MS = 90_000;
+const POLL_MS = 50;
+const TERMINATE_LIMIT_MS = 15_000;
+const LOG_TAIL_CHARACTERS = 1_500;
+
+export interface Launch {
+  command: string;
+  args: readonly string[];
+  port: number;
+  storagePath: string;
+  logPath: string;
+  env: Environment;
+  /** Called with the process number as soon as there is one, before the server is ready. */
+  onSpawn: (pid: number) => Promise<void>;
+}
+
+/** A database server did not come up. The message ends with the last lines of its log. */
+export class ServerLaunchError extends Error {
+  constructor(message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.name = 'ServerLaunchError';
+  }
+}
+
+/**
+ * Starts a database server and waits until it answers. It gets a process group of its own, so that Ctrl-C in a
+ * terminal reaches the service alone, which stops the server after its last request; and it may outlive the service.
+ *
+ * @throws ServerLaunchError
+ */
+export async function launchServer(launch: Launch): Promise<{ pid: number; identity: ServerIdentity }> {
+  const { command, args, port, storagePath, logPath, env, onSpawn } = launch;
+  await mkdir(storagePath, { recursive: true, mode: 0o700 });
+  await rename(logPath, `${logPath}.previous`).catch(() => undefined);
+  const log = await open(logPath, 'w', 0o600);
+  const child = spawn(command, args, {
+    cwd: storagePath,
+    env: serverEnvironment(env),
+    detached: true,
+    stdio: ['ignore', log.fd, log.fd],
+  });
+  let ended: string | undefined;
+  child.on('error', (error) => (ended = error.message));
+  child.on('exit', (code, signal) => (ended = `it ended with ${signal ?? `exit code ${String(code)}`}`));
+  child.unref();
+  await log.close();
+  if (child.pid !== undefined) await onSpawn(child.pid);
+
+  const end = performance.now() + READY_LIMIT_MS;
+  while (ended === undefined && child.pid !== undefined) {
+    if (performance.now() > end) {
+      await stopServer(child.pid);
+      ended = `it was not ready after ${READY_LIMIT_MS / 1_000} s`;
+      break;
+    }
+    if (await accepts(port)) {
+      const identity = await identify(port).catch(() => undefined);
+      if (identity !== undefined && isRunning(child.pid)) return { pid: child.pid, identity };
+    }
+    await sleep(POLL_MS);
+  }
+  const tail = (await readFile(logPath, 'utf8').catch(() => '')).trim().slice(-LOG_TAIL_CHARACTERS);
+  throw new ServerLaunchError(`${command} did not start: ${ended ?? 'no process'}${tail === '' ? '' : `\n${tail}`}`);
+}
+
+/** Asks a server to stop, and ends it when it has not stopped after 15 s. */
+export async function stopServer(pid: number): Promise<void> {
+  signal(pid, 'SIGTERM');
+  const end = performance.now() + TERMINATE_LIMIT_MS;
+  while (isRunning(pid)) {
+    if (performance.now() > end) signal(pid, 'SIGKILL');
+    await sleep(POLL_MS);
+  }
+}
+
+/** A port on the loopback interface that is free at the moment. */
+export function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const server = createServer();
+    server.on('error', reject);
+    server.listen(0, '127.0.0.1', () => {
+      const address = server.address();
+      server.close(() => {
+        if (address !== null && typeof address === 'object') resolve(address.port);
+        else reject(new Error('the system gave no port'));
+      });
+    });
+  });
+}
+
+/** True when something listens on a port: cheaper to ask than a client that waits for its server. */
+function accepts(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect(port, '127.0.0.1');
+    socket.on('connect', () => {
+      socket.destroy();
+      resolve(true);
+    });
+    socket.on('error', () => {
+      resolve(false);
+    });
+  });
+}
+
+function signal(pid: number, name: NodeJS.Signals): void {
+  try {
+    process.kill(pid, name);
+  } catch {
+    // It ended by itself meanwhile.
+  }
+}
