@@ -31,39 +31,63 @@ const lonelyRefs = () => ({
   },
 });
 
-/** Bodies have no keyword that makes a validator change them or differ between directions. */
-const portableBodies = () => ({
-  MediaType: {
-    Schema(schema, { report, location }) {
-      for (const keyword of [
-        'default',
-        'readOnly',
-        'writeOnly',
-        'nullable',
-        'discriminator',
-        'unevaluatedProperties',
-      ]) {
-        if (schema[keyword] !== undefined) {
-          report({
-            message: `${keyword} in a body is read differently by different validators`,
-            location: location.child(keyword),
-          });
-        }
-      }
-    },
+/**
+ * Calls `visit` with each schema that a request body is made of, references followed.
+ * Redocly's own nested visitors stop at the first schema below the body.
+ */
+function walkSchema(schema, location, resolve, visit, seen = new Set()) {
+  const target = schema.$ref === undefined ? { node: schema, location } : resolve(schema, location.source.absoluteRef);
+  if (typeof target.node !== 'object' || seen.has(target.node)) return;
+  seen.add(target.node);
+  visit(target.node, target.location);
+  const {
+    properties = {},
+    items,
+    additionalProperties,
+    propertyNames,
+    not,
+    anyOf = [],
+    oneOf = [],
+    allOf = [],
+  } = target.node;
+  const below = [
+    items,
+    additionalProperties,
+    propertyNames,
+    not,
+    ...anyOf,
+    ...oneOf,
+    ...allOf,
+    ...Object.values(properties),
+  ];
+  for (const child of below) {
+    if (typeof child === 'object') walkSchema(child, target.location, resolve, visit, seen);
+  }
+}
+
+/** A rule about each schema of each request body. */
+const aboutRequestSchemas = (check) => () => ({
+  RequestBody(body, { report, location, resolve }) {
+    for (const [mediaType, { schema }] of Object.entries(body.content)) {
+      walkSchema(schema, location.child(['content', mediaType, 'schema']), resolve, (node, place) => {
+        for (const message of check(node)) report({ message, location: place });
+      });
+    }
   },
 });
 
-/** Objects that a request may carry name their fields, or are maps that say which names and values they take. */
-const closedRequests = () => ({
-  RequestBody: {
-    Schema(schema, { report, location }) {
-      const map = schema.propertyNames !== undefined && schema.additionalProperties !== undefined;
-      if ([schema.type].flat().includes('object') && schema.additionalProperties !== false && !map) {
-        report({ message: 'request object that is open to unknown fields', location });
-      }
-    },
-  },
+/** No keyword that makes a validator change a body, or that validators read differently. */
+const portableRequests = aboutRequestSchemas((schema) =>
+  ['default', 'readOnly', 'writeOnly', 'nullable', 'discriminator', 'unevaluatedProperties']
+    .filter((keyword) => schema[keyword] !== undefined)
+    .map((keyword) => `${keyword} in a request is read differently by different validators`),
+);
+
+/** Objects name their fields, or are maps that say which names and values they take. */
+const closedRequests = aboutRequestSchemas((schema) => {
+  const map = schema.propertyNames !== undefined && schema.additionalProperties !== undefined;
+  const open = [schema.type].flat().includes('object') && schema.additionalProperties !== false && !map;
+  return open ? ['request object that is open to unknown fields'] : [];
 });
 
 /** Query parameters are scalars that are never empty: validators differ on everything else. */
@@ -86,7 +110,7 @@ export default function contractPlugin() {
       oas3: {
         'bounded-schemas': boundedSchemas,
         'lonely-refs': lonelyRefs,
-        'portable-bodies': portableBodies,
+        'portable-requests': portableRequests,
         'closed-requests': closedRequests,
         'plain-queries': plainQueries,
       },
