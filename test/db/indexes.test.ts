@@ -1,0 +1,43 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { ensureIndexes, type CollectionIndexes } from '../../src/db/indexes.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+
+let database: TestDatabase;
+beforeAll(async () => {
+  database = await createTestDatabase();
+});
+afterAll(() => database.drop());
+
+const prompts: CollectionIndexes = {
+  collection: 'prompts',
+  indexes: [
+    { name: 'slug_unique', key: { slug: 1 }, unique: true },
+    { name: 'newest_first', key: { updated_at: -1, _id: 1 } },
+    { name: 'expiry', key: { expires_at: 1 }, expireAfterSeconds: 0 },
+  ],
+};
+
+describe('ensureIndexes', () => {
+  it('creates indexes once, also when several processes start together', async () => {
+    await Promise.all([1, 2, 3].map(() => ensureIndexes(database.db, [prompts])));
+    await ensureIndexes(database.db, [prompts]);
+    const names = (await database.db.collection('prompts').indexes()).map(({ name }) => name);
+    expect(names.sort()).toEqual(['_id_', 'expiry', 'newest_first', 'slug_unique']);
+  });
+
+  it('names collection and index when one exists with other options', async () => {
+    await ensureIndexes(database.db, [{ collection: 'other', indexes: [{ name: 'slug', key: { slug: 1 } }] }]);
+    const conflicting = { collection: 'other', indexes: [{ name: 'slug', key: { slug: 1 }, unique: true }] };
+    await expect(ensureIndexes(database.db, [conflicting])).rejects.toThrow(
+      /Index "slug" of collection "other" exists with other keys or options/,
+    );
+  });
+
+  it('says so when documents break a unique index', async () => {
+    await database.db.collection('twins').insertMany([{ slug: 'a' }, { slug: 'a' }]);
+    const unique = { collection: 'twins', indexes: [{ name: 'slug', key: { slug: 1 }, unique: true }] };
+    await expect(ensureIndexes(database.db, [unique])).rejects.toThrow(
+      'Index "slug" of collection "twins" must be unique, but documents in the collection share a value.',
+    );
+  });
+});
