@@ -1,0 +1,188 @@
+import { homedir } from 'node:os';
+import { isAbsolute, join, resolve } from 'node:path';
+import { findNearMisses } from './config/near-misses.ts';
+import { readSettings, variableText, type Environment } from './config/read-settings.ts';
+import { allSettings, type SettingValues } from './config/settings.ts';
+import {
+  findSettingsMistakes,
+  providerVariables,
+  type ProviderSettings,
+  type RemoteProviderId,
+  type RemoteProviderSettings,
+} from './providers/settings.ts';
+
+export { helpText } from './config/help.ts';
+
+/** Test-run results go into a bucket. Credentials are found by the AWS SDK itself. */
+export interface S3Storage {
+  readonly kind: 's3';
+  readonly bucket: string;
+  /** Left out for Amazon S3. */
+  readonly endpoint: string | undefined;
+  readonly region: string;
+  readonly forcePathStyle: boolean;
+  readonly checksums: 'when-required' | 'when-supported';
+  /** Empty, or ends with a slash. */
+  readonly prefix: string;
+}
+
+/** Test-run results go into files. */
+export interface FileStorage {
+  readonly kind: 'files';
+  /** Absolute path. */
+  readonly directory: string;
+}
+
+/** Everything that can be set from outside, read, checked and frozen. It holds secrets: never log it. */
+export interface Config {
+  readonly http: {
+    readonly host: string;
+    /** 0 means any free port. */
+    readonly port: number;
+    /** Undefined means no limit. */
+    readonly rateLimit: { readonly requests: number; readonly windowSeconds: number } | undefined;
+    /** Exact origins; empty means no CORS. */
+    readonly corsOrigins: readonly string[];
+    readonly shutdownTimeoutMs: number;
+    /** Whether express-openapi-validator shadows live traffic. */
+    readonly contractReferee: boolean;
+  };
+  readonly security: {
+    /** A key with every scope; undefined where the first start is to make one. */
+    readonly adminApiKey: string | undefined;
+  };
+  readonly database: {
+    /** Undefined means the embedded database. */
+    readonly uri: string | undefined;
+    readonly name: string;
+    /** Folder of the embedded database's data; absolute. */
+    readonly dataDir: string;
+    /** Folder for downloaded engines; absolute. */
+    readonly cacheDir: string;
+  };
+  readonly storage: S3Storage | FileStorage;
+  readonly invoke: {
+    readonly timeoutMs: number;
+    /** Seconds; 0 means that only callers who ask are answered from the cache. */
+    readonly cacheMaxAge: number;
+    /** Bytes; 0 means no cache. */
+    readonly cacheMaxBytes: number;
+  };
+  readonly providers: ProviderSettings;
+  readonly log: { readonly level: SettingValues['LOG_LEVEL'] };
+  /** Sentences for the operator about variables that look misspelt. */
+  readonly warnings: readonly string[];
+}
+
+/** The environment has mistakes: all of them, each a sentence that names the variable and quotes no secret. */
+export class ConfigError extends Error {
+  readonly mistakes: readonly string[];
+
+  constructor(mistakes: readonly string[]) {
+    super(`The configuration has mistakes:\n${mistakes.map((mistake) => `  ${mistake}`).join('\n')}`);
+    this.name = 'ConfigError';
+    this.mistakes = mistakes;
+  }
+}
+
+/**
+ * Makes the configuration from environment variables; nothing else in the service reads them.
+ *
+ * @param environment usually `process.env`
+ * @throws ConfigError naming every mistake at once
+ */
+export function loadConfig(environment: Environment): Config {
+  const { values, mistakes } = readSettings(allSettings, environment);
+  mistakes.push(...findStorageMistakes(environment), ...findProviderMistakes(values));
+  if (mistakes.length > 0) throw new ConfigError(mistakes);
+  // Without mistakes every setting with a default has a value of its format's type.
+  const set = values as unknown as SettingValues;
+  const dataDir = resolve(set.DATA_DIR);
+  return deepFreeze<Config>({
+    http: {
+      host: set.HOST,
+      port: set.PORT,
+      rateLimit: set.RATE_LIMIT === 'off' ? undefined : set.RATE_LIMIT,
+      corsOrigins: set.CORS_ORIGINS ?? [],
+      shutdownTimeoutMs: set.SHUTDOWN_TIMEOUT_MS,
+      contractReferee: set.CONTRACT_REFEREE,
+    },
+    security: { adminApiKey: set.ADMIN_API_KEY },
+    database: {
+      uri: set.MONGODB_URI,
+      name: set.MONGODB_DATABASE,
+      dataDir,
+      cacheDir: set.CACHE_DIR === undefined ? defaultCacheDir(environment) : resolve(set.CACHE_DIR),
+    },
+    storage: storageOf(set, dataDir, environment),
+    invoke: {
+      timeoutMs: set.INVOKE_TIMEOUT_MS,
+      cacheMaxAge: set.INVOKE_CACHE_MAX_AGE,
+      cacheMaxBytes: set.INVOKE_CACHE_MAX_MB * 1024 * 1024,
+    },
+    providers: {
+      builtIn: builtInProviders(values),
+      compatible: set.OPENAI_COMPATIBLE_PROVIDERS,
+      models: set.PROVIDER_MODELS,
+      concurrency: set.PROVIDER_CONCURRENCY,
+    },
+    log: { level: set.LOG_LEVEL },
+    warnings: findNearMisses(Object.keys(allSettings), environment),
+  });
+}
+
+/** https://specifications.freedesktop.org/basedir-spec/latest/: a relative XDG_CACHE_HOME is to be ignored. */
+function defaultCacheDir(environment: Environment): string {
+  const configured = variableText(environment, 'XDG_CACHE_HOME');
+  const home = variableText(environment, 'HOME') ?? homedir();
+  const caches = configured !== undefined && isAbsolute(configured) ? configured : join(home, '.cache');
+  return join(caches, 'prompt-gateway');
+}
+
+function storageOf(set: SettingValues, dataDir: string, environment: Environment): S3Storage | FileStorage {
+  if (set.S3_BUCKET === undefined) return { kind: 'files', directory: join(dataDir, 'files') };
+  return {
+    kind: 's3',
+    bucket: set.S3_BUCKET,
+    endpoint: set.S3_ENDPOINT,
+    region: set.S3_REGION ?? variableText(environment, 'AWS_REGION') ?? 'us-east-1',
+    forcePathStyle: set.S3_FORCE_PATH_STYLE ?? set.S3_ENDPOINT !== undefined,
+    checksums: set.S3_CHECKSUMS,
+    prefix: set.S3_PREFIX?.replace(/\/?$/, '/') ?? '',
+  };
+}
+
+/** Whoever names an object store but forgets the bucket must not find results in local files later. */
+function findStorageMistakes(environment: Environment): string[] {
+  if (variableText(environment, 'S3_BUCKET') !== undefined) return [];
+  return ['S3_ENDPOINT', 'S3_PREFIX']
+    .filter((name) => variableText(environment, name) !== undefined)
+    .map((name) => `${name}: has no effect without S3_BUCKET, which is not set.`);
+}
+
+/** Finds what is wrong with the further providers as a whole, once each of the two variables can be read. */
+function findProviderMistakes(values: Readonly<Record<string, unknown>>): string[] {
+  if (!('OPENAI_COMPATIBLE_PROVIDERS' in values && 'PROVIDER_MODELS' in values)) return [];
+  const { OPENAI_COMPATIBLE_PROVIDERS: compatible, PROVIDER_MODELS: models } = values as unknown as SettingValues;
+  const providersAlone = findSettingsMistakes({ builtIn: {}, compatible, models: {}, concurrency: 1 });
+  const both = findSettingsMistakes({ builtIn: {}, compatible, models, concurrency: 1 });
+  return [
+    ...providersAlone.map((mistake) => `OPENAI_COMPATIBLE_PROVIDERS: ${mistake}`),
+    ...both.filter((mistake) => !providersAlone.includes(mistake)).map((mistake) => `PROVIDER_MODELS: ${mistake}`),
+  ];
+}
+
+/** The settings of each provider that at least one variable is set for. */
+function builtInProviders(values: Readonly<Record<string, unknown>>): ProviderSettings['builtIn'] {
+  const builtIn: { [Id in RemoteProviderId]?: RemoteProviderSettings } = {};
+  for (const { name, provider, setting } of providerVariables) {
+    const value = values[name];
+    if (typeof value === 'string') builtIn[provider] = { ...builtIn[provider], [setting]: value };
+  }
+  return builtIn;
+}
+
+function deepFreeze<Value>(value: Value): Value {
+  if (typeof value === 'object' && value !== null) Object.values(value).forEach(deepFreeze);
+  return Object.freeze(value);
+}

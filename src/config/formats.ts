@@ -1,0 +1,82 @@
+import { z } from 'zod';
+
+/** Reads the text of an environment variable. Issues say what was expected and never quote what was found. */
+export type Format<Value> = z.ZodType<Value, string>;
+
+/** A format by a function that returns undefined for what it does not accept. `expected` goes on from "expected …". */
+function format<Value>(expected: string, read: (text: string) => Value | undefined): Format<Value> {
+  return z.string().transform((text, context) => {
+    const value = read(text);
+    if (value !== undefined) return value;
+    context.issues.push({ code: 'custom', message: `expected ${expected}`, input: text });
+    return z.NEVER;
+  });
+}
+
+/** Text that matches a pattern. */
+export function text(expected: string, pattern: RegExp): Format<string> {
+  return format(expected, (found) => (pattern.test(found) ? found : undefined));
+}
+
+/** A whole number in plain decimal digits. */
+export function integer(minimum: number, maximum: number): Format<number> {
+  return format(`a whole number from ${minimum} to ${maximum}`, (found) => {
+    const value = /^(0|[1-9]\d{0,14})$/.test(found) ? Number(found) : NaN;
+    return value >= minimum && value <= maximum ? value : undefined;
+  });
+}
+
+/** One of some words, each standing for a value. */
+export function choice<Value>(values: Readonly<Record<string, Value>>): Format<Value> {
+  return format(`one of ${Object.keys(values).join(', ')}`, (found) =>
+    Object.hasOwn(values, found) ? values[found] : undefined,
+  );
+}
+
+/** Visible ASCII without blanks: what may travel in a header field. */
+export const visibleText = text('visible ASCII characters without blanks', /^[!-~]{1,16384}$/);
+
+/** An absolute http or https address that carries neither credentials nor a query; without a slash at its end. */
+export const httpAddress: Format<string> = format('an http or https address without credentials or query', (found) => {
+  if (!URL.canParse(found)) return undefined;
+  const { protocol, username, password, search, hash } = new URL(found);
+  const isPlain = username === '' && password === '' && search === '' && hash === '' && !/[?#]$/.test(found);
+  return /^https?:$/.test(protocol) && isPlain ? found.replace(/\/+$/, '') : undefined;
+});
+
+/** How many requests fit into a window. */
+export interface RateLimit {
+  readonly requests: number;
+  readonly windowSeconds: number;
+}
+
+/** `<requests>/<seconds>s`, or `off`. */
+export const rateLimit: Format<RateLimit | 'off'> = format('requests per seconds such as 100/60s, or off', (found) => {
+  if (found === 'off') return found;
+  const [, requests, windowSeconds] = /^([1-9]\d{0,8})\/([1-9]\d{0,4})s$/.exec(found) ?? [];
+  return requests === undefined ? undefined : { requests: Number(requests), windowSeconds: Number(windowSeconds) };
+});
+
+/** Web origins (RFC 6454) as browsers send them, separated by commas. */
+export const origins: Format<readonly string[]> = format(
+  'origins such as https://app.example.com, separated by commas, without paths or wildcards',
+  (found) => {
+    const list = found.split(',').map((origin) => origin.trim());
+    const areExact = list.every(
+      (origin) => /^https?:/.test(origin) && URL.canParse(origin) && new URL(origin).origin === origin,
+    );
+    return areExact ? [...new Set(list)] : undefined;
+  },
+);
+
+/** JSON of a given shape. */
+export function json<Value>(schema: z.ZodType<Value>): Format<Value> {
+  return format<unknown>('JSON', (found) => {
+    try {
+      return JSON.parse(found) as unknown;
+    } catch {
+      // The parser's message quotes the text, which may hold a key.
+      return undefined;
+    }
+  }).pipe(schema);
+}

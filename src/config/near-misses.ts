@@ -1,0 +1,37 @@
+import { variableText, type Environment } from './read-settings.ts';
+
+/** Shorter names are near too many others. */
+const shortestName = 7;
+const mostEdits = 2;
+
+/**
+ * Finds variables that look like misspelt settings: two letters at most from a setting that is not set, whatever their
+ * case. Values play no part.
+ *
+ * @returns one sentence for each
+ */
+export function findNearMisses(names: readonly string[], environment: Environment): string[] {
+  const known = new Set(names);
+  const unset = names.filter((name) => name.length >= shortestName && variableText(environment, name) === undefined);
+  return Object.keys(environment)
+    .filter((found) => !known.has(found) && found.length >= shortestName - mostEdits && found.length <= 64)
+    .flatMap((found) => {
+      const meant = unset.find((name) => isNear(found.toUpperCase(), name));
+      return meant === undefined ? [] : [`${found} is set but is no setting; did you mean ${meant}?`];
+    });
+}
+
+/** Whether the Levenshtein distance is `mostEdits` or less. The first letter has to agree. */
+function isNear(found: string, name: string): boolean {
+  if (found[0] !== name[0] || Math.abs(found.length - name.length) > mostEdits) return false;
+  let above = Array.from({ length: name.length + 1 }, (_, column) => column);
+  for (const [row, letter] of [...found].entries()) {
+    const current = [row + 1];
+    for (const [column, other] of [...name].entries()) {
+      const replaced = (above[column] ?? 0) + (letter === other ? 0 : 1);
+      current.push(Math.min(replaced, (above[column + 1] ?? 0) + 1, (current[column] ?? 0) + 1));
+    }
+    above = current;
+  }
+  return (above[name.length] ?? Infinity) <= mostEdits;
+}

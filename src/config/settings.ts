@@ -1,0 +1,224 @@
+import type { z } from 'zod';
+import { defaultProviderConcurrency, providerVariables } from '../providers/settings.ts';
+import { choice, httpAddress, integer, origins, rateLimit, text, visibleText, type Format } from './formats.ts';
+import { compatibleProviders, modelsByProvider } from './provider-formats.ts';
+
+/** One environment variable. */
+export interface Setting {
+  readonly group: string;
+  /** A sentence or two, for `--help` and `.env.example`. */
+  readonly description: string;
+  readonly format: Format<unknown>;
+  /** Used when the variable is not set; written as in the environment, and read by the same format. */
+  readonly default?: string;
+  /** Says what happens without the variable where no fixed text can. */
+  readonly otherwise?: string;
+  readonly example?: string;
+  /** True for what must never be printed or logged. */
+  readonly secret?: boolean;
+}
+
+const onOff = { on: true, off: false };
+
+/**
+ * Every setting of the service itself. Configuration, `--help` and `.env.example` are all made from this table and
+ * from that of the built-in providers.
+ */
+export const settings = {
+  HOST: {
+    group: 'HTTP',
+    description: 'Address to listen on; 0.0.0.0 or :: for every interface.',
+    format: text('a host name or IP address such as 127.0.0.1', /^[A-Za-z0-9:][A-Za-z0-9.:%_-]{0,254}$/),
+    default: '127.0.0.1',
+  },
+  PORT: {
+    group: 'HTTP',
+    description: 'Port to listen on; 0 takes any free one.',
+    format: integer(0, 65535),
+    default: '8080',
+  },
+  RATE_LIMIT: {
+    group: 'HTTP',
+    description: 'Requests allowed per API key and process, as <requests>/<seconds>s, or off.',
+    format: rateLimit,
+    default: '6000/60s',
+  },
+  CORS_ORIGINS: {
+    group: 'HTTP',
+    description: 'Origins whose web pages may call the API, separated by commas.',
+    format: origins,
+    otherwise: 'none',
+    example: 'https://app.example.com,http://localhost:3000',
+  },
+  SHUTDOWN_TIMEOUT_MS: {
+    group: 'HTTP',
+    description: 'How long requests under way may take to finish after SIGTERM, in milliseconds.',
+    format: integer(0, 600_000),
+    default: '30000',
+  },
+  ADMIN_API_KEY: {
+    group: 'Security',
+    description: 'An API key that may do everything: 32 or more visible ASCII characters.',
+    format: text('32 to 512 visible ASCII characters without blanks', /^[!-~]{32,512}$/),
+    otherwise: 'the first start makes a key and prints it once',
+    secret: true,
+  },
+  DATA_DIR: {
+    group: 'Storage',
+    description: 'Folder of the embedded database and of stored files, where MONGODB_URI or S3_BUCKET is not set.',
+    format: text('the path of a folder', /^[^\0]{1,4096}$/),
+    default: './data',
+  },
+  CACHE_DIR: {
+    group: 'Storage',
+    description: 'Folder for downloaded database engines. Nothing in it needs to be kept.',
+    format: text('the path of a folder', /^[^\0]{1,4096}$/),
+    otherwise: 'prompt-gateway in XDG_CACHE_HOME, else in ~/.cache',
+  },
+  MONGODB_URI: {
+    group: 'Storage',
+    description: 'Connection string of the database.',
+    format: text('a MongoDB connection string (mongodb://… or mongodb+srv://…)', /^mongodb(\+srv)?:\/\/[^\s/?]+\S*$/),
+    otherwise: 'an embedded database in DATA_DIR',
+    example: 'mongodb://db1.example.com,db2.example.com/?replicaSet=rs0',
+    secret: true,
+  },
+  MONGODB_DATABASE: {
+    group: 'Storage',
+    description: 'Name of the database.',
+    format: text(
+      '1 to 63 letters, digits, _ or -, and not admin, config or local',
+      /^(?!(admin|config|local)$)[A-Za-z0-9_-]{1,63}$/,
+    ),
+    default: 'prompt_gateway',
+  },
+  S3_BUCKET: {
+    group: 'Storage',
+    description:
+      'Bucket for the results of test runs. Credentials come from where the AWS SDK looks for them (AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, profiles, roles).',
+    format: text('the name of a bucket', /^[A-Za-z0-9][A-Za-z0-9._-]{2,62}$/),
+    otherwise: 'files in DATA_DIR',
+  },
+  S3_ENDPOINT: {
+    group: 'Storage',
+    description: 'Address of an S3-compatible service.',
+    format: httpAddress,
+    otherwise: "Amazon S3's in S3_REGION",
+    example: 'https://s3.example.com',
+  },
+  S3_REGION: {
+    group: 'Storage',
+    description: 'Region of the bucket.',
+    format: text('the name of a region such as eu-central-1', /^[A-Za-z0-9-]{1,64}$/),
+    otherwise: 'AWS_REGION, else us-east-1',
+  },
+  S3_FORCE_PATH_STYLE: {
+    group: 'Storage',
+    description: 'Whether the bucket is addressed in the path (true) or in the host name (false).',
+    format: choice({ true: true, false: false }),
+    otherwise: 'true where S3_ENDPOINT is set',
+  },
+  S3_CHECKSUMS: {
+    group: 'Storage',
+    description: 'When requests carry CRC checksums, which not every S3-compatible service understands.',
+    format: choice({ 'when-required': 'when-required', 'when-supported': 'when-supported' } as const),
+    default: 'when-required',
+  },
+  S3_PREFIX: {
+    group: 'Storage',
+    description: 'Put before the name of every object, such as gateway/.',
+    format: text(
+      'names of letters, digits, . _ or -, separated by / and not starting with it',
+      /^(?!(.*\/)?\.{1,2}(\/|$))[A-Za-z0-9._-]{1,100}(\/[A-Za-z0-9._-]{1,100}){0,9}\/?$/,
+    ),
+    otherwise: 'nothing',
+  },
+  INVOKE_TIMEOUT_MS: {
+    group: 'Invoke',
+    description: 'Deadline of an invocation, retries included, in milliseconds; X-Timeout-Ms lowers it.',
+    format: integer(1, 600_000),
+    default: '60000',
+  },
+  INVOKE_CACHE_MAX_AGE: {
+    group: 'Invoke',
+    description:
+      'Age in seconds up to which a cached answer serves callers that send no Cache-Control; with 0 only those that ask get one.',
+    format: integer(0, 31_536_000),
+    default: '0',
+  },
+  INVOKE_CACHE_MAX_MB: {
+    group: 'Invoke',
+    description: 'Memory for cached answers, in MiB; 0 caches nothing.',
+    format: integer(0, 65_536),
+    default: '64',
+  },
+  PROVIDER_CONCURRENCY: {
+    group: 'Invoke',
+    description: 'Calls that run at once, per provider and process; more wait their turn.',
+    format: integer(1, 10_000),
+    default: String(defaultProviderConcurrency),
+  },
+  LOG_LEVEL: {
+    group: 'Operation',
+    description: 'Least severe level that is logged: fatal, error, warn, info, debug, trace or silent.',
+    format: choice({
+      fatal: 'fatal',
+      error: 'error',
+      warn: 'warn',
+      info: 'info',
+      debug: 'debug',
+      trace: 'trace',
+      silent: 'silent',
+    } as const),
+    default: 'info',
+  },
+  CONTRACT_REFEREE: {
+    group: 'Operation',
+    description:
+      'For staging: on has a second, independent implementation judge copies of all traffic by the contract, and reports where the two disagree.',
+    format: choice(onOff),
+    default: 'off',
+  },
+  OPENAI_COMPATIBLE_PROVIDERS: {
+    group: 'Further providers',
+    description:
+      "Servers that speak OpenAI's chat completions: a JSON array of {id, name?, base_url, api_key?, headers?, models, default_model?}.",
+    format: compatibleProviders,
+    default: '[]',
+    example: '[{"id":"ollama","base_url":"http://127.0.0.1:11434/v1","models":["llama3.3"]}]',
+    secret: true,
+  },
+  PROVIDER_MODELS: {
+    group: 'Further providers',
+    description: 'Models to list beyond the ones the service knows: a JSON object of arrays by provider id.',
+    format: modelsByProvider,
+    default: '{}',
+    example: '{"openai":["gpt-next"]}',
+    // Not secret by itself, but easily given the value of its neighbour.
+    secret: true,
+  },
+} as const satisfies Readonly<Record<string, Setting>>;
+
+type Settings = typeof settings;
+
+/** What the settings say, by name; undefined is what is not set and has no default. */
+export type SettingValues = {
+  readonly [Name in keyof Settings]:
+    z.output<Settings[Name]['format']> | (Settings[Name] extends { readonly default: string } ? never : undefined);
+};
+
+/** The table of the service's own settings, and after it that of its built-in providers. */
+export const allSettings: Readonly<Record<string, Setting>> = {
+  ...settings,
+  ...Object.fromEntries(
+    providerVariables.map(({ name, description, secret, format }): [string, Setting] => [
+      name,
+      {
+        group: 'Built-in providers',
+        description,
+        secret,
+        format: format === 'url' ? httpAddress : visibleText,
+      },
+    ]),
+  ),
+};

@@ -1,0 +1,356 @@
+import { resolve } from 'node:path';
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { ConfigError, loadConfig, type Config } from '../../src/config.ts';
+import { allSettings } from '../../src/config/settings.ts';
+
+const environment = (more: Record<string, string> = {}): Record<string, string> => ({ HOME: '/home/someone', ...more });
+const load = (more: Record<string, string>): Config => loadConfig(environment(more));
+
+function mistakesOf(more: Record<string, string>): readonly string[] {
+  try {
+    load(more);
+  } catch (error) {
+    if (error instanceof ConfigError) return error.mistakes;
+    throw error;
+  }
+  return [];
+}
+
+const ollama = { id: 'ollama', base_url: 'http://127.0.0.1:11434/v1/', models: ['llama3.3', 'qwen3'] };
+const compatible = (...providers: unknown[]): Record<string, string> => ({
+  OPENAI_COMPATIBLE_PROVIDERS: JSON.stringify(providers),
+});
+
+describe('loadConfig with nothing set', () => {
+  it('has a default for everything', () => {
+    expect(loadConfig(environment())).toEqual({
+      http: {
+        host: '127.0.0.1',
+        port: 8080,
+        rateLimit: { requests: 6000, windowSeconds: 60 },
+        corsOrigins: [],
+        shutdownTimeoutMs: 30_000,
+        contractReferee: false,
+      },
+      security: { adminApiKey: undefined },
+      database: {
+        uri: undefined,
+        name: 'prompt_gateway',
+        dataDir: resolve('data'),
+        cacheDir: '/home/someone/.cache/prompt-gateway',
+      },
+      storage: { kind: 'files', directory: resolve('data/files') },
+      invoke: { timeoutMs: 60_000, cacheMaxAge: 0, cacheMaxBytes: 64 * 1024 * 1024 },
+      providers: { builtIn: {}, compatible: [], models: {}, concurrency: 128 },
+      log: { level: 'info' },
+      warnings: [],
+    });
+  });
+
+  it('takes empty and blank values as not set', () => {
+    const blank = Object.fromEntries(
+      Object.keys(allSettings).map((name, index) => [name, index % 2 === 0 ? '' : ' \n']),
+    );
+    expect(load(blank)).toEqual(loadConfig(environment()));
+  });
+
+  it('is frozen to the bottom', () => {
+    const config = load({
+      CORS_ORIGINS: 'https://a.example',
+      ...compatible(ollama),
+      PROVIDER_MODELS: '{"openai":["x"]}',
+    });
+    const unfrozen: unknown[] = [];
+    const visit = (value: unknown): void => {
+      if (typeof value !== 'object' || value === null) return;
+      if (!Object.isFrozen(value)) unfrozen.push(value);
+      Object.values(value).forEach(visit);
+    };
+    visit(config);
+    expect(unfrozen).toEqual([]);
+  });
+});
+
+describe('loadConfig', () => {
+  it('reads the HTTP settings', () => {
+    const { http } = load({
+      HOST: '::',
+      PORT: ' 0\n',
+      RATE_LIMIT: '10/1s',
+      CORS_ORIGINS: 'https://app.example.com, http://localhost:3000,https://app.example.com',
+      SHUTDOWN_TIMEOUT_MS: '0',
+      CONTRACT_REFEREE: 'on',
+    });
+    expect(http).toEqual({
+      host: '::',
+      port: 0,
+      rateLimit: { requests: 10, windowSeconds: 1 },
+      corsOrigins: ['https://app.example.com', 'http://localhost:3000'],
+      shutdownTimeoutMs: 0,
+      contractReferee: true,
+    });
+    expect(load({ RATE_LIMIT: 'off' }).http.rateLimit).toBeUndefined();
+  });
+
+  it('reads where data goes', () => {
+    const { database, storage } = load({
+      DATA_DIR: '/var/lib/gateway',
+      CACHE_DIR: 'cache',
+      MONGODB_URI: 'mongodb+srv://user:pass@db.example.com/?appName=x',
+      MONGODB_DATABASE: 'other-name',
+    });
+    expect(database).toEqual({
+      uri: 'mongodb+srv://user:pass@db.example.com/?appName=x',
+      name: 'other-name',
+      dataDir: '/var/lib/gateway',
+      cacheDir: resolve('cache'),
+    });
+    expect(storage).toEqual({ kind: 'files', directory: '/var/lib/gateway/files' });
+  });
+
+  it('finds the cache folder as the XDG base directory specification has it', () => {
+    expect(load({ XDG_CACHE_HOME: '/caches' }).database.cacheDir).toBe('/caches/prompt-gateway');
+    expect(load({ XDG_CACHE_HOME: 'relative' }).database.cacheDir).toBe('/home/someone/.cache/prompt-gateway');
+    expect(loadConfig({}).database.cacheDir).toMatch(/^\/.*\/\.cache\/prompt-gateway$/);
+  });
+
+  it('reads a bucket of Amazon S3', () => {
+    expect(load({ S3_BUCKET: 'results', AWS_REGION: 'eu-central-1' }).storage).toEqual({
+      kind: 's3',
+      bucket: 'results',
+      endpoint: undefined,
+      region: 'eu-central-1',
+      forcePathStyle: false,
+      checksums: 'when-required',
+      prefix: '',
+    });
+    expect(load({ S3_BUCKET: 'results' }).storage).toMatchObject({ region: 'us-east-1' });
+  });
+
+  it('reads a bucket of an S3-compatible service', () => {
+    const bucket = { S3_BUCKET: 'results', S3_ENDPOINT: 'http://s3.internal:9000/' };
+    expect(load({ ...bucket, S3_REGION: 'here', AWS_REGION: 'there', S3_PREFIX: 'a/b' }).storage).toEqual({
+      kind: 's3',
+      bucket: 'results',
+      endpoint: 'http://s3.internal:9000',
+      region: 'here',
+      forcePathStyle: true,
+      checksums: 'when-required',
+      prefix: 'a/b/',
+    });
+    expect(
+      load({ ...bucket, S3_FORCE_PATH_STYLE: 'false', S3_CHECKSUMS: 'when-supported', S3_PREFIX: 'a/' }).storage,
+    ).toMatchObject({ forcePathStyle: false, checksums: 'when-supported', prefix: 'a/' });
+  });
+
+  it('reads the settings of invocations, log and administrator key', () => {
+    const config = load({
+      INVOKE_TIMEOUT_MS: '600000',
+      INVOKE_CACHE_MAX_AGE: '30',
+      INVOKE_CACHE_MAX_MB: '1',
+      PROVIDER_CONCURRENCY: '7',
+      LOG_LEVEL: 'silent',
+      ADMIN_API_KEY: 'k'.repeat(32),
+    });
+    expect(config.invoke).toEqual({ timeoutMs: 600_000, cacheMaxAge: 30, cacheMaxBytes: 1_048_576 });
+    expect(config.providers.concurrency).toBe(7);
+    expect(config.log.level).toBe('silent');
+    expect(config.security.adminApiKey).toBe('k'.repeat(32));
+  });
+
+  it('gathers the variables of built-in providers', () => {
+    const { builtIn } = load({
+      OPENAI_API_KEY: 'sk-1\n',
+      OPENAI_BASE_URL: 'http://127.0.0.1:1/v1/',
+      AZURE_RESOURCE_NAME: 'mine',
+      AWS_BEDROCK_REGION: 'eu-west-1',
+    }).providers;
+    expect(builtIn).toEqual({
+      openai: { apiKey: 'sk-1', baseUrl: 'http://127.0.0.1:1/v1' },
+      azure: { resourceName: 'mine' },
+      'amazon-bedrock': { region: 'eu-west-1' },
+    });
+  });
+
+  it('reads OpenAI-compatible servers and further models', () => {
+    const full = {
+      ...ollama,
+      id: 'vllm',
+      name: 'Our vLLM',
+      api_key: 'secret',
+      headers: { 'X-Team': 'search' },
+      default_model: 'qwen3',
+    };
+    const { providers } = load({ ...compatible(ollama, full), PROVIDER_MODELS: '{"openai":["a"],"ollama":["b"]}' });
+    expect(providers.compatible).toEqual([
+      { id: 'ollama', name: 'ollama', baseUrl: 'http://127.0.0.1:11434/v1', models: ['llama3.3', 'qwen3'] },
+      {
+        id: 'vllm',
+        name: 'Our vLLM',
+        baseUrl: 'http://127.0.0.1:11434/v1',
+        apiKey: 'secret',
+        headers: { 'X-Team': 'search' },
+        models: ['llama3.3', 'qwen3'],
+        defaultModel: 'qwen3',
+      },
+    ]);
+    expect(providers.models).toEqual({ openai: ['a'], ollama: ['b'] });
+  });
+});
+
+describe('mistakes', () => {
+  it.each([
+    ['HOST', 'http://x'],
+    ['HOST', '[::1]'],
+    ['PORT', '65536'],
+    ['PORT', '-1'],
+    ['PORT', '0x10'],
+    ['PORT', '1e3'],
+    ['PORT', '080'],
+    ['RATE_LIMIT', '0/60s'],
+    ['RATE_LIMIT', '100/60'],
+    ['CORS_ORIGINS', '*'],
+    ['CORS_ORIGINS', 'https://app.example.com/'],
+    ['CORS_ORIGINS', 'https://a.example,,https://b.example'],
+    ['CORS_ORIGINS', 'null'],
+    ['SHUTDOWN_TIMEOUT_MS', '600001'],
+    ['MONGODB_DATABASE', 'admin'],
+    ['MONGODB_DATABASE', 'a.b'],
+    ['S3_BUCKET', 'a/b'],
+    ['INVOKE_TIMEOUT_MS', '0'],
+    ['INVOKE_TIMEOUT_MS', '600001'],
+    ['INVOKE_CACHE_MAX_AGE', '1.5'],
+    ['PROVIDER_CONCURRENCY', '0'],
+    ['LOG_LEVEL', 'INFO'],
+    ['LOG_LEVEL', 'constructor'],
+    ['CONTRACT_REFEREE', 'true'],
+    ['OPENAI_BASE_URL', 'localhost:1234'],
+  ])('%s=%s names the variable, what is expected and what was found', (name, value) => {
+    expect(mistakesOf({ [name]: value })).toEqual([expect.stringMatching(`^${name}: expected .+, found ".+"\\.$`)]);
+    expect(mistakesOf({ [name]: value })[0]).toContain(`found ${JSON.stringify(value)}`);
+  });
+
+  it.each([
+    ['S3_ENDPOINT', 'ftp://files'],
+    ['S3_PREFIX', '/absolute'],
+    ['S3_PREFIX', 'a/../b'],
+    ['S3_PREFIX', '..'],
+    ['S3_FORCE_PATH_STYLE', 'yes'],
+    ['S3_CHECKSUMS', 'never'],
+    ['S3_REGION', 'eu central'],
+  ])('%s=%s beside a bucket', (name, value) => {
+    expect(mistakesOf({ S3_BUCKET: 'results', [name]: value })).toEqual([expect.stringContaining(`${name}: expected`)]);
+  });
+
+  it('are all reported at once, one line each', () => {
+    const all = {
+      PORT: 'x',
+      LOG_LEVEL: 'loud',
+      MONGODB_URI: 'postgres://db',
+      S3_ENDPOINT: 'http://s3',
+      ADMIN_API_KEY: 'short',
+      COHERE_API_KEY: 'with blanks',
+      ...compatible({ id: 'openai', base_url: 'nowhere', models: ['m'], extra: 1 }, 7),
+      PROVIDER_MODELS: '{"openai":"gpt"}',
+    };
+    const mistakes = mistakesOf(all);
+    expect(mistakes.map((mistake) => mistake.split(':')[0])).toEqual([
+      'PORT',
+      'ADMIN_API_KEY',
+      'MONGODB_URI',
+      'LOG_LEVEL',
+      'OPENAI_COMPATIBLE_PROVIDERS[0].base_url',
+      'OPENAI_COMPATIBLE_PROVIDERS[0]',
+      'OPENAI_COMPATIBLE_PROVIDERS[1]',
+      'PROVIDER_MODELS.openai',
+      'COHERE_API_KEY',
+      'S3_ENDPOINT',
+    ]);
+    expect(() => load(all)).toThrow(
+      `The configuration has mistakes:\n${mistakes.map((mistake) => `  ${mistake}`).join('\n')}`,
+    );
+  });
+
+  it('include an object store without a bucket', () => {
+    expect(mistakesOf({ S3_ENDPOINT: 'http://s3', S3_PREFIX: 'x' })).toEqual([
+      'S3_ENDPOINT: has no effect without S3_BUCKET, which is not set.',
+      'S3_PREFIX: has no effect without S3_BUCKET, which is not set.',
+    ]);
+    expect(mistakesOf({ S3_ENDPOINT: 'http://s3', S3_BUCKET: '!' })).toEqual([expect.stringMatching(/^S3_BUCKET: /)]);
+  });
+
+  it.each([
+    ['an id twice', [ollama, ollama], 'already a provider "ollama"'],
+    ['the id of a built-in provider', [{ ...ollama, id: 'echo' }], 'already a provider "echo"'],
+    ['an id with blanks', [{ ...ollama, id: 'my server' }], 'id "my server"'],
+    ['no models', [{ ...ollama, models: [] }], 'needs a model'],
+    ['a model with a line break', [{ ...ollama, models: ['a\nb'] }], 'model name "a\\nb"'],
+    ['a default that is none of the models', [{ ...ollama, default_model: 'other' }], 'default model'],
+    ['a header with a line break', [{ ...ollama, headers: { a: 'x\r\ny' } }], '[0].headers.a: expected'],
+    ['a header name with a colon', [{ ...ollama, headers: { 'a:b': 'x' } }], '[0].headers.a:b'],
+    ['a base URL with a password', [{ ...ollama, base_url: 'http://u:hunter2@x' }], '[0].base_url: expected'],
+    ['a missing base URL', [{ id: 'x', models: ['m'] }], '[0].base_url'],
+  ])('include providers with %s', (_case, providers, expected) => {
+    expect(mistakesOf(compatible(...providers))).toEqual([expect.stringContaining(expected)]);
+    expect(mistakesOf(compatible(...providers))[0]).toMatch(/^OPENAI_COMPATIBLE_PROVIDERS/);
+  });
+
+  it('include models for providers that do not exist', () => {
+    expect(mistakesOf({ PROVIDER_MODELS: '{"opnai":["m"]}' })).toEqual([
+      expect.stringMatching(/^PROVIDER_MODELS: .*"opnai"/),
+    ]);
+  });
+
+  it('never quote a secret, wherever it was put', () => {
+    const secrets = Object.entries(allSettings).filter(([, { secret }]) => secret === true);
+    expect(secrets.length).toBeGreaterThan(15);
+    for (const [name] of secrets) {
+      const mistakes = mistakesOf({ [name]: 'hunter2 ü' });
+      expect(mistakes).toHaveLength(1);
+      expect(mistakes[0]).not.toContain('hunter2');
+    }
+    for (const more of [
+      { S3_BUCKET: 'b12', S3_ENDPOINT: 'http://key:hunter2@s3' },
+      { OPENAI_BASE_URL: 'http://hunter2@proxy' },
+      { OPENAI_COMPATIBLE_PROVIDERS: '[{"api_key":"hunter2",' },
+      { PROVIDER_MODELS: JSON.stringify([{ ...ollama, api_key: 'hunter2' }]) },
+      compatible({ ...ollama, api_key: 'hunter2 ü' }),
+    ]) {
+      const mistakes = mistakesOf(more);
+      expect(mistakes.length).toBeGreaterThan(0);
+      expect(mistakes.join()).not.toContain('hunter2');
+    }
+  });
+
+  it('are the only thing that loading throws', () => {
+    const names = fc.constantFrom(...Object.keys(allSettings));
+    const values = fc.oneof(fc.string({ unit: 'binary' }), fc.json(), fc.webUrl(), fc.integer().map(String));
+    fc.assert(
+      fc.property(fc.dictionary(names, values), (more) => {
+        expect(Array.isArray(mistakesOf(more))).toBe(true);
+      }),
+      { numRuns: 1000 },
+    );
+  });
+});
+
+describe('warnings', () => {
+  it.each([
+    ['MONGO_URI', 'MONGODB_URI'],
+    ['OPENAI_APIKEY', 'OPENAI_API_KEY'],
+    ['mongodb_uri', 'MONGODB_URI'],
+    ['RATE_LIMITS', 'RATE_LIMIT'],
+  ])('%s is near %s', (found, meant) => {
+    expect(load({ [found]: 'hunter2' }).warnings).toEqual([
+      `${found} is set but is no setting; did you mean ${meant}?`,
+    ]);
+  });
+
+  it('leave alone what is far away, short, or near a variable that is set', () => {
+    expect(
+      load({ HOSTS: '1', POST: '1', PATH: '/bin', LANG: 'C', AWS_REGION: 'x', AWS_PROFILE: 'y' }).warnings,
+    ).toEqual([]);
+    expect(load({ RATE_LIMITS: '1', RATE_LIMIT: 'off' }).warnings).toEqual([]);
+  });
+});
