@@ -92,7 +92,9 @@ export type CompareAndSetResult<T> =
   | { outcome: 'done'; revision: number }
   /** Someone else was first, or `where` does not hold: the document as it is now. Nothing was written. */
   | { outcome: 'lost'; document: T }
-  | { outcome: 'missing' };
+  | { outcome: 'missing' }
+  /** The change would give this document the same value as another in these fields. Nothing was written. */
+  | { outcome: 'duplicate'; fields: readonly string[] };
 
 /**
  * Changes a document if it still has the revision that the caller has seen, and counts the revision up.
@@ -112,8 +114,14 @@ export function compareAndSet<T extends StampedDocument>(
   const update = isPipeline(change) ? stampPipeline(change, writeId) : stampOperators(change, writeId);
   const done = { outcome: 'done', revision: revision + 1 } as const;
   return withRetry(async (): Promise<CompareAndSetResult<T>> => {
-    const { matchedCount } = await collection.updateOne(filter, update as UpdateFilter<T> | Document[]);
-    if (matchedCount === 1) return done;
+    try {
+      const { matchedCount } = await collection.updateOne(filter, update as UpdateFilter<T> | Document[]);
+      if (matchedCount === 1) return done;
+    } catch (error) {
+      const fields = duplicateKeyFields(error);
+      if (fields === undefined) throw error;
+      return { outcome: 'duplicate', fields };
+    }
     const document = (await collection.findOne({ _id: id } as Filter<T>)) as T | null;
     if (document === null) return { outcome: 'missing' };
     return document.writes.includes(writeId) ? done : { outcome: 'lost', document };

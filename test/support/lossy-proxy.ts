@@ -1,0 +1,217 @@
+import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net';
+
+/** https://www.mongodb.com/docs/manual/reference/mongodb-wire-protocol/#op_msg */
+const OP_MSG = 2013;
+const HEADER_BYTES = 16;
+const WRITE_COMMANDS = ['insert', 'update', 'delete', 'findAndModify'];
+
+/** A command that passed the proxy, such as `{ name: 'update', collection: 'prompts' }`. */
+export interface SeenCommand {
+  name: string;
+  /** What the command names first: the collection, for commands that work on one. */
+  collection: string;
+}
+
+export interface Loss {
+  /**
+   * `answer`: the server applies the command, its answer is thrown away and the connection cut (the default).
+   * `request`: the connection is cut before the server sees the command.
+   */
+  of?: 'answer' | 'request';
+  /** Command names; by default all writes. */
+  commands?: readonly string[];
+  collection?: string;
+  /** How many to lose; 1 by default. */
+  times?: number;
+}
+
+interface ArmedLoss {
+  loss: Required<Omit<Loss, 'collection'>> & Pick<Loss, 'collection'>;
+  remaining: number;
+  done: () => void;
+}
+
+/**
+ * A TCP proxy in front of a MongoDB server that loses what a test asks it to lose. It reads the wire protocol just far
+ * enough to tell commands apart.
+ */
+export class LossyProxy {
+  /** Connection string of the proxy: one server, with the upstream's credentials and options. */
+  readonly uri: string;
+  /** Every command that the server received through the proxy since the last `forget()`. */
+  readonly seen: SeenCommand[] = [];
+  readonly #upstream: { host: string; port: number };
+  readonly #port: number;
+  readonly #armed: ArmedLoss[] = [];
+  readonly #sockets = new Set<Socket>();
+  #server: Server;
+  #paused = false;
+
+  private constructor(upstreamUri: string, server: Server) {
+    this.#server = server;
+    this.#port = (server.address() as AddressInfo).port;
+    const { uri, host, port } = throughProxy(upstreamUri, this.#port);
+    this.uri = uri;
+    this.#upstream = { host, port };
+    this.#serve(server);
+  }
+
+  static async start(upstreamUri: string): Promise<LossyProxy> {
+    return new LossyProxy(upstreamUri, await listen(0));
+  }
+
+  /** Loses the next matching command, or the next few. @returns resolves once they are lost */
+  lose({ of = 'answer', commands = WRITE_COMMANDS, collection, times = 1 }: Loss = {}): Promise<void> {
+    return new Promise((done) => {
+      const loss = { of, commands, times, ...(collection !== undefined && { collection }) };
+      this.#armed.push({ loss, remaining: times, done });
+    });
+  }
+
+  /** Empties `seen`. */
+  forget(): void {
+    this.seen.length = 0;
+  }
+
+  /** From now on nothing passes and nothing is cut, as with a hanging server or a network that drops packets. */
+  pause(): void {
+    this.#paused = true;
+    for (const socket of this.#sockets) socket.pause();
+  }
+
+  /** Lets everything that waited pass. */
+  resume(): void {
+    this.#paused = false;
+    for (const socket of this.#sockets) socket.resume();
+  }
+
+  /** Cuts all connections and refuses new ones, as a stopped server does. */
+  async stop(): Promise<void> {
+    const closed = new Promise<void>((resolve) => {
+      this.#server.close(() => {
+        resolve();
+      });
+    });
+    for (const socket of this.#sockets) socket.destroy();
+    await closed;
+  }
+
+  /** Accepts connections again after `stop`, on the same port. */
+  async restart(): Promise<void> {
+    this.#server = await listen(this.#port);
+    this.#serve(this.#server);
+  }
+
+  #serve(server: Server): void {
+    server.on('connection', (client) => {
+      this.#relay(client, connect(this.#upstream.port, this.#upstream.host));
+    });
+  }
+
+  #relay(client: Socket, upstream: Socket): void {
+    const lostAnswers = new Map<number, ArmedLoss>();
+    const cut = (): void => {
+      client.destroy();
+      upstream.destroy();
+    };
+    for (const socket of [client, upstream]) {
+      this.#sockets.add(socket);
+      socket.setNoDelay(true);
+      socket.on('error', cut);
+      socket.on('close', () => {
+        this.#sockets.delete(socket);
+        cut();
+      });
+      if (this.#paused) socket.pause();
+    }
+    onFrame(client, (frame) => {
+      const command = commandOf(frame);
+      if (command !== undefined) {
+        const armed = this.#take(command);
+        if (armed?.loss.of === 'request') {
+          armed.done();
+          cut();
+          return;
+        }
+        this.seen.push(command);
+        if (armed !== undefined) lostAnswers.set(frame.readInt32LE(4), armed);
+      }
+      upstream.write(frame);
+    });
+    onFrame(upstream, (frame) => {
+      const lost = lostAnswers.get(frame.readInt32LE(8));
+      if (lost === undefined) {
+        client.write(frame);
+        return;
+      }
+      if (lost.remaining === 0) lost.done();
+      cut();
+    });
+  }
+
+  /** The loss that this command is subject to, counted down. */
+  #take(command: SeenCommand): ArmedLoss | undefined {
+    const index = this.#armed.findIndex(
+      ({ loss }) =>
+        loss.commands.includes(command.name) &&
+        (loss.collection === undefined || loss.collection === command.collection),
+    );
+    const armed = this.#armed[index];
+    if (armed === undefined) return undefined;
+    armed.remaining -= 1;
+    if (armed.remaining === 0) this.#armed.splice(index, 1);
+    return armed;
+  }
+}
+
+function listen(port: number): Promise<Server> {
+  return new Promise((resolve, reject) => {
+    const server = createServer();
+    server.on('error', reject);
+    server.listen(port, '127.0.0.1', () => {
+      resolve(server);
+    });
+  });
+}
+
+/** Cuts a stream into wire messages: each begins with its own length. */
+function onFrame(socket: Socket, handle: (frame: Buffer) => void): void {
+  let buffered = Buffer.alloc(0);
+  socket.on('data', (chunk) => {
+    buffered = Buffer.concat([buffered, typeof chunk === 'string' ? Buffer.from(chunk) : chunk]);
+    while (buffered.length >= HEADER_BYTES && buffered.length >= buffered.readInt32LE(0)) {
+      const length = buffered.readInt32LE(0);
+      const frame = buffered.subarray(0, length);
+      buffered = buffered.subarray(length);
+      handle(frame);
+    }
+  });
+}
+
+/** The first element of the command document is the command's name, and for most its value is the collection. */
+function commandOf(frame: Buffer): SeenCommand | undefined {
+  const flags = 4;
+  const kind = HEADER_BYTES + flags;
+  if (frame.readInt32LE(12) !== OP_MSG || frame[kind] !== 0) return undefined;
+  const type = kind + 1 + 4;
+  const end = frame.indexOf(0, type + 1);
+  const name = frame.toString('utf8', type + 1, end);
+  const isString = frame[type] === 2;
+  const collection = isString ? frame.toString('utf8', end + 5, end + 4 + frame.readInt32LE(end + 1)) : '';
+  return { name, collection };
+}
+
+function throughProxy(upstreamUri: string, port: number): { uri: string; host: string; port: number } {
+  const parts = /^mongodb:\/\/(.*@)?([^/?,@]+)[^/?]*(?:\/([^?]*))?(?:\?(.*))?$/.exec(upstreamUri);
+  if (parts === null) throw new Error('the proxy needs a mongodb:// URI');
+  const [, credentials = '', address = '', path = '', query = ''] = parts;
+  const upstream = new URL(`tcp://${address}`);
+  const options = query
+    .split('&')
+    .filter((option) => option !== '' && !/^(replicaSet|directConnection)=/i.test(option));
+  return {
+    uri: `mongodb://${credentials}127.0.0.1:${port}/${path}?${[...options, 'directConnection=true'].join('&')}`,
+    host: upstream.hostname,
+    port: upstream.port === '' ? 27017 : Number(upstream.port),
+  };
+}
