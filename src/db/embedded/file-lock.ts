@@ -2,8 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { link, rename, rm, unlink, writeFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
-import { hasCode, isMissing, readJson } from './json-file.ts';
+import { isMissing, readJson } from './json-file.ts';
 import { isAlive, thisProcess } from './processes.ts';
+import { hasCode } from './system-error.ts';
 
 const POLL_MS = 50;
 

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { open, readFile, rename } from 'node:fs/promises';
+import { hasCode } from './system-error.ts';
 
 /** The value in a JSON file, undefined when the file is missing. @throws SyntaxError when it is not JSON */
 export async function readJson(path: string): Promise<unknown> {
@@ -29,9 +30,4 @@ export async function writeJson(path: string, value: unknown): Promise<void> {
 /** True for the error of a file or folder that does not exist. */
 export function isMissing(error: unknown): boolean {
   return hasCode(error, 'ENOENT');
-}
-
-/** True for a system error with this code, such as `EEXIST`. */
-export function hasCode(error: unknown, code: string): boolean {
-  return error instanceof Error && 'code' in error && error.code === code;
 }

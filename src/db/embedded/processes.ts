@@ -1,3 +1,5 @@
+import { hasCode } from './system-error.ts';
+
 /** Names a process so that a later process with the same number is not taken for it (in containers all are number 1). */
 export interface ProcessRecord {
   pid: number;
@@ -16,7 +18,7 @@ export function isRunning(pid: number): boolean {
     process.kill(pid, 0);
     return true;
   } catch (error) {
-    return error instanceof Error && 'code' in error && error.code === 'EPERM';
+    return hasCode(error, 'EPERM');
   }
 }
 

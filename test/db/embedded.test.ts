@@ -1,0 +1,250 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { access, cp, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { homedir, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { connectDatabase, type Database } from '../../src/db/client.ts';
+import { defaultCacheDir } from '../../src/db/embedded/cache-dir.ts';
+import { ENGINE_ORDER, type EngineId } from '../../src/db/embedded/engines.ts';
+import { findOnPath } from '../../src/db/embedded/find-on-path.ts';
+import { installSecantus, SECANTUS_VERSION } from '../../src/db/embedded/secantus-install.ts';
+import { startEmbeddedDatabase, type EmbeddedDatabase } from '../../src/db/embedded/start.ts';
+import { insertOnce, type StampedDocument } from '../../src/db/writes.ts';
+import { fakeProgram, mongodStandIn } from '../support/fake-programs.ts';
+import { recordingLog, silentLog } from '../support/log.ts';
+
+/** The download host, as a machine sees it that cannot reach it. */
+const unreachableDownload = { MONGOMS_DOWNLOAD_MIRROR: 'https://127.0.0.1:9' };
+/** The user's own cache, so that SecantusDB is installed once and not for every run. */
+const cacheDir = defaultCacheDir(process.env, homedir());
+
+let folder: string;
+let secantusd: string;
+const started: EmbeddedDatabase[] = [];
+const connected: Database[] = [];
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'prompt-gateway-embedded-'));
+  const version = SECANTUS_VERSION;
+  secantusd = await installSecantus({ cacheDir, env: process.env, log: silentLog, version });
+}, 120_000);
+afterEach(async () => {
+  await Promise.all(connected.splice(0).map((database) => database.close()));
+  await Promise.all(started.splice(0).map((database) => database.stop()));
+});
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+interface StartOptions {
+  engines?: EngineId[];
+  path?: string;
+  cache?: string;
+  log?: ReturnType<typeof recordingLog>;
+  env?: Record<string, string>;
+}
+
+async function start(name: string, options: StartOptions = {}): Promise<EmbeddedDatabase> {
+  const { engines = ['secantusd-py'], path = process.env['PATH'], cache = cacheDir, log = silentLog, env } = options;
+  const database = await startEmbeddedDatabase({
+    dataDir: join(folder, name),
+    cacheDir: cache,
+    env: { ...process.env, ...env, PATH: path },
+    log,
+    engines,
+  });
+  started.push(database);
+  return database;
+}
+
+async function connect(embedded: EmbeddedDatabase): Promise<Database> {
+  const database = await connectDatabase({ uri: embedded.uri, databaseName: 'service', log: silentLog });
+  connected.push(database);
+  return database;
+}
+
+async function serverPid(name: string): Promise<number> {
+  const record: unknown = JSON.parse(await readFile(join(folder, name, 'database', 'server.json'), 'utf8'));
+  return (record as { pid: number }).pid;
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+const rustServer = await findOnPath('secantusd-rs', process.env['PATH']);
+const mongod = await findOnPath('mongod', process.env['PATH']);
+const present: EngineId[] = [
+  'secantusd-py',
+  ...(rustServer === undefined ? [] : (['secantusd-rs'] as const)),
+  ...(mongod === undefined ? [] : (['mongod'] as const)),
+];
+
+describe.each(present)('%s', (engine) => {
+  it('keeps every acknowledged write through kill -9, and comes back by itself under the same URI', async () => {
+    const name = `kill-${engine}`;
+    const embedded = await start(name, { engines: [engine] });
+    const { db } = await connect(embedded);
+    const collection = db.collection<StampedDocument>('burst');
+    const acknowledged: string[] = [];
+    let running = true;
+    const writer = async (worker: number): Promise<void> => {
+      for (let count = 0; running; count += 1) {
+        const result = await insertOnce(collection, { _id: `${worker}-${count}` });
+        expect(result).toEqual({ outcome: 'done' });
+        acknowledged.push(`${worker}-${count}`);
+      }
+    };
+    const writers = Promise.all([0, 1, 2, 3].map(writer));
+    for (let kill = 0; kill < 3; kill += 1) {
+      const before = acknowledged.length;
+      while (acknowledged.length < before + 100) await sleep(20);
+      process.kill(await serverPid(name), 'SIGKILL');
+    }
+    running = false;
+    await writers;
+    const stored = new Set((await collection.find().toArray()).map(({ _id }) => _id));
+    expect(acknowledged.filter((id) => !stored.has(id))).toEqual([]);
+    expect(stored.size).toBe(acknowledged.length);
+  }, 60_000);
+
+  it('keeps its data over a restart', async () => {
+    const name = `restart-${engine}`;
+    const first = await start(name, { engines: [engine] });
+    await insertOnce((await connect(first)).db.collection<StampedDocument>('things'), { _id: 'kept' });
+    await connected.pop()?.close();
+    await first.stop();
+    const second = await start(name);
+    const things = (await connect(second)).db.collection<StampedDocument>('things');
+    expect(await things.findOne({ _id: 'kept' })).toMatchObject({ _id: 'kept' });
+    expect(second.engine).toBe(first.engine);
+  });
+});
+
+describe('one data folder, several processes', () => {
+  it('is served by one server, which the last of them stops', async () => {
+    const [first, second] = await Promise.all([start('shared'), start('shared')]);
+    expect(first.uri).toBe(second.uri);
+    const pid = await serverPid('shared');
+    await first.stop();
+    expect(isRunning(pid)).toBe(true);
+    await (await connect(second)).ping();
+    await second.stop();
+    expect(isRunning(pid)).toBe(false);
+    started.length = 0;
+  });
+
+  it('uses the server again that a killed process left over, and stops it in the end', async () => {
+    const name = 'leftover';
+    const uri = await startAndKill(name);
+    const pid = await serverPid(name);
+    expect(isRunning(pid)).toBe(true);
+    const embedded = await start(name);
+    expect(embedded.uri).toBe(uri);
+    expect(await serverPid(name)).toBe(pid);
+    await embedded.stop();
+    started.length = 0;
+    expect(isRunning(pid)).toBe(false);
+  });
+
+  it('does not use a server of another folder, even when its record was copied along', async () => {
+    const original = await start('original');
+    const database = (name: string): string => join(folder, name, 'database');
+    await mkdir(database('copy'), { recursive: true });
+    for (const file of ['engine.json', 'server.json'])
+      await cp(join(database('original'), file), join(database('copy'), file));
+    const copy = await start('copy');
+    expect(copy.uri).not.toBe(original.uri);
+  });
+
+  it('does not use a foreign server that has come to listen on the recorded port', async () => {
+    const foreign = await start('foreign');
+    const own = await start('own');
+    await own.stop();
+    started.pop();
+    const record = join(folder, 'own', 'database', 'server.json');
+    const port = Number(new URL(foreign.uri).port);
+    const storagePath = join(folder, 'own', 'database', 'secantusd-py');
+    await writeFile(record, JSON.stringify({ pid: await serverPid('foreign'), port, storagePath }));
+    expect((await start('own')).uri).not.toBe(foreign.uri);
+  });
+});
+
+/** Starts a process that starts a database, and kills the process alone. @returns the URI of the database */
+async function startAndKill(name: string): Promise<string> {
+  const script = fileURLToPath(new URL('../support/embedded-process.ts', import.meta.url));
+  const child = spawn(process.execPath, [script, join(folder, name), cacheDir, 'secantusd-py'], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+  });
+  const [line] = (await once(child.stdout, 'data')) as [Buffer];
+  child.kill('SIGKILL');
+  await once(child, 'exit');
+  return line.toString().trim();
+}
+
+describe('the choice of an engine', () => {
+  it('prefers a mongod on the PATH, and keeps to it', async () => {
+    const bin = join(folder, 'bin-mongod');
+    await fakeProgram(bin, 'mongod', mongodStandIn(secantusd));
+    const path = `${bin}:/usr/bin:/bin`;
+    const first = await start('chosen', { path, engines: [...ENGINE_ORDER] });
+    expect(first.engine).toMatch(/\(mongod\)$/);
+    await first.stop();
+    started.length = 0;
+    await rm(join(bin, 'mongod'));
+    await expect(start('chosen', { path })).rejects.toThrow(
+      /made with mongod on the PATH, and no other engine can read its files; but it is not there any more.*MONGODB_URI/,
+    );
+  });
+
+  it('goes on to the next when one does not start, and leaves nothing of it behind', async () => {
+    const bin = join(folder, 'bin-broken');
+    await fakeProgram(bin, 'mongod', 'echo "cannot run on this machine" >&2; exit 1');
+    const log = recordingLog();
+    const engines: EngineId[] = ['mongod', 'secantusd-py'];
+    const embedded = await start('next', { path: `${bin}:${process.env['PATH'] ?? ''}`, engines, log });
+    expect(embedded.engine).toBe(`SecantusDB ${SECANTUS_VERSION} (secantusd-py)`);
+    expect(log.lines.join('\n')).toMatch(
+      /mongod on the PATH cannot be used: .*exit code 1\ncannot run on this machine/,
+    );
+    await expect(access(join(folder, 'next', 'database', 'mongod'))).rejects.toThrow(/ENOENT/);
+  });
+
+  it('says everything that was tried when nothing works', async () => {
+    const options = {
+      path: '',
+      cache: join(folder, 'empty-cache'),
+      env: unreachableDownload,
+      engines: [...ENGINE_ORDER],
+    };
+    const attempt = start('nothing', options);
+    await expect(attempt).rejects.toThrow(/Set MONGODB_URI, or install MongoDB or Python 3. Tried:/);
+    await expect(attempt).rejects.toThrow(
+      /- mongod on the PATH: there is none\n- a downloaded mongod: the download failed/,
+    );
+    await expect(attempt).rejects.toThrow(/- SecantusDB from PyPI: there is no python3 on the PATH/);
+  });
+
+  it('does not begin a second database when the record of the engine is missing or broken', async () => {
+    const database = join(folder, 'unsure', 'database');
+    await mkdir(join(database, 'secantusd-py'), { recursive: true });
+    await expect(start('unsure')).rejects.toThrow(/engine.json is missing, but there are files of a database/);
+    await writeFile(join(database, 'engine.json'), '{"engine":"oracle"}');
+    await expect(start('unsure')).rejects.toThrow(/engine.json cannot be read/);
+  });
+
+  it('lets the server see none of the secrets in the environment', async () => {
+    const bin = join(folder, 'bin-env');
+    await fakeProgram(bin, 'mongod', 'env; exit 1');
+    const env = { ADMIN_API_KEY: 'secret-1', OPENAI_API_KEY: 'secret-2', AWS_SECRET_ACCESS_KEY: 'secret-3' };
+    const attempt = start('env', { path: `${bin}:/usr/bin:/bin`, engines: ['mongod'], env });
+    await expect(attempt).rejects.toThrow(/HOME=/);
+    await expect(attempt).rejects.not.toThrow(/secret-/);
+  });
+});

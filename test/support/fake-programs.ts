@@ -1,0 +1,30 @@
+import { chmod, mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+
+/** Writes an executable shell script into a folder, to stand for a program on the PATH. @returns its path */
+export async function fakeProgram(folder: string, name: string, script: string): Promise<string> {
+  await mkdir(folder, { recursive: true });
+  const path = join(folder, name);
+  await writeFile(path, `#!/bin/sh\n${script}\n`);
+  await chmod(path, 0o755);
+  return path;
+}
+
+/**
+ * A script that takes mongod's command line and runs another server of the same wire protocol by it: what the service
+ * does with a mongod can be tested where there is none.
+ */
+export function mongodStandIn(secantusd: string): string {
+  return `
+while [ $# -gt 0 ]; do
+  case "$1" in
+    --port) port=$2; shift 2 ;;
+    --dbpath) dbpath=$2; shift 2 ;;
+    --bind_ip) host=$2; shift 2 ;;
+    --quiet) shift ;;
+    *) echo "unknown option $1" >&2; exit 2 ;;
+  esac
+done
+exec "${secantusd}" --config "$dbpath/../secantusd.toml" --host "$host" --port "$port" --storage-path "$dbpath" --sync-on-commit
+`;
+}
