@@ -28,6 +28,9 @@ export type RemoteProviderId = Exclude<BuiltInProviderId, 'echo'>;
 /** Provider ids and model names everywhere: they travel in response headers, so visible ASCII only. */
 export const providerNamePattern = /^[!-~]{1,200}$/;
 
+/** The longest list of providers or models that can be configured; the contract bounds what is listed at twice that. */
+const longestList = 500;
+
 /** How many calls to one provider run at once, per process; more wait their turn. */
 export const defaultProviderConcurrency = 128;
 
@@ -92,6 +95,20 @@ export interface ProviderVariable {
   readonly description: string;
 }
 
+/** Public address of each provider's API, used where no base URL is configured. */
+export const publicAddresses = {
+  openai: 'https://api.openai.com/v1',
+  anthropic: 'https://api.anthropic.com/v1',
+  google: 'https://generativelanguage.googleapis.com/v1beta',
+  mistral: 'https://api.mistral.ai/v1',
+  groq: 'https://api.groq.com/openai/v1',
+  xai: 'https://api.x.ai/v1',
+  deepseek: 'https://api.deepseek.com',
+  azure: 'https://<AZURE_RESOURCE_NAME>.openai.azure.com/openai',
+  'amazon-bedrock': 'https://bedrock-runtime.<AWS_BEDROCK_REGION>.amazonaws.com',
+  cohere: 'https://api.cohere.com/v2',
+} as const satisfies Record<RemoteProviderId, string>;
+
 const apiKey = (provider: RemoteProviderId, name: string, vendor: string): ProviderVariable => ({
   name,
   provider,
@@ -101,19 +118,19 @@ const apiKey = (provider: RemoteProviderId, name: string, vendor: string): Provi
   description: `API key for ${vendor}; its presence makes the provider available.`,
 });
 
-const baseUrl = (provider: RemoteProviderId, name: string, usual: string): ProviderVariable => ({
+const baseUrl = (provider: RemoteProviderId, name: string): ProviderVariable => ({
   name,
   provider,
   setting: 'baseUrl',
   format: 'url',
   secret: false,
-  description: `Address of the API, instead of ${usual}.`,
+  description: `Address of the API, instead of ${publicAddresses[provider]}.`,
 });
 
 /** Every environment variable of the built-in providers, grouped by provider. */
 export const providerVariables: readonly ProviderVariable[] = [
   apiKey('openai', 'OPENAI_API_KEY', 'OpenAI'),
-  baseUrl('openai', 'OPENAI_BASE_URL', 'https://api.openai.com/v1'),
+  baseUrl('openai', 'OPENAI_BASE_URL'),
   {
     name: 'OPENAI_ORGANIZATION',
     provider: 'openai',
@@ -131,17 +148,17 @@ export const providerVariables: readonly ProviderVariable[] = [
     description: 'OpenAI project that calls are billed to.',
   },
   apiKey('anthropic', 'ANTHROPIC_API_KEY', 'Anthropic'),
-  baseUrl('anthropic', 'ANTHROPIC_BASE_URL', 'https://api.anthropic.com/v1'),
+  baseUrl('anthropic', 'ANTHROPIC_BASE_URL'),
   apiKey('google', 'GOOGLE_GENERATIVE_AI_API_KEY', 'Google Gemini'),
-  baseUrl('google', 'GOOGLE_BASE_URL', 'https://generativelanguage.googleapis.com/v1beta'),
+  baseUrl('google', 'GOOGLE_BASE_URL'),
   apiKey('mistral', 'MISTRAL_API_KEY', 'Mistral'),
-  baseUrl('mistral', 'MISTRAL_BASE_URL', 'https://api.mistral.ai/v1'),
+  baseUrl('mistral', 'MISTRAL_BASE_URL'),
   apiKey('groq', 'GROQ_API_KEY', 'Groq'),
-  baseUrl('groq', 'GROQ_BASE_URL', 'https://api.groq.com/openai/v1'),
+  baseUrl('groq', 'GROQ_BASE_URL'),
   apiKey('xai', 'XAI_API_KEY', 'xAI'),
-  baseUrl('xai', 'XAI_BASE_URL', 'https://api.x.ai/v1'),
+  baseUrl('xai', 'XAI_BASE_URL'),
   apiKey('deepseek', 'DEEPSEEK_API_KEY', 'DeepSeek'),
-  baseUrl('deepseek', 'DEEPSEEK_BASE_URL', 'https://api.deepseek.com'),
+  baseUrl('deepseek', 'DEEPSEEK_BASE_URL'),
   {
     name: 'AZURE_API_KEY',
     provider: 'azure',
@@ -158,7 +175,7 @@ export const providerVariables: readonly ProviderVariable[] = [
     secret: false,
     description: 'Azure OpenAI resource; the model of a prompt is the name of a deployment in it.',
   },
-  baseUrl('azure', 'AZURE_BASE_URL', 'https://<AZURE_RESOURCE_NAME>.openai.azure.com/openai'),
+  baseUrl('azure', 'AZURE_BASE_URL'),
   {
     // Not AWS_REGION, which is often set for S3 alone: prompts go to Bedrock only when asked to.
     name: 'AWS_BEDROCK_REGION',
@@ -200,7 +217,43 @@ export const providerVariables: readonly ProviderVariable[] = [
     secret: true,
     description: 'AWS session token of temporary credentials; object storage reads it too.',
   },
-  baseUrl('amazon-bedrock', 'AWS_BEDROCK_BASE_URL', 'https://bedrock-runtime.<AWS_BEDROCK_REGION>.amazonaws.com'),
+  baseUrl('amazon-bedrock', 'AWS_BEDROCK_BASE_URL'),
   apiKey('cohere', 'COHERE_API_KEY', 'Cohere'),
-  baseUrl('cohere', 'COHERE_BASE_URL', 'https://api.cohere.com/v2'),
+  baseUrl('cohere', 'COHERE_BASE_URL'),
 ];
+
+/**
+ * Finds what is wrong with provider settings beyond the format of each value: names that break
+ * `providerNamePattern`, ids used twice, models for providers that do not exist.
+ *
+ * @returns One sentence per mistake, in the order found; empty when all is well.
+ */
+export function findSettingsMistakes(settings: ProviderSettings): string[] {
+  const mistakes: string[] = [];
+  const ids = new Set<string>(builtInProviderIds);
+  const checkLength = (what: string, list: readonly unknown[]): void => {
+    if (list.length > longestList) mistakes.push(`${what} must not be more than ${longestList}.`);
+  };
+  const checkName = (what: string, name: string): void => {
+    if (!providerNamePattern.test(name)) mistakes.push(`${what} must be 1 to 200 visible ASCII characters.`);
+  };
+
+  checkLength('Further providers', settings.compatible);
+  for (const provider of settings.compatible) {
+    checkLength(`Models of ${JSON.stringify(provider.id)}`, provider.models);
+    checkName(`The provider id ${JSON.stringify(provider.id)}`, provider.id);
+    if (ids.has(provider.id)) mistakes.push(`There is already a provider ${JSON.stringify(provider.id)}.`);
+    ids.add(provider.id);
+    if (provider.models.length === 0) mistakes.push(`The provider ${JSON.stringify(provider.id)} needs a model.`);
+    for (const model of provider.models) checkName(`The model name ${JSON.stringify(model)}`, model);
+    if (provider.defaultModel !== undefined && !provider.models.includes(provider.defaultModel)) {
+      mistakes.push(`The default model of ${JSON.stringify(provider.id)} is not one of its models.`);
+    }
+  }
+  for (const [id, models] of Object.entries(settings.models)) {
+    if (!ids.has(id)) mistakes.push(`There is no provider ${JSON.stringify(id)} to add models to.`);
+    checkLength(`Models to add to ${JSON.stringify(id)}`, models);
+    for (const model of models) checkName(`The model name ${JSON.stringify(model)}`, model);
+  }
+  return mistakes;
+}

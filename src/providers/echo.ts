@@ -1,0 +1,37 @@
+import { ProblemError } from '../errors/problem-error.ts';
+import type { ChatMessage, GenerateRequest, InvocationResult } from './provider.ts';
+
+/**
+ * The provider that needs no network: it answers with the last user message (without one, the last message).
+ * `echo-1` returns it as it is, `echo-upper` in upper case, `echo-reverse` with its words in reverse order.
+ * Usage counts the words (runs of characters other than white space) of all messages and of the answer.
+ *
+ * @throws ProblemError `provider-failed` for any other model, as a real provider would refuse one it does not have.
+ */
+export function echo({ model, messages, signal }: GenerateRequest): InvocationResult {
+  signal.throwIfAborted();
+  const transform = transforms.get(model);
+  if (transform === undefined) {
+    throw new ProblemError('provider-failed', {
+      detail: 'The provider has no such model.',
+      extensions: { provider: 'echo', model, retryable: false },
+    });
+  }
+  const text = transform(subject(messages));
+  const inputTokens = messages.reduce((sum, message) => sum + words(message.content).length, 0);
+  return { text, finishReason: 'stop', usage: { inputTokens, outputTokens: words(text).length } };
+}
+
+const transforms: ReadonlyMap<string, (text: string) => string> = new Map([
+  ['echo-1', (text) => text],
+  ['echo-upper', (text) => text.toUpperCase()],
+  ['echo-reverse', (text) => words(text).reverse().join(' ')],
+]);
+
+function subject(messages: readonly ChatMessage[]): string {
+  return (messages.findLast((message) => message.role === 'user') ?? messages.at(-1))?.content ?? '';
+}
+
+function words(text: string): string[] {
+  return text.match(/\S+/g) ?? [];
+}

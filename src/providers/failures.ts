@@ -1,0 +1,184 @@
+import {
+  APICallError,
+  EmptyResponseBodyError,
+  InvalidResponseDataError,
+  JSONParseError,
+  NoContentGeneratedError,
+  TypeValidationError,
+} from '@ai-sdk/provider';
+import { ProblemError } from '../errors/problem-error.ts';
+import { findErrorCode } from './error-codes.ts';
+import { ProviderHttpError } from './http.ts';
+import { ImpossibleModelError } from './language-models.ts';
+import { parseRetryAfter } from './retry-after.ts';
+
+/** What went wrong with one call, in words of the service's own: nothing of it is text that the provider wrote. */
+export interface Failure {
+  readonly type:
+    | 'provider-failed'
+    | 'provider-timeout'
+    | 'provider-refused-credentials'
+    | 'provider-rate-limited'
+    | 'provider-bad-answer';
+  /** A fixed sentence, with the provider's status and a known error code at most. */
+  readonly detail: string;
+  /** HTTP status of the provider's answer, when there was one. */
+  readonly status?: number;
+  /** Whether the same request may succeed later. */
+  readonly retryable: boolean;
+  /** Whether the service itself tries again: only when the provider cannot have charged for an answer. */
+  readonly tryAgain: boolean;
+  /** How long the provider asks to wait, in milliseconds. */
+  readonly retryAfter?: number;
+  /** For the log; free of keys and prompt text. */
+  readonly cause?: Error;
+}
+
+/**
+ * Tells what a rejected `doGenerate` means.
+ *
+ * Errors of the provider packages carry the request, the answer and sometimes both in their message, so none of them
+ * is passed on, not even as a cause.
+ *
+ * @param now Milliseconds since the epoch, for a `Retry-After` that is a date.
+ */
+export function toFailure(error: unknown, now: number): Failure {
+  const transport = findTransportError(error);
+  if (transport) return toTransportFailure(transport);
+  if (APICallError.isInstance(error) && error.statusCode !== undefined) {
+    const succeeded = error.statusCode >= 200 && error.statusCode < 300;
+    return succeeded ? badAnswer(error.statusCode) : toStatusFailure(error, error.statusCode, now);
+  }
+  if (answerErrors.some((type) => type.isInstance(error))) return badAnswer();
+  if (error instanceof ImpossibleModelError) {
+    return { type: 'provider-failed', detail: 'The provider has no such model.', retryable: false, tryAgain: false };
+  }
+  return {
+    type: 'provider-failed',
+    detail: 'The provider could not be called with this request.',
+    retryable: false,
+    tryAgain: false,
+    cause: withoutMessage(error),
+  };
+}
+
+/** The failure of a call whose deadline passed while it waited for the provider, or before its turn came. */
+export function timeout(waitedFor: 'provider' | 'turn'): Failure {
+  return {
+    type: 'provider-timeout',
+    detail:
+      waitedFor === 'provider'
+        ? 'The provider did not answer before the deadline.'
+        : 'Too many calls to this provider are under way: the deadline passed before it was the turn of this one.',
+    retryable: true,
+    tryAgain: false,
+  };
+}
+
+/** The problem that tells the caller about a failure. `Retry-After` is passed on with rate limits, in whole seconds. */
+export function toProblem(failure: Failure, provider: string, model: string): ProblemError {
+  const { type, detail, status, retryable, retryAfter, cause } = failure;
+  return new ProblemError(type, {
+    detail,
+    extensions: { provider, model, retryable, ...(status !== undefined && { provider_status: status }) },
+    ...(type === 'provider-rate-limited' &&
+      retryAfter !== undefined && { headers: { 'Retry-After': String(Math.max(1, Math.ceil(retryAfter / 1000))) } }),
+    cause,
+  });
+}
+
+const answerErrors = [
+  JSONParseError,
+  TypeValidationError,
+  InvalidResponseDataError,
+  NoContentGeneratedError,
+  EmptyResponseBodyError,
+];
+
+function toStatusFailure(error: APICallError, status: number, now: number): Failure {
+  const code = findErrorCode(error.responseBody);
+  const answered = code === undefined ? `status ${status}` : `status ${status}, ${code}`;
+  const retryAfter = parseRetryAfter(error.responseHeaders, now);
+
+  // Google answers a wrong key with 400.
+  if (status === 401 || status === 403 || code === 'API_KEY_INVALID') {
+    const detail = `The provider does not accept the configured credentials (${answered}).`;
+    return { type: 'provider-refused-credentials', detail, status, retryable: false, tryAgain: false };
+  }
+  if (status === 429) {
+    // An exhausted quota does not come back within seconds.
+    const retryable = code !== 'insufficient_quota';
+    const detail = `The provider limits the rate of requests (${answered}).`;
+    const wait = retryAfter === undefined ? {} : { retryAfter };
+    return { type: 'provider-rate-limited', detail, status, retryable, tryAgain: retryable, ...wait };
+  }
+  const retryable = isTransient(status);
+  const wait = retryAfter === undefined ? {} : { retryAfter };
+  const detail = `The provider answered with an error (${answered}).`;
+  return { type: 'provider-failed', detail, status, retryable, tryAgain: retryable, ...wait };
+}
+
+/** 408 Request Timeout, 425 Too Early, and server errors but those that say "never" (501, 505). */
+function isTransient(status: number): boolean {
+  return status === 408 || status === 425 || (status >= 500 && status !== 501 && status !== 505);
+}
+
+/** The failure of a call that was answered with something else than a completion. */
+export function badAnswer(status?: number): Failure {
+  return {
+    type: 'provider-bad-answer',
+    detail: "The provider's answer is not one that the service understands.",
+    ...(status !== undefined && { status }),
+    retryable: true,
+    tryAgain: false,
+  };
+}
+
+function toTransportFailure({ reason, status, cause }: ProviderHttpError): Failure {
+  const known = { ...(status !== undefined && { status }), ...(cause instanceof Error && { cause }) };
+  switch (reason) {
+    case 'unreachable': {
+      // A host that does not exist or cannot prove who it is will not be there in a second either.
+      const retryable = transientCodes.has(String((cause as { code?: unknown } | undefined)?.code));
+      const detail = 'The provider could not be reached.';
+      return { type: 'provider-failed', detail, retryable, tryAgain: retryable, ...known };
+    }
+    case 'cut': {
+      const detail = "The provider's answer broke off.";
+      return { type: 'provider-bad-answer', detail, retryable: true, tryAgain: false, ...known };
+    }
+    case 'too-large': {
+      const detail = "The provider's answer is too large.";
+      return { type: 'provider-bad-answer', detail, retryable: false, tryAgain: false, ...known };
+    }
+  }
+}
+
+const transientCodes: ReadonlySet<string> = new Set([
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'EPIPE',
+  'ETIMEDOUT',
+  'EAI_AGAIN',
+  'UND_ERR_SOCKET',
+  'UND_ERR_CONNECT_TIMEOUT',
+]);
+
+function findTransportError(error: unknown): ProviderHttpError | undefined {
+  let current = error;
+  for (let depth = 0; depth < 5 && current instanceof Error; depth += 1) {
+    if (current instanceof ProviderHttpError) return current;
+    current = current.cause;
+  }
+  return undefined;
+}
+
+/** An error's name and stack frames: where it happened, without what it says. */
+function withoutMessage(error: unknown): Error {
+  const copy = new Error(error instanceof Error ? error.name : typeof error);
+  const frames = error instanceof Error ? (error.stack ?? '').split('\n').filter((line) => /^\s+at /.test(line)) : [];
+  copy.stack = [String(copy), ...frames].join('\n');
+  return copy;
+}

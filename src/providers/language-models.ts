@@ -1,0 +1,162 @@
+import type { LanguageModelV4, SharedV4ProviderOptions } from '@ai-sdk/provider';
+import type { Fetch } from './http.ts';
+import {
+  publicAddresses,
+  type CompatibleProviderSettings,
+  type RemoteProviderId,
+  type RemoteProviderSettings,
+} from './settings.ts';
+
+/** Makes the model of a name, without any network. */
+export type LanguageModels = (model: string) => LanguageModelV4;
+
+/** How the service reaches one built-in provider. */
+export interface RemoteProvider {
+  isConfigured(settings: RemoteProviderSettings): boolean;
+  /** Imports the provider's package, which is not done before it is needed: 70 to 120 ms and some megabytes each. */
+  load(settings: RemoteProviderSettings, fetch: Fetch): Promise<LanguageModels>;
+  /** The provider keeps the system instruction apart from the conversation: see `toPromptWithSystemFirst`. */
+  readonly systemFirst?: boolean;
+  /** Options of every call. */
+  readonly options?: SharedV4ProviderOptions;
+}
+
+/** Thrown for a model name that cannot be one at this provider; nothing was sent. */
+export class ImpossibleModelError extends Error {
+  constructor() {
+    super('The model name cannot be one at this provider.');
+    this.name = 'ImpossibleModelError';
+  }
+}
+
+const hasApiKey = ({ apiKey }: RemoteProviderSettings): boolean => Boolean(apiKey);
+
+/**
+ * The built-in providers. Every setting that the packages would otherwise look up in the environment is passed on,
+ * base URLs included: configuration is read in one place only.
+ */
+export const remoteProviders: Readonly<Record<RemoteProviderId, RemoteProvider>> = {
+  openai: {
+    isConfigured: hasApiKey,
+    async load(settings, fetch) {
+      const { createOpenAI } = await import('@ai-sdk/openai');
+      const provider = createOpenAI({
+        ...access('openai', settings, fetch),
+        ...(settings.organization && { organization: settings.organization }),
+        ...(settings.project && { project: settings.project }),
+      });
+      // The package's default is the responses API, which the gateways that OPENAI_BASE_URL can name seldom speak.
+      return (model) => provider.chat(model);
+    },
+  },
+  anthropic: {
+    isConfigured: hasApiKey,
+    systemFirst: true,
+    async load(settings, fetch) {
+      const { createAnthropic } = await import('@ai-sdk/anthropic');
+      return createAnthropic(access('anthropic', settings, fetch)).languageModel;
+    },
+  },
+  google: {
+    isConfigured: hasApiKey,
+    systemFirst: true,
+    async load(settings, fetch) {
+      const { createGoogle } = await import('@ai-sdk/google');
+      const provider = createGoogle(access('google', settings, fetch));
+      return (model) => {
+        // The model becomes part of the URL's path as it is: it must not lead elsewhere.
+        if (!/^[\w-][\w.-]*(\/[\w-][\w.-]*)*$/.test(model)) throw new ImpossibleModelError();
+        return provider.languageModel(model);
+      };
+    },
+  },
+  mistral: {
+    isConfigured: hasApiKey,
+    async load(settings, fetch) {
+      const { createMistral } = await import('@ai-sdk/mistral');
+      return createMistral(access('mistral', settings, fetch)).languageModel;
+    },
+  },
+  groq: {
+    isConfigured: hasApiKey,
+    async load(settings, fetch) {
+      const { createGroq } = await import('@ai-sdk/groq');
+      return createGroq(access('groq', settings, fetch)).languageModel;
+    },
+  },
+  xai: {
+    isConfigured: hasApiKey,
+    // xAI keeps prompts and answers for later retrieval unless told not to.
+    options: { xai: { store: false } },
+    async load(settings, fetch) {
+      const { createXai } = await import('@ai-sdk/xai');
+      return createXai(access('xai', settings, fetch)).languageModel;
+    },
+  },
+  deepseek: {
+    isConfigured: hasApiKey,
+    async load(settings, fetch) {
+      const { createDeepSeek } = await import('@ai-sdk/deepseek');
+      return createDeepSeek(access('deepseek', settings, fetch)).languageModel;
+    },
+  },
+  azure: {
+    isConfigured: ({ apiKey, resourceName, baseUrl }) => Boolean(apiKey) && Boolean(resourceName || baseUrl),
+    async load({ apiKey = '', resourceName = '', baseUrl }, fetch) {
+      const { createAzure } = await import('@ai-sdk/azure');
+      const provider = createAzure({ apiKey, fetch, resourceName, ...(baseUrl && { baseURL: baseUrl }) });
+      return (model) => provider.chat(model);
+    },
+  },
+  'amazon-bedrock': {
+    isConfigured: ({ region, apiKey, accessKeyId, secretAccessKey }) =>
+      Boolean(region) && Boolean(apiKey || (accessKeyId && secretAccessKey)),
+    systemFirst: true,
+    async load({ region = '', apiKey = '', accessKeyId = '', secretAccessKey = '', sessionToken, baseUrl }, fetch) {
+      const { createAmazonBedrock } = await import('@ai-sdk/amazon-bedrock');
+      const provider = createAmazonBedrock({
+        region,
+        apiKey,
+        accessKeyId,
+        secretAccessKey,
+        ...(sessionToken && { sessionToken }),
+        // Given explicitly, or the package would take AWS_ENDPOINT_URL, which may well be the object storage's.
+        baseURL: baseUrl || bedrockAddress(region),
+        fetch,
+      });
+      return (model) => provider.languageModel(model);
+    },
+  },
+  cohere: {
+    isConfigured: hasApiKey,
+    async load(settings, fetch) {
+      const { createCohere } = await import('@ai-sdk/cohere');
+      return createCohere(access('cohere', settings, fetch)).languageModel;
+    },
+  },
+};
+
+/** Imports the package for OpenAI-compatible servers and prepares it for one of them. */
+export async function loadCompatible(settings: CompatibleProviderSettings, fetch: Fetch): Promise<LanguageModels> {
+  const { createOpenAICompatible } = await import('@ai-sdk/openai-compatible');
+  const provider = createOpenAICompatible({
+    name: settings.id,
+    baseURL: settings.baseUrl,
+    fetch,
+    ...(settings.apiKey && { apiKey: settings.apiKey }),
+    ...(settings.headers && { headers: { ...settings.headers } }),
+  });
+  return (model) => provider.chatModel(model);
+}
+
+function access(
+  id: RemoteProviderId,
+  { apiKey = '', baseUrl }: RemoteProviderSettings,
+  fetch: Fetch,
+): { apiKey: string; baseURL: string; fetch: Fetch } {
+  return { apiKey, baseURL: baseUrl || publicAddresses[id], fetch };
+}
+
+function bedrockAddress(region: string): string {
+  return `https://bedrock-runtime.${region}.amazonaws.com${region.startsWith('cn-') ? '.cn' : ''}`;
+}

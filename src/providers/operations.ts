@@ -1,0 +1,18 @@
+import type { OperationHandlers } from '../http/operation.ts';
+import type { ProviderRegistry } from './provider.ts';
+
+/** The operations about providers. */
+export function providerOperations(registry: ProviderRegistry): Pick<OperationHandlers, 'listProviders'> {
+  return {
+    listProviders: async () => ({
+      status: 200,
+      body: registry.list().map(({ id, name, models, defaultModel, configured }) => ({
+        id,
+        name,
+        models: [...models],
+        defaultModel,
+        configured,
+      })),
+    }),
+  };
+}

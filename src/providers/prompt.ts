@@ -1,0 +1,26 @@
+import type { LanguageModelV4Message, LanguageModelV4Prompt } from '@ai-sdk/provider';
+import type { ChatMessage } from './provider.ts';
+
+/** Converts rendered messages to the AI SDK's prompt, in the order given. */
+export function toPrompt(messages: readonly ChatMessage[]): LanguageModelV4Prompt {
+  return messages.map(toPromptMessage);
+}
+
+/**
+ * As `toPrompt`, for the providers whose interface keeps the system instruction apart from the conversation and
+ * which refuse a system message within it or a conversation without a turn. All system messages move to the front,
+ * in their order; when nothing else is left, the last of them becomes the user's turn.
+ */
+export function toPromptWithSystemFirst(messages: readonly ChatMessage[]): LanguageModelV4Prompt {
+  const system = messages.filter((message) => message.role === 'system');
+  const conversation = messages.filter((message) => message.role !== 'system');
+  if (conversation.length === 0) {
+    const turn = system.pop();
+    if (turn !== undefined) conversation.push({ role: 'user', content: turn.content });
+  }
+  return toPrompt([...system, ...conversation]);
+}
+
+function toPromptMessage({ role, content }: ChatMessage): LanguageModelV4Message {
+  return role === 'system' ? { role, content } : { role, content: [{ type: 'text', text: content }] };
+}

@@ -1,0 +1,156 @@
+import type { LanguageModelV4 } from '@ai-sdk/provider';
+import { LRUCache } from 'lru-cache';
+import { ProblemError } from '../errors/problem-error.ts';
+import { echo } from './echo.ts';
+import { generate, type GenerateDependencies, type RemoteTarget, type RetryNotice } from './generate.ts';
+import type { Fetch } from './http.ts';
+import { loadCompatible, remoteProviders, type LanguageModels } from './language-models.ts';
+import { catalog } from './models.ts';
+import { toPrompt, toPromptWithSystemFirst } from './prompt.ts';
+import type { Provider, ProviderInfo, ProviderRegistry } from './provider.ts';
+import { createSemaphore } from './semaphore.ts';
+import {
+  builtInProviderIds,
+  findSettingsMistakes,
+  type BuiltInProviderId,
+  type CompatibleProviderSettings,
+  type ProviderSettings,
+  type RemoteProviderId,
+} from './settings.ts';
+
+export interface ProviderRegistryOptions {
+  readonly settings: ProviderSettings;
+  /** Carries every call to a provider; `createProviderHttp` makes it. */
+  readonly fetch: Fetch;
+  /** Milliseconds since the epoch, the clock of `GenerateRequest.deadline`. `Date.now` when left out. */
+  readonly now?: () => number;
+  /** Spreads retries; at least 0, below 1. `Math.random` when left out. */
+  readonly random?: () => number;
+  /** Told of every failed try that another follows. */
+  readonly onRetry?: (notice: RetryNotice) => void;
+}
+
+/**
+ * Makes the providers that the settings describe. Nothing is imported and no connection opened until it is needed.
+ *
+ * @throws Error naming every mistake that `findSettingsMistakes` finds.
+ */
+export function createProviderRegistry(options: ProviderRegistryOptions): ProviderRegistry {
+  const { settings, fetch, now = Date.now, random = Math.random, onRetry } = options;
+  const mistakes = findSettingsMistakes(settings);
+  if (mistakes.length > 0) throw new Error(mistakes.join(' '));
+
+  const dependencies: GenerateDependencies = { now, random, ...(onRetry && { onRetry }) };
+  const entries = [
+    ...builtInProviderIds.map((id) => (id === 'echo' ? echoEntry(settings) : builtInEntry(id, settings, fetch))),
+    ...settings.compatible.map((provider) => compatibleEntry(provider, settings, fetch)),
+  ];
+  const infos = entries.map(({ info }) => info);
+  const providers = new Map(entries.map((entry) => [entry.info.id, toProvider(entry, dependencies)]));
+
+  return {
+    list: () => infos,
+    get: (id) => providers.get(id),
+    async preload() {
+      const targets = entries.flatMap(({ info, target }) => (info.configured && target ? [target] : []));
+      await Promise.allSettled(targets.map((target) => target.models()));
+    },
+  };
+}
+
+interface Entry {
+  readonly info: ProviderInfo;
+  /** None for `echo`, which answers itself. */
+  readonly target?: RemoteTarget;
+}
+
+function toProvider({ info, target }: Entry, dependencies: GenerateDependencies): Provider {
+  return {
+    ...info,
+    async generate(request) {
+      if (!info.configured) throw notConfigured(info.id);
+      return target === undefined ? echo(request) : generate(target, request, dependencies);
+    },
+  };
+}
+
+function echoEntry(settings: ProviderSettings): Entry {
+  return { info: { id: 'echo', ...fromCatalog('echo', settings), configured: true } };
+}
+
+function builtInEntry(id: RemoteProviderId, settings: ProviderSettings, fetch: Fetch): Entry {
+  const { isConfigured, load, systemFirst, options } = remoteProviders[id];
+  const own = settings.builtIn[id] ?? {};
+  return {
+    info: { id, ...fromCatalog(id, settings), configured: isConfigured(own) },
+    target: {
+      id,
+      models: once(() => load(own, fetch)),
+      toPrompt: systemFirst ? toPromptWithSystemFirst : toPrompt,
+      ...(options && { options }),
+      turns: createSemaphore(settings.concurrency),
+    },
+  };
+}
+
+function compatibleEntry(provider: CompatibleProviderSettings, settings: ProviderSettings, fetch: Fetch): Entry {
+  const { id, name } = provider;
+  const models = extended(provider.models, id, settings);
+  return {
+    info: { id, name, models, defaultModel: provider.defaultModel ?? models[0] ?? '', configured: true },
+    target: {
+      id,
+      models: once(() => loadCompatible(provider, fetch)),
+      toPrompt,
+      turns: createSemaphore(settings.concurrency),
+    },
+  };
+}
+
+function fromCatalog(
+  id: BuiltInProviderId,
+  settings: ProviderSettings,
+): Pick<ProviderInfo, 'name' | 'models' | 'defaultModel'> {
+  const { name, models, defaultModel } = catalog[id];
+  return { name, models: extended(models, id, settings), defaultModel };
+}
+
+function extended(models: readonly string[], id: string, settings: ProviderSettings): string[] {
+  const more = Object.hasOwn(settings.models, id) ? settings.models[id] : undefined;
+  return [...new Set([...models, ...(more ?? [])])];
+}
+
+/**
+ * Keeps what the first call loads, and the models made since. A failure is not kept.
+ * Some packages compile schemas for each model made, which costs ten times what a call does.
+ */
+function once(load: () => Promise<LanguageModels>): () => Promise<LanguageModels> {
+  let loaded: Promise<LanguageModels> | undefined;
+  return () => {
+    loaded ??= load().then(remembering, (error: unknown) => {
+      loaded = undefined;
+      throw error;
+    });
+    return loaded;
+  };
+}
+
+function remembering(make: LanguageModels): LanguageModels {
+  // Bounded, because callers may name any model.
+  const made = new LRUCache<string, LanguageModelV4>({ max: 100 });
+  return (model) => {
+    let known = made.get(model);
+    if (known === undefined) {
+      known = make(model);
+      made.set(model, known);
+    }
+    return known;
+  };
+}
+
+function notConfigured(provider: string): ProblemError {
+  return new ProblemError('provider-not-configured', {
+    detail: `The provider "${provider}" is not configured.`,
+    extensions: { provider },
+  });
+}

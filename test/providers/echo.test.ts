@@ -1,0 +1,48 @@
+import { describe, expect, it } from '@jest/globals';
+import { createProviderRegistry } from '../../src/providers/registry.ts';
+import type { ChatMessage } from '../../src/providers/provider.ts';
+import { failure, provider, request } from './harness.ts';
+
+const registry = createProviderRegistry({
+  settings: { builtIn: {}, compatible: [], models: {}, concurrency: 1 },
+  fetch: () => Promise.reject(new Error('Nothing may be sent.')),
+});
+
+const messages: ChatMessage[] = [
+  { role: 'system', content: 'Be brief.' },
+  { role: 'user', content: 'Name  three\ncolours' },
+  { role: 'assistant', content: 'Red' },
+];
+
+describe('echo', () => {
+  it.each([
+    ['echo-1', 'Name  three\ncolours'],
+    ['echo-upper', 'NAME  THREE\nCOLOURS'],
+    ['echo-reverse', 'colours three Name'],
+  ])('%s answers the last user message', async (model, text) => {
+    const result = await provider(registry, 'echo').generate(request(model, { messages }));
+    expect(result).toEqual({ text, finishReason: 'stop', usage: { inputTokens: 6, outputTokens: 3 } });
+  });
+
+  it('answers the last message when no user spoke', async () => {
+    const only: ChatMessage[] = [{ role: 'system', content: 'Be brief.' }];
+    const result = await provider(registry, 'echo').generate(request('echo-1', { messages: only }));
+    expect(result.text).toBe('Be brief.');
+  });
+
+  it('counts no words in an empty message', async () => {
+    const empty: ChatMessage[] = [{ role: 'user', content: '' }];
+    const result = await provider(registry, 'echo').generate(request('echo-1', { messages: empty }));
+    expect(result).toEqual({ text: '', finishReason: 'stop', usage: { inputTokens: 0, outputTokens: 0 } });
+  });
+
+  it('refuses a model it does not have', async () => {
+    const problem = await failure(registry, 'echo', request('gpt'));
+    expect(problem).toMatchObject({ type: 'provider-failed', extensions: { provider: 'echo', retryable: false } });
+  });
+
+  it('stops for a caller who is gone', async () => {
+    const signal = AbortSignal.abort(new Error('Gone.'));
+    await expect(provider(registry, 'echo').generate(request('echo-1', { signal }))).rejects.toThrow('Gone.');
+  });
+});

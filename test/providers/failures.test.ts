@@ -1,0 +1,149 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { createServer, type Server } from 'node:http';
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import { inspect } from 'node:util';
+import { confidential, failure, provider, request, secret, startHarness, type Harness } from './harness.ts';
+
+let harness: Harness;
+let elsewhere: Server;
+let visitsElsewhere = 0;
+
+beforeAll(async () => {
+  elsewhere = createServer((_request, response) => {
+    visitsElsewhere += 1;
+    response.end('{}');
+  }).listen(0, '127.0.0.1');
+  await once(elsewhere, 'listening');
+  harness = await startHarness(`http://127.0.0.1:${(elsewhere.address() as AddressInfo).port}/stolen`);
+});
+afterEach(() => {
+  harness.mock.reset();
+});
+afterAll(async () => {
+  await harness.close();
+  elsewhere.closeAllConnections();
+  elsewhere.close();
+});
+
+interface Expected {
+  model: string;
+  type: string;
+  status?: number;
+  retryable: boolean;
+  within?: number;
+  /** Requests that reach the provider. */
+  tries: number;
+  headers?: Record<string, string>;
+}
+
+const cases: Expected[] = [
+  { model: 'mock-401', type: 'provider-refused-credentials', status: 401, retryable: false, tries: 1 },
+  { model: 'mock-403', type: 'provider-refused-credentials', status: 403, retryable: false, tries: 1 },
+  {
+    model: 'mock-429-30',
+    type: 'provider-rate-limited',
+    status: 429,
+    retryable: true,
+    tries: 1,
+    headers: { 'Retry-After': '30' },
+  },
+  { model: 'mock-429', type: 'provider-rate-limited', status: 429, retryable: true, tries: 3, headers: {} },
+  { model: 'mock-500', type: 'provider-failed', status: 500, retryable: true, tries: 3 },
+  { model: 'mock-501', type: 'provider-failed', status: 501, retryable: false, tries: 1 },
+  { model: 'mock-400', type: 'provider-failed', status: 400, retryable: false, tries: 1 },
+  { model: 'mock-404', type: 'provider-failed', status: 404, retryable: false, tries: 1 },
+  { model: 'mock-redirect', type: 'provider-failed', status: 307, retryable: false, tries: 1 },
+  { model: 'mock-reset', type: 'provider-failed', retryable: true, tries: 3 },
+  { model: 'mock-garbage', type: 'provider-bad-answer', status: 200, retryable: true, tries: 1 },
+  { model: 'mock-partial', type: 'provider-bad-answer', retryable: true, tries: 1 },
+  { model: 'mock-cut', type: 'provider-bad-answer', status: 200, retryable: true, tries: 1 },
+  { model: 'mock-huge', type: 'provider-bad-answer', status: 200, retryable: false, tries: 1 },
+  { model: 'mock-endless', type: 'provider-bad-answer', status: 200, retryable: false, tries: 1 },
+  { model: 'mock-hang', type: 'provider-timeout', retryable: true, within: 150, tries: 1 },
+  { model: 'mock-stall', type: 'provider-timeout', retryable: true, within: 150, tries: 1 },
+];
+
+describe.each(['openai', 'anthropic', 'google', 'local'])('%s', (id) => {
+  it.each(cases)(
+    '$model is $type, without key or prompt',
+    async ({ model, type, status, retryable, within, tries, headers }) => {
+      const problem = await failure(harness.registry, id, request(model, within === undefined ? {} : { within }));
+
+      expect(problem).toMatchObject({ type, status: 502, extensions: { provider: id, model, retryable } });
+      if (status !== undefined) expect(problem.extensions.provider_status).toBe(status);
+      expect(problem.headers).toEqual(headers ?? {});
+      expect(harness.mock.requests).toHaveLength(tries);
+      expect(visitsElsewhere).toBe(0);
+
+      // What a logger could print of it, causes and their fields included.
+      const everything = inspect(problem, { depth: 20, showHidden: true });
+      expect(everything).not.toContain(secret);
+      expect(everything).not.toContain(confidential);
+      expect(everything).not.toContain('Keep secrets');
+    },
+  );
+
+  it('was given the key and the prompt that its failures do not show', async () => {
+    await provider(harness.registry, id).generate(request('llama'));
+
+    const sent = JSON.stringify(harness.mock.requests);
+    expect(sent).toContain(secret);
+    expect(sent).toContain(confidential);
+  });
+});
+
+describe('an error code', () => {
+  it('is repeated when it is a known one', async () => {
+    harness.mock.behave('gpt', { kind: 'status', status: 404, code: 'model_not_found' });
+    const problem = await failure(harness.registry, 'openai', request('gpt'));
+    expect(problem.message).toBe('The provider answered with an error (status 404, model_not_found).');
+  });
+
+  it('is not repeated when it is not', async () => {
+    harness.mock.behave('gpt', { kind: 'status', status: 404, code: secret });
+    const problem = await failure(harness.registry, 'openai', request('gpt'));
+    expect(problem.message).toBe('The provider answered with an error (status 404).');
+  });
+
+  it("tells Google's refusal of a key, which comes as 400", async () => {
+    harness.mock.behave('gemini', { kind: 'status', status: 400, code: 'API_KEY_INVALID' });
+    const problem = await failure(harness.registry, 'google', request('gemini'));
+    expect(problem).toMatchObject({ type: 'provider-refused-credentials', extensions: { provider_status: 400 } });
+  });
+
+  it('tells an exhausted quota, which no retry helps', async () => {
+    harness.mock.behave('gpt', { kind: 'status', status: 429, code: 'insufficient_quota' });
+    const problem = await failure(harness.registry, 'openai', request('gpt'));
+    expect(problem).toMatchObject({ type: 'provider-rate-limited', extensions: { retryable: false } });
+    expect(harness.mock.requests).toHaveLength(1);
+  });
+});
+
+describe('a provider that cannot be reached', () => {
+  it.each([
+    ['nobody listens', 'http://127.0.0.1:9', true],
+    ['the name does not resolve', 'http://provider.invalid', false],
+  ])('is provider-failed when %s', async (_why, baseUrl, retryable) => {
+    const registry = harness.with({ settings: { builtIn: { openai: { apiKey: secret, baseUrl } } } });
+    const problem = await failure(registry, 'openai', request('gpt', { within: 10_000 }));
+    expect(problem.type).toBe('provider-failed');
+    expect(problem.message).toBe('The provider could not be reached.');
+    expect(problem.extensions.provider_status).toBeUndefined();
+    // Some resolvers answer "try again" for names that cannot exist.
+    if (retryable) expect(problem.extensions.retryable).toBe(true);
+  });
+});
+
+describe('a model name that would change the URL', () => {
+  it.each(['../../v1/files', 'gemini?x=', 'gemini#', '%2e%2e/x', 'a/../b', './x'])('%s is not sent', async (model) => {
+    const problem = await failure(harness.registry, 'google', request(model));
+    expect(problem).toMatchObject({ type: 'provider-failed', extensions: { retryable: false } });
+    expect(harness.mock.requests).toHaveLength(0);
+  });
+
+  it('is escaped where the package escapes it', async () => {
+    await provider(harness.registry, 'amazon-bedrock').generate(request('../x?y'));
+    expect(harness.mock.requests[0]?.path).toBe('/model/..%2Fx%3Fy/converse');
+  });
+});

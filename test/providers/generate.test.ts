@@ -1,0 +1,123 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import type { ChatMessage } from '../../src/providers/provider.ts';
+import { provider, remoteIds, request, secret, startHarness, type Harness } from './harness.ts';
+
+let harness: Harness;
+
+beforeAll(async () => {
+  harness = await startHarness();
+});
+afterEach(() => {
+  harness.mock.reset();
+});
+afterAll(async () => {
+  await harness.close();
+});
+
+const paths: Record<string, string> = {
+  openai: '/chat/completions',
+  anthropic: '/messages',
+  google: '/models/llama:generateContent',
+  mistral: '/chat/completions',
+  groq: '/chat/completions',
+  xai: '/responses',
+  deepseek: '/chat/completions',
+  azure: '/chat/completions',
+  'amazon-bedrock': '/model/llama/converse',
+  cohere: '/chat',
+  local: '/chat/completions',
+};
+
+const scattered: ChatMessage[] = [
+  { role: 'user', content: 'First question' },
+  { role: 'assistant', content: 'First answer' },
+  { role: 'system', content: 'Rule one' },
+  { role: 'user', content: 'Second question' },
+  { role: 'system', content: 'Rule two' },
+];
+
+describe.each([...remoteIds, 'local'])('%s', (id) => {
+  it('answers with text, finish reason and usage', async () => {
+    const result = await provider(harness.registry, id).generate(request('llama'));
+    expect(result).toEqual({
+      text: 'Hello from llama.',
+      finishReason: 'stop',
+      usage: { inputTokens: 11, outputTokens: 7 },
+    });
+    expect(harness.mock.requests.map(({ path }) => path)).toEqual([paths[id]]);
+    expect(JSON.stringify(harness.mock.requests[0]?.headers)).toContain(secret);
+  });
+
+  it('says length when the answer was cut short', async () => {
+    harness.mock.behave('llama', { kind: 'answer', finish: 'length' });
+    const result = await provider(harness.registry, id).generate(request('llama'));
+    // The package for xAI drops the reason why an answer is incomplete.
+    expect(result.finishReason).toBe(id === 'xai' ? 'other' : 'length');
+  });
+
+  it('sends every message, wherever the system messages stand', async () => {
+    await provider(harness.registry, id).generate(request('llama', { messages: scattered }));
+    const sent = JSON.stringify(harness.mock.requests[0]?.body);
+    for (const { content } of scattered) expect(sent).toContain(content);
+  });
+
+  it('sends a prompt of nothing but a system message', async () => {
+    await provider(harness.registry, id).generate(request('llama', { messages: [{ role: 'system', content: 'Go' }] }));
+    expect(JSON.stringify(harness.mock.requests[0]?.body)).toContain('"Go"');
+  });
+});
+
+describe('usage', () => {
+  it.each(['openai', 'google', 'local'])('is 0 where %s leaves it out', async (id) => {
+    const { usage } = await provider(harness.registry, id).generate(request('mock-nousage'));
+    expect(usage).toEqual({ inputTokens: 0, outputTokens: 0 });
+  });
+});
+
+describe('system messages', () => {
+  it.each([
+    ['anthropic', 'system', [{ text: 'Rule one' }, { text: 'Rule two' }]],
+    ['google', 'systemInstruction', { parts: [{ text: 'Rule one' }, { text: 'Rule two' }] }],
+    ['amazon-bedrock', 'system', [{ text: 'Rule one' }, { text: 'Rule two' }]],
+  ])('move to the front for %s', async (id, field, expected) => {
+    await provider(harness.registry, id).generate(request('llama', { messages: scattered }));
+    expect(harness.mock.requests[0]?.body[field]).toMatchObject(expected);
+  });
+
+  it('stay where they are for chat completions', async () => {
+    await provider(harness.registry, 'local').generate(request('llama', { messages: scattered }));
+    const sent = harness.mock.requests[0]?.body['messages'] as { role: string }[];
+    expect(sent.map(({ role }) => role)).toEqual(['user', 'assistant', 'system', 'user', 'system']);
+  });
+
+  it.each(['anthropic', 'amazon-bedrock'])('become the turn when nothing else is there for %s', async (id) => {
+    const messages: ChatMessage[] = [
+      { role: 'system', content: 'One' },
+      { role: 'system', content: 'Two' },
+    ];
+    await provider(harness.registry, id).generate(request('llama', { messages }));
+    expect(harness.mock.requests[0]?.body).toMatchObject({ system: [{ text: 'One' }], messages: [{ role: 'user' }] });
+  });
+
+  it('are developer messages for reasoning models', async () => {
+    await provider(harness.registry, 'openai').generate(request('gpt-5.4'));
+    expect(harness.mock.requests[0]?.body).toMatchObject({ messages: [{ role: 'developer' }, { role: 'user' }] });
+  });
+});
+
+describe('xai', () => {
+  it('is told to keep nothing', async () => {
+    await provider(harness.registry, 'xai').generate(request('grok'));
+    expect(harness.mock.requests[0]?.body).toMatchObject({ store: false });
+  });
+});
+
+describe('an OpenAI-compatible server', () => {
+  it('gets the configured headers, and no authorization where there is no key', async () => {
+    const server = { id: 'own', name: 'Own', baseUrl: `${harness.mock.url}/v1/`, models: ['a', 'b'] };
+    const registry = harness.with({ settings: { compatible: [{ ...server, headers: { 'X-Team': 'blue' } }] } });
+    await provider(registry, 'own').generate(request('a'));
+    expect(harness.mock.requests[0]).toMatchObject({ path: '/v1/chat/completions', headers: { 'x-team': 'blue' } });
+    expect(harness.mock.requests[0]?.headers).not.toHaveProperty('authorization');
+  });
+});

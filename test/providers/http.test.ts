@@ -1,0 +1,121 @@
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { once } from 'node:events';
+import { createServer, type RequestListener, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { createProviderHttp, ProviderHttpError } from '../../src/providers/http.ts';
+import { parseRetryAfter } from '../../src/providers/retry-after.ts';
+
+let server: Server | undefined;
+
+async function serve(listener: RequestListener): Promise<string> {
+  server = createServer(listener).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+afterEach(() => {
+  server?.closeAllConnections();
+  server?.close();
+  server = undefined;
+});
+
+describe('fetch', () => {
+  it('sends method, path, headers and body, and gives back status, headers and body', async () => {
+    const url = await serve((request, response) => {
+      request.setEncoding('utf8');
+      let body = '';
+      request.on('data', (chunk: string) => (body += chunk));
+      request.on('end', () => {
+        response.writeHead(201, { 'X-Two': ['a', 'b'] });
+        response.end(JSON.stringify([request.method, request.url, request.headers['x-one'], body]));
+      });
+    });
+    const http = createProviderHttp();
+    const response = await http.fetch(`${url}/p?q=1`, { method: 'POST', headers: { 'X-One': '1' }, body: 'é' });
+    expect(response).toMatchObject({ status: 201, ok: true });
+    expect(response.headers.get('x-two')).toBe('a, b');
+    expect(await response.json()).toEqual(['POST', '/p?q=1', '1', 'é']);
+    await http.close();
+  });
+
+  it.each([301, 302, 303, 307, 308])('does not follow a %i', async (status) => {
+    let visits = 0;
+    const url = await serve((_request, response) => {
+      visits += 1;
+      response.writeHead(status, { Location: '/elsewhere' });
+      response.end();
+    });
+    const http = createProviderHttp();
+    expect(await http.fetch(url, { method: 'POST', body: '{}' })).toMatchObject({ status, ok: false });
+    expect(visits).toBe(1);
+    await http.close();
+  });
+
+  it.each([
+    ['announced', true],
+    ['not announced', false],
+  ])('reads no more than the limit, %s', async (_how, announced) => {
+    const url = await serve((request, response) => {
+      const length = request.url === '/fits' ? 1_000 : 1_001;
+      if (announced) response.setHeader('Content-Length', length);
+      response.end('x'.repeat(length));
+    });
+    const http = createProviderHttp({ maxResponseBytes: 1_000 });
+    expect(await (await http.fetch(`${url}/fits`)).text()).toHaveLength(1_000);
+    await expect(http.fetch(`${url}/exceeds`)).rejects.toMatchObject({ reason: 'too-large', status: 200 });
+    await http.close();
+  });
+
+  it('opens no more connections than allowed', async () => {
+    const sockets = new Set<unknown>();
+    const url = await serve((request, response) => {
+      sockets.add(request.socket);
+      setTimeout(() => response.end('{}'), 10);
+    });
+    const http = createProviderHttp({ connections: 3 });
+    await Promise.all(Array.from({ length: 12 }, () => http.fetch(url)));
+    expect(sockets.size).toBe(3);
+    await http.close();
+  });
+
+  it('gives up a request that still waits for its connection', async () => {
+    const url = await serve(() => {});
+    const http = createProviderHttp({ connections: 1 });
+    const first = new AbortController();
+    const second = new AbortController();
+    const blocking = http.fetch(url, { signal: first.signal });
+    const waiting = http.fetch(url, { signal: second.signal });
+    second.abort(new Error('Enough.'));
+    await expect(waiting).rejects.toThrow('Enough.');
+    first.abort(new Error('Me too.'));
+    await expect(blocking).rejects.toThrow('Me too.');
+    await http.close();
+  });
+
+  it('tells a connection that nobody accepts', async () => {
+    const http = createProviderHttp();
+    const error: unknown = await http.fetch('http://127.0.0.1:9').catch((reason: unknown) => reason);
+    expect(error).toBeInstanceOf(ProviderHttpError);
+    expect(error).toMatchObject({ reason: 'unreachable', status: undefined, cause: { code: 'ECONNREFUSED' } });
+    await http.close();
+  });
+});
+
+describe('parseRetryAfter', () => {
+  const now = Date.UTC(2026, 10, 21, 12, 0, 0);
+
+  it.each([
+    ['seconds', { 'retry-after': '7' }, 7_000],
+    ['fractions', { 'retry-after': '0.5' }, 500],
+    ['a date', { 'retry-after': 'Sat, 21 Nov 2026 12:00:09 GMT' }, 9_000],
+    ['a date gone by', { 'retry-after': 'Sat, 21 Nov 2026 11:00:00 GMT' }, 0],
+    ['milliseconds first', { 'retry-after-ms': '250', 'retry-after': '1' }, 250],
+    ['a day at most', { 'retry-after': '999999' }, 86_400_000],
+    ['nothing', {}, undefined],
+    ['a negative number', { 'retry-after': '-5' }, undefined],
+    ['an endless number', { 'retry-after': '1e999' }, undefined],
+    ['words', { 'retry-after': 'soon' }, undefined],
+  ])('reads %s', (_what, headers, expected) => {
+    expect(parseRetryAfter(headers, now)).toBe(expected);
+  });
+});

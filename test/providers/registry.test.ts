@@ -1,0 +1,140 @@
+import { describe, expect, it } from '@jest/globals';
+import { catalog } from '../../src/providers/models.ts';
+import type { Fetch } from '../../src/providers/http.ts';
+import { createProviderRegistry } from '../../src/providers/registry.ts';
+import {
+  builtInProviderIds,
+  findSettingsMistakes,
+  providerNamePattern,
+  providerVariables,
+  type ProviderSettings,
+} from '../../src/providers/settings.ts';
+import { failure, provider, request } from './harness.ts';
+
+const none: ProviderSettings = { builtIn: {}, compatible: [], models: {}, concurrency: 1 };
+const noFetch: Fetch = () => Promise.reject(new Error('Nothing may be sent.'));
+const registryOf = (settings: Partial<ProviderSettings>) =>
+  createProviderRegistry({ settings: { ...none, ...settings }, fetch: noFetch });
+const server = { id: 'ollama', name: 'Ollama', baseUrl: 'http://127.0.0.1:11434/v1', models: ['llama', 'qwen'] };
+
+describe('list', () => {
+  it('has every built-in provider in order, of which only echo is configured by nothing', () => {
+    const listed = registryOf({}).list();
+    expect(listed.map(({ id }) => id)).toEqual([...builtInProviderIds]);
+    expect(listed.filter(({ configured }) => configured).map(({ id }) => id)).toEqual(['echo']);
+  });
+
+  it('has the fields of a provider and nothing else', () => {
+    for (const info of registryOf({ compatible: [server] }).list()) {
+      expect(Object.keys(info).sort()).toEqual(['configured', 'defaultModel', 'id', 'models', 'name']);
+    }
+  });
+
+  it('ends with the configured servers', () => {
+    const listed = registryOf({ compatible: [server, { ...server, id: 'vllm', defaultModel: 'qwen' }] }).list();
+    expect(listed.slice(-2)).toEqual([
+      { id: 'ollama', name: 'Ollama', models: ['llama', 'qwen'], defaultModel: 'llama', configured: true },
+      { id: 'vllm', name: 'Ollama', models: ['llama', 'qwen'], defaultModel: 'qwen', configured: true },
+    ]);
+  });
+
+  it('extends model lists by configuration, without repeating any', () => {
+    const registry = registryOf({ compatible: [server], models: { echo: ['echo-1', 'mine'], ollama: ['phi'] } });
+    expect(provider(registry, 'echo').models).toEqual(['echo-1', 'echo-upper', 'echo-reverse', 'mine']);
+    expect(provider(registry, 'ollama').models).toEqual(['llama', 'qwen', 'phi']);
+  });
+});
+
+describe('configured', () => {
+  const keys = { accessKeyId: 'AKIA', secretAccessKey: 's' };
+  it.each([
+    ['openai', { apiKey: 'k' }, true],
+    ['openai', { baseUrl: 'http://127.0.0.1' }, false],
+    ['openai', { apiKey: '' }, false],
+    ['azure', { apiKey: 'k' }, false],
+    ['azure', { apiKey: 'k', resourceName: 'r' }, true],
+    ['azure', { apiKey: 'k', baseUrl: 'http://127.0.0.1' }, true],
+    ['azure', { resourceName: 'r' }, false],
+    ['amazon-bedrock', { ...keys }, false],
+    ['amazon-bedrock', { ...keys, region: 'eu-central-1' }, true],
+    ['amazon-bedrock', { region: 'eu-central-1', accessKeyId: 'AKIA' }, false],
+    ['amazon-bedrock', { region: 'eu-central-1', apiKey: 'k' }, true],
+  ] as const)('%s with %j: %s', (id, settings, expected) => {
+    expect(provider(registryOf({ builtIn: { [id]: settings } }), id).configured).toBe(expected);
+  });
+
+  it('decides whether a call is made at all', async () => {
+    const problem = await failure(registryOf({}), 'openai', request('gpt'));
+    expect(problem).toMatchObject({ type: 'provider-not-configured', status: 422 });
+  });
+});
+
+describe('get', () => {
+  it.each(['nobody', '', '__proto__', 'constructor'])('knows no %j', (id) => {
+    expect(registryOf({}).get(id)).toBeUndefined();
+  });
+});
+
+describe('the catalog', () => {
+  it.each(builtInProviderIds)('of %s has sendable, distinct names and a default among them', (id) => {
+    const { models, defaultModel } = catalog[id];
+    expect(models).toContain(defaultModel);
+    expect(new Set(models).size).toBe(models.length);
+    for (const model of models) expect(model).toMatch(providerNamePattern);
+  });
+});
+
+describe('findSettingsMistakes', () => {
+  it('finds none in settings that are right', () => {
+    expect(findSettingsMistakes({ ...none, compatible: [server], models: { ollama: ['phi'] } })).toEqual([]);
+  });
+
+  it('finds all at once', () => {
+    const mistakes = findSettingsMistakes({
+      ...none,
+      compatible: [
+        { ...server, id: 'openai' },
+        { ...server, id: 'two words', models: [] },
+        { ...server, defaultModel: 'phi' },
+        { ...server, models: ['naïve'] },
+      ],
+      models: { nobody: ['x'], openai: [''] },
+    });
+    expect(mistakes).toEqual([
+      'There is already a provider "openai".',
+      'The provider id "two words" must be 1 to 200 visible ASCII characters.',
+      'The provider "two words" needs a model.',
+      'The default model of "ollama" is not one of its models.',
+      'There is already a provider "ollama".',
+      'The model name "naïve" must be 1 to 200 visible ASCII characters.',
+      'There is no provider "nobody" to add models to.',
+      'The model name "" must be 1 to 200 visible ASCII characters.',
+    ]);
+  });
+
+  it('finds lists that are too long to be listed', () => {
+    const models = Array.from({ length: 501 }, (_, index) => `m${index}`);
+    expect(findSettingsMistakes({ ...none, compatible: [{ ...server, models }], models: { echo: models } })).toEqual([
+      'Models of "ollama" must not be more than 500.',
+      'Models to add to "echo" must not be more than 500.',
+    ]);
+  });
+
+  it('keeps a registry from being made of them', () => {
+    expect(() => registryOf({ models: { nobody: ['x'] } })).toThrow('There is no provider "nobody" to add models to.');
+  });
+});
+
+describe('providerVariables', () => {
+  it('name each variable once and each setting of a provider once', () => {
+    const names = providerVariables.map(({ name }) => name);
+    const settings = providerVariables.map((variable) => `${variable.provider} ${variable.setting}`);
+    expect(new Set(names).size).toBe(names.length);
+    expect(new Set(settings).size).toBe(settings.length);
+  });
+
+  it('mark every key as secret', () => {
+    const open = providerVariables.filter(({ secret }) => !secret).map(({ setting }) => setting);
+    expect(new Set(open)).toEqual(new Set(['baseUrl', 'organization', 'project', 'resourceName', 'region']));
+  });
+});

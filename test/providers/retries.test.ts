@@ -1,0 +1,83 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import type { RetryNotice } from '../../src/providers/generate.ts';
+import { failure, provider, request, startHarness, type Harness } from './harness.ts';
+
+let harness: Harness;
+
+beforeAll(async () => {
+  harness = await startHarness();
+});
+afterEach(() => {
+  harness.mock.reset();
+});
+afterAll(async () => {
+  await harness.close();
+});
+
+describe('retries', () => {
+  it.each([1, 2])('get over %i server errors', async (failures) => {
+    const result = await provider(harness.registry, 'openai').generate(request(`mock-flaky-${failures}`));
+    expect(result.text).toBe(`Hello from mock-flaky-${failures}.`);
+    expect(harness.mock.requests).toHaveLength(failures + 1);
+  });
+
+  it('end after two', async () => {
+    const problem = await failure(harness.registry, 'openai', request('mock-flaky-3'));
+    expect(problem).toMatchObject({ type: 'provider-failed', extensions: { provider_status: 500 } });
+    expect(harness.mock.requests).toHaveLength(3);
+  });
+
+  it('are told of', async () => {
+    const notices: RetryNotice[] = [];
+    const registry = harness.with({ onRetry: (notice) => notices.push(notice), random: () => 0 });
+    await provider(registry, 'openai').generate(request('mock-flaky-2'));
+    const common = { provider: 'openai', model: 'mock-flaky-2', problem: 'provider-failed', status: 500 };
+    expect(notices).toEqual([
+      { ...common, attempt: 1, delay: 250 },
+      { ...common, attempt: 2, delay: 500 },
+    ]);
+  });
+
+  it('spread by half of the pause at most', async () => {
+    const delays: number[] = [];
+    const registry = harness.with({ onRetry: ({ delay }) => delays.push(delay), random: () => 0.5 });
+    await provider(registry, 'openai').generate(request('mock-flaky-2'));
+    expect(delays).toEqual([187.5, 375]);
+  });
+
+  it('wait as long as Retry-After asks', async () => {
+    harness.mock.behave('gpt', { kind: 'status', status: 429, headers: { 'Retry-After': '1' } });
+    const start = performance.now();
+    await provider(harness.registry, 'openai').generate(request('gpt'));
+    expect(performance.now() - start).toBeGreaterThanOrEqual(990);
+    expect(harness.mock.requests).toHaveLength(2);
+  });
+
+  it('are not begun when the pause would reach the deadline', async () => {
+    const start = performance.now();
+    const problem = await failure(harness.registry, 'openai', request('mock-429-2', { within: 1_500 }));
+    expect(performance.now() - start).toBeLessThan(1_000);
+    expect(problem).toMatchObject({ type: 'provider-rate-limited', headers: { 'Retry-After': '2' } });
+    expect(harness.mock.requests).toHaveLength(1);
+  });
+
+  it('share one deadline', async () => {
+    harness.mock.behave('gpt', { kind: 'status', status: 500 }, { kind: 'hang' });
+    const start = performance.now();
+    const problem = await failure(harness.registry, 'openai', request('gpt', { within: 600 }));
+    expect(problem.type).toBe('provider-timeout');
+    expect(performance.now() - start).toBeLessThan(1_200);
+  });
+
+  it('do not follow an answer that may have been charged for', async () => {
+    harness.mock.behave('gpt', { kind: 'cut' });
+    await failure(harness.registry, 'openai', request('gpt'));
+    expect(harness.mock.requests).toHaveLength(1);
+  });
+
+  it('follow a connection that was closed before any answer', async () => {
+    harness.mock.behave('gpt', { kind: 'reset' });
+    const { text } = await provider(harness.registry, 'openai').generate(request('gpt'));
+    expect(text).toBe('Hello from gpt.');
+  });
+});
