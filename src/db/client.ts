@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { MongoClient, MongoError, MongoServerError, type Db, type MongoClientOptions } from 'mongodb';
-import { hostsOf, withoutServiceOwnedOptions } from './connection-string.ts';
+import { hostsOf, withoutCredentials, withoutServiceOwnedOptions } from './connection-string.ts';
 import { isUnavailable } from './errors.ts';
 import type { DatabaseLog } from './log.ts';
 import { withRetry } from './retry.ts';
@@ -52,7 +52,7 @@ export async function connectDatabase(options: ConnectOptions): Promise<Database
   const client = createClient(options);
   const db = client.db(options.databaseName);
   try {
-    await waitForAnswer(db, hosts, options);
+    await waitForAnswer(client, hosts, options);
   } catch (error) {
     await client.close().catch(() => undefined);
     throw error;
@@ -102,27 +102,28 @@ function createClient({ uri, poolSize = 50 }: ConnectOptions): MongoClient {
       monitorCommands: false,
     });
   } catch (error) {
-    // The parser's message can quote the URI, so only its kind is passed on.
-    const kind = error instanceof Error ? error.name : 'unknown error';
-    throw new DatabaseStartError(`The database URI is not a valid MongoDB connection string (${kind}).`);
+    // Without the error as its cause: the parser's message can quote the URI.
+    const reason = withoutCredentials(describe(error), uri);
+    throw new DatabaseStartError(`The database URI is not a valid MongoDB connection string: ${reason}`);
   }
 }
 
 async function waitForAnswer(
-  db: Db,
+  client: MongoClient,
   hosts: string,
-  { log, startLimitMs = START_LIMIT_MS }: ConnectOptions,
+  { databaseName, log, startLimitMs = START_LIMIT_MS }: ConnectOptions,
 ): Promise<void> {
   const end = performance.now() + startLimitMs;
   for (;;) {
     try {
-      await db.command({ ping: 1 });
+      await client.connect();
+      await client.db(databaseName).command({ ping: 1 });
       return;
     } catch (error) {
       if (isRefusal(error)) {
         throw new DatabaseStartError(`The database at ${hosts} refused the credentials in its URI.`, { cause: error });
       }
-      if (!isUnavailable(error)) {
+      if (!isUnavailable(error) && !isNameLookup(error)) {
         throw new DatabaseStartError(`The database at ${hosts} cannot be used: ${describe(error)}`, { cause: error });
       }
       if (performance.now() + START_PAUSE_MS >= end) {
@@ -140,6 +141,11 @@ async function waitForAnswer(
 function isRefusal(error: unknown): boolean {
   const server = error instanceof MongoError && error.cause instanceof MongoServerError ? error.cause : error;
   return server instanceof MongoServerError && AUTHENTICATION_CODES.has(server.code);
+}
+
+/** `mongodb+srv` asks the name service, whose errors are not the driver's. A name may appear while a cluster starts. */
+function isNameLookup(error: unknown): boolean {
+  return typeof error === 'object' && error !== null && 'syscall' in error && /^query/.test(String(error.syscall));
 }
 
 function describe(error: unknown): string {

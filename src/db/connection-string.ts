@@ -38,9 +38,19 @@ export function withoutServiceOwnedOptions(uri: string): { uri: string; options:
 
 /** The hosts of a connection string, for messages: never user, password or options. */
 export function hostsOf(uri: string): string {
-  const authority = /^mongodb(?:\+srv)?:\/\/([^/?]*)/.exec(uri)?.[1] ?? '';
-  const hosts = authority.slice(authority.lastIndexOf('@') + 1);
+  // From the last `@` on, wherever it is: a password with a character that should have been encoded can hold a `/`.
+  const start = uri.includes('@') ? uri.lastIndexOf('@') + 1 : uri.indexOf('://') + 3;
+  const hosts = /^[^/?#]*/.exec(uri.slice(start))?.[0] ?? '';
   return hosts === '' ? 'the configured address' : hosts;
+}
+
+/** A message about a connection string, unless it repeats a part of its user name or password. */
+export function withoutCredentials(message: string, uri: string): string {
+  const credentials = uri.slice(uri.indexOf('://') + 3, uri.lastIndexOf('@') + 1).split(/[:@/?#]/);
+  const repeated = credentials.some((part) => part !== '' && message.includes(part));
+  return repeated
+    ? 'it cannot be parsed (characters such as : / ? # @ in a password must be percent-encoded)'
+    : message;
 }
 
 function optionName(option: string): string {

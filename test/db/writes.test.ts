@@ -86,6 +86,19 @@ describe('insertOnce', () => {
     expect(await notes.countDocuments({ _id: 'd' })).toBe(1);
   });
 
+  it('runs again, and is done, when the server could not confirm the write', async () => {
+    const lost = proxy.lose({ of: 'confirmation', commands: ['insert'], times: 2 });
+    expect(await insertOnce(notes, { _id: 'd2', slug: 'd2' })).toEqual({ outcome: 'done' });
+    await lost;
+    expect(seen('insert')).toBe(3);
+  });
+
+  it('is a 503, never a success, while the server cannot confirm', async () => {
+    const lost = proxy.lose({ of: 'confirmation', commands: ['insert'], times: 3 });
+    await expectUnavailable(insertOnce(notes, { _id: 'd3', slug: 'd3' }, { attempts: 3 }));
+    await lost;
+  });
+
   it("does not take another write's document for its own after a lost request", async () => {
     const lost = proxy.lose({ of: 'request', commands: ['insert'] });
     await notes.updateOne({ _id: 'e' }, { $set: { slug: 'e' } }, { upsert: true });
@@ -150,15 +163,18 @@ describe('compareAndSet', () => {
     expect(await notes.findOne({ _id: 'm' })).toMatchObject({ slug: 'm', revision: 1 });
   });
 
-  it.each(['answer', 'request'] as const)('applies the change once when the %s was lost', async (of) => {
-    const id = `n-${of}`;
-    await insertOnce(notes, { _id: id, slug: id, count: 0 });
-    const lost = proxy.lose({ of, commands: ['update'], times: 2 });
-    const result = await compareAndSet(notes, { id, revision: 1, change: { $inc: { count: 1 } } });
-    await lost;
-    expect(result).toEqual({ outcome: 'done', revision: 2 });
-    expect(await notes.findOne({ _id: id })).toMatchObject({ count: 1, revision: 2 });
-  });
+  it.each(['answer', 'request', 'confirmation'] as const)(
+    'applies the change once when the %s was lost',
+    async (of) => {
+      const id = `n-${of}`;
+      await insertOnce(notes, { _id: id, slug: id, count: 0 });
+      const lost = proxy.lose({ of, commands: ['update'], times: 2 });
+      const result = await compareAndSet(notes, { id, revision: 1, change: { $inc: { count: 1 } } });
+      await lost;
+      expect(result).toEqual({ outcome: 'done', revision: 2 });
+      expect(await notes.findOne({ _id: id })).toMatchObject({ count: 1, revision: 2 });
+    },
+  );
 
   it('is done when its answer was lost and others have written since', async () => {
     await insertOnce(notes, { _id: 'o', slug: 'o', count: 0 });

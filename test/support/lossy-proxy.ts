@@ -1,4 +1,5 @@
 import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net';
+import { BSON } from 'mongodb';
 
 /** https://www.mongodb.com/docs/manual/reference/mongodb-wire-protocol/#op_msg */
 const OP_MSG = 2013;
@@ -16,8 +17,9 @@ export interface Loss {
   /**
    * `answer`: the server applies the command, its answer is thrown away and the connection cut (the default).
    * `request`: the connection is cut before the server sees the command.
+   * `confirmation`: the server applies the command, and answers that it could not wait for a majority.
    */
-  of?: 'answer' | 'request';
+  of?: 'answer' | 'request' | 'confirmation';
   /** Command names; by default all writes. */
   commands?: readonly string[];
   collection?: string;
@@ -140,12 +142,14 @@ export class LossyProxy {
     });
     onFrame(upstream, (frame) => {
       const lost = lostAnswers.get(frame.readInt32LE(8));
+      lostAnswers.delete(frame.readInt32LE(8));
       if (lost === undefined) {
         client.write(frame);
         return;
       }
       if (lost.remaining === 0) lost.done();
-      cut();
+      if (lost.loss.of === 'confirmation') client.write(withWriteConcernError(frame));
+      else cut();
     });
   }
 
@@ -199,6 +203,16 @@ function commandOf(frame: Buffer): SeenCommand | undefined {
   const isString = frame[type] === 2;
   const collection = isString ? frame.toString('utf8', end + 5, end + 4 + frame.readInt32LE(end + 1)) : '';
   return { name, collection };
+}
+
+/** What a replica set answers when it has applied a write and lost its majority. */
+function withWriteConcernError(frame: Buffer): Buffer {
+  const bodyStart = HEADER_BYTES + 4 + 1;
+  const writeConcernError = { code: 64, codeName: 'WriteConcernTimeout', errmsg: 'waiting for replication timed out' };
+  const body = BSON.serialize({ ...BSON.deserialize(frame.subarray(bodyStart)), writeConcernError });
+  const answer = Buffer.concat([frame.subarray(0, bodyStart), body]);
+  answer.writeInt32LE(answer.length, 0);
+  return answer;
 }
 
 function throughProxy(upstreamUri: string, port: number): { uri: string; host: string; port: number } {
