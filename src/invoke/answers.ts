@@ -1,0 +1,108 @@
+import { ProblemError } from '../errors/problem-error.ts';
+import type { Metrics } from '../observability/metrics.ts';
+import type { ChatMessage, GenerateRequest, InvocationResult, Provider } from '../providers/provider.ts';
+import type { CachePolicy } from './cache-control.ts';
+import { callProvider, type ProviderAnswer } from './call-provider.ts';
+import { cacheKey, type ResponseCache } from './response-cache.ts';
+import { createSharedCalls, type Caller } from './shared-calls.ts';
+
+/** A rendered prompt that wants an answer. */
+export interface Question {
+  readonly provider: Provider;
+  readonly model: string;
+  readonly messages: readonly ChatMessage[];
+  /** Aborted when the answer is needed no more. */
+  readonly signal: AbortSignal;
+  /** When the provider's answer is due: milliseconds since the epoch, on the providers' clock. */
+  readonly deadline: number;
+}
+
+export interface Answer {
+  readonly result: InvocationResult;
+  /** What the provider's call took, shared or not; for an answer from the cache, what reading it took. Whole ms. */
+  readonly latencyMs: number;
+  /** Whole seconds since the provider gave the answer; undefined unless it comes from the cache. */
+  readonly age: number | undefined;
+}
+
+/** Where answers come from. */
+export interface Answers {
+  /**
+   * Takes an answer from the cache, waits for an identical call under way, or calls the provider, as the policy allows.
+   *
+   * A call is joined by those who would take a kept answer: `no-cache` and `max-age=0` always call. An answer that was
+   * shared is as fresh as one's own, so it does not count as cached.
+   *
+   * @throws {ProblemError} not-cached, provider-*; those who wait for one call share its failure
+   * @throws The reason of `question.signal` when that is aborted.
+   */
+  get(question: Question, policy: CachePolicy): Promise<Answer>;
+}
+
+export interface AnswersDependencies {
+  readonly cache: ResponseCache;
+  readonly metrics: Pick<Metrics, 'observeProviderCall' | 'countCache'>;
+  /** Milliseconds since the epoch, the providers' clock. */
+  readonly now: () => number;
+}
+
+export function createAnswers({ cache, metrics, now }: AnswersDependencies): Answers {
+  const sharedCalls = createSharedCalls<ProviderAnswer>(now);
+
+  const callShared = (question: Question, key: string, policy: CachePolicy): Promise<ProviderAnswer> => {
+    const { provider, model, messages, signal, deadline } = question;
+    const caller: Caller = { signal, deadline, timeout: () => timedOut(question) };
+    const joined = policy.maxAgeMs > 0 ? sharedCalls.join(key, caller) : undefined;
+    metrics.countCache(joined === undefined ? 'miss' : 'joined');
+    if (joined !== undefined) return joined;
+    return sharedCalls.start(key, caller, {
+      perform: (terms) => {
+        const request: GenerateRequest = {
+          model,
+          messages,
+          signal: terms.signal,
+          get deadline() {
+            return terms.deadline;
+          },
+        };
+        return callProvider(provider, request, metrics);
+      },
+      keep: ({ result }) => {
+        cache.set(key, result);
+      },
+    });
+  };
+
+  return {
+    async get(question, policy) {
+      const { provider, model, messages } = question;
+      if (!policy.store && !policy.onlyIfCached) return fresh(await callProvider(provider, question, metrics));
+
+      const started = performance.now();
+      const key = cacheKey(provider.id, model, messages);
+      const kept = cache.get(key, policy.maxAgeMs);
+      if (kept !== undefined) {
+        metrics.countCache('hit');
+        const latencyMs = Math.round(performance.now() - started);
+        return { result: kept.result, latencyMs, age: Math.floor(kept.ageMs / 1000) };
+      }
+      if (policy.onlyIfCached) {
+        metrics.countCache('miss');
+        throw new ProblemError('not-cached', { detail: 'There is no cached answer that is fresh enough.' });
+      }
+      return fresh(await callShared(question, key, policy));
+    },
+  };
+}
+
+function fresh({ result, latencyMs }: ProviderAnswer): Answer {
+  return { result, latencyMs, age: undefined };
+}
+
+/** For a caller whose deadline passes while the shared call goes on for others. */
+function timedOut({ provider, model }: Question): ProblemError {
+  return new ProblemError('provider-timeout', {
+    detail: 'The provider did not answer before the deadline.',
+    extensions: { provider: provider.id, model, retryable: true },
+  });
+}

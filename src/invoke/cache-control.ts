@@ -1,0 +1,64 @@
+/** How far one invocation may use the answer cache. */
+export interface CachePolicy {
+  /** Age up to which a kept answer will do, in milliseconds; 0 when none will, whatever its age. */
+  readonly maxAgeMs: number;
+  /** Whether a fresh answer may be kept, and shared with identical invocations while it is being made. */
+  readonly store: boolean;
+  /** Whether the provider must not be called. */
+  readonly onlyIfCached: boolean;
+}
+
+/** The largest delta-seconds that a cache has to tell apart (RFC 9111, section 1.2.2). */
+const mostSeconds = 2 ** 31;
+
+/**
+ * Reads the request directives of a `Cache-Control` field (RFC 9111, sections 5.2 and 5.2.1).
+ *
+ * | Directive | Use a kept answer | Keep the fresh one |
+ * |---|---|---|
+ * | none of these | up to the service's default age, when it has one | when the service has a default age |
+ * | `max-age=N` | up to N seconds old | yes |
+ * | `no-cache` | no | yes |
+ * | `no-store` | no | no |
+ *
+ * `only-if-cached` forbids calling the provider and goes with any of them; alone it takes an answer up to the
+ * default age, and of any age where there is no default. The strictest wins: `no-store` over `no-cache` over `max-age`,
+ * the smallest of several `max-age`. One whose argument is missing or no whole number counts as 0, as section 4.2.1
+ * advises for freshness that cannot be read. Names are case-insensitive, arguments may be quoted, and everything else
+ * (`max-stale`, `min-fresh` and `no-transform` too) is ignored, well-formed or not.
+ *
+ * @param field the field's value; several fields joined by commas, as HTTP has it
+ * @param defaultMaxAge age that invocations without directives accept, in seconds; 0 for none
+ */
+export function parseCacheControl(field: string | undefined, defaultMaxAge: number): CachePolicy {
+  let maxAge: number | undefined;
+  let noCache = false;
+  let noStore = false;
+  let onlyIfCached = false;
+  for (const [name, argument] of directivesOf(field ?? '')) {
+    if (name === 'max-age') maxAge = Math.min(maxAge ?? mostSeconds, deltaSeconds(argument));
+    else if (name === 'no-cache') noCache = true;
+    else if (name === 'no-store') noStore = true;
+    else if (name === 'only-if-cached') onlyIfCached = true;
+  }
+  if (noStore) return { maxAgeMs: 0, store: false, onlyIfCached };
+  if (noCache) return { maxAgeMs: 0, store: true, onlyIfCached };
+  if (maxAge !== undefined) return { maxAgeMs: maxAge * 1000, store: true, onlyIfCached };
+  if (defaultMaxAge > 0) return { maxAgeMs: defaultMaxAge * 1000, store: true, onlyIfCached };
+  return { maxAgeMs: onlyIfCached ? Infinity : 0, store: false, onlyIfCached };
+}
+
+/** Splits at commas outside of quoted strings, in linear time. */
+function* directivesOf(field: string): Generator<readonly [name: string, argument: string | undefined]> {
+  for (const [part] of field.matchAll(/(?:[^,"]|"(?:[^"\\]|\\.)*"?)+/g)) {
+    const equals = part.indexOf('=');
+    if (equals === -1) yield [part.trim().toLowerCase(), undefined];
+    else yield [part.slice(0, equals).trim().toLowerCase(), part.slice(equals + 1).trim()];
+  }
+}
+
+/** A number of seconds, in quotes or without; larger ones count as the largest that matters. */
+function deltaSeconds(argument: string | undefined): number {
+  const digits = /^(?:"(\d+)"|(\d+))$/.exec(argument ?? '');
+  return digits === null ? 0 : Math.min(Number(digits[1] ?? digits[2]), mostSeconds);
+}

@@ -1,0 +1,35 @@
+import { ProblemError } from '../errors/problem-error.ts';
+import type { Metrics } from '../observability/metrics.ts';
+import type { GenerateRequest, InvocationResult, Provider } from '../providers/provider.ts';
+
+/** What a provider answered, and how long it took. */
+export interface ProviderAnswer {
+  readonly result: InvocationResult;
+  /** From the first try to the end of the last one, in whole milliseconds. */
+  readonly latencyMs: number;
+}
+
+/**
+ * Calls a provider, timing and counting the call. A call that nobody waits for any more counts as `cancelled`.
+ *
+ * @throws {ProblemError} provider-*
+ * @throws The reason of `request.signal` when that is aborted.
+ */
+export async function callProvider(
+  provider: Provider,
+  request: GenerateRequest,
+  metrics: Pick<Metrics, 'observeProviderCall'>,
+): Promise<ProviderAnswer> {
+  const started = performance.now();
+  let outcome = 'ok';
+  try {
+    const result = await provider.generate(request);
+    return { result, latencyMs: Math.round(performance.now() - started) };
+  } catch (error) {
+    if (error instanceof ProblemError) outcome = error.type;
+    else outcome = request.signal.aborted ? 'cancelled' : 'internal-error';
+    throw error;
+  } finally {
+    metrics.observeProviderCall(provider.id, outcome, (performance.now() - started) / 1000);
+  }
+}

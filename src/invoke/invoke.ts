@@ -1,0 +1,78 @@
+import type { Metrics } from '../observability/metrics.ts';
+import type { Prompts } from '../prompts/prompts.ts';
+import type { ProviderRegistry } from '../providers/provider.ts';
+import { createAnswers, type Answer } from './answers.ts';
+import { parseCacheControl } from './cache-control.ts';
+import { renderPrompt } from './render-prompt.ts';
+import { createResponseCache } from './response-cache.ts';
+import { selectModel } from './select-model.ts';
+
+/** A request to run a prompt. */
+export interface Invocation {
+  readonly slugOrId: string;
+  /** Runs exactly this version; the latest when left out. */
+  readonly version: number | undefined;
+  /** By name, as parsed from JSON. */
+  readonly variables: Readonly<Record<string, unknown>> | undefined;
+  /** With `model`, overrides the selection of the version that runs; see `selectModel`. */
+  readonly provider: string | undefined;
+  readonly model: string | undefined;
+  /** Milliseconds that the provider may take. Lowers the configured deadline, never raises it. */
+  readonly timeoutMs: number | undefined;
+  /** The request's `Cache-Control` field; see `parseCacheControl`. */
+  readonly cacheControl: string | undefined;
+  /** Aborted when the caller hangs up. */
+  readonly signal: AbortSignal;
+}
+
+/** What came of an invocation. */
+export interface InvocationOutcome extends Answer {
+  readonly promptId: string;
+  readonly provider: string;
+  readonly model: string;
+}
+
+/**
+ * Runs a prompt.
+ *
+ * @throws {ProblemError} Before any provider is called, in this order: prompt-not-found, version-not-found;
+ * missing-variables, rendered-prompt-too-large; no-provider-selected, unknown-provider, provider-not-configured;
+ * not-cached. Afterwards provider-*.
+ * @throws The reason of `signal` when that is aborted.
+ */
+export type Invoke = (invocation: Invocation) => Promise<InvocationOutcome>;
+
+export interface InvokeSettings {
+  /** Deadline of a provider call with its retries, in milliseconds. */
+  readonly timeoutMs: number;
+  /** Age in seconds up to which cached answers serve invocations that say nothing about caching; 0 for none. */
+  readonly cacheMaxAge: number;
+  /** Memory for cached answers, in bytes; 0 keeps none. */
+  readonly cacheMaxBytes: number;
+}
+
+export interface InvokeDependencies {
+  readonly prompts: Pick<Prompts, 'resolve'>;
+  readonly providers: Pick<ProviderRegistry, 'get'>;
+  readonly metrics: Pick<Metrics, 'observeProviderCall' | 'countCache'>;
+  readonly settings: InvokeSettings;
+  /** Milliseconds since the epoch, the providers' clock. `Date.now` when left out. */
+  readonly now?: () => number;
+}
+
+/** Makes the rules of invoking prompts, with an answer cache of their own. */
+export function createInvoke({ prompts, providers, metrics, settings, now = Date.now }: InvokeDependencies): Invoke {
+  const cache = createResponseCache(settings.cacheMaxBytes, () => performance.now());
+  const answers = createAnswers({ cache, metrics, now });
+
+  return async (invocation) => {
+    const { id, content } = await prompts.resolve(invocation.slugOrId, invocation.version);
+    const messages = renderPrompt(content, invocation.variables);
+    const { provider, model } = selectModel(providers, content, invocation);
+
+    const policy = parseCacheControl(invocation.cacheControl, settings.cacheMaxAge);
+    const deadline = now() + Math.min(invocation.timeoutMs ?? settings.timeoutMs, settings.timeoutMs);
+    const answer = await answers.get({ provider, model, messages, signal: invocation.signal, deadline }, policy);
+    return { promptId: id, provider: provider.id, model, ...answer };
+  };
+}

@@ -1,0 +1,33 @@
+import type { OperationHandlers } from '../http/operation.ts';
+import type { Invoke } from './invoke.ts';
+
+export function invokeOperations(invoke: Invoke): Pick<OperationHandlers, 'invokePrompt'> {
+  return {
+    async invokePrompt({ path, headers, body, context }) {
+      const { promptId, provider, model, result, latencyMs, age } = await invoke({
+        slugOrId: path.slugOrId,
+        version: body?.version,
+        variables: body?.variables,
+        provider: body?.provider,
+        model: body?.model,
+        timeoutMs: headers['X-Timeout-Ms'],
+        cacheControl: headers['Cache-Control'],
+        signal: context.signal,
+      });
+      const { text, finishReason, usage } = result;
+      return {
+        status: 200,
+        headers: {
+          'X-Prompt-Id': promptId,
+          'X-Provider': provider,
+          'X-Model': model,
+          'X-Latency-Ms': latencyMs,
+          'X-Cached': age !== undefined,
+          ...(body?.version !== undefined && { 'X-Prompt-Version': body.version }),
+          ...(age !== undefined && { Age: age }),
+        },
+        body: { text, finishReason, usage: { inputTokens: usage.inputTokens, outputTokens: usage.outputTokens } },
+      };
+    },
+  };
+}

@@ -1,0 +1,50 @@
+import { hash } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
+import type { ChatMessage, InvocationResult } from '../providers/provider.ts';
+
+/** An answer found in the cache. */
+export interface CachedAnswer {
+  readonly result: InvocationResult;
+  /** Since the provider gave it. */
+  readonly ageMs: number;
+}
+
+/** Answers of providers in this process's memory; the least recently used give way first. */
+export interface ResponseCache {
+  /** @param maxAgeMs an older answer is not returned, but stays for callers that accept it; 0 finds nothing. */
+  get(key: string, maxAgeMs: number): CachedAnswer | undefined;
+  set(key: string, result: InvocationResult): void;
+}
+
+/** What an entry takes beside its text: key, objects, list nodes. Generous, so that the bound holds. */
+const overheadBytes = 600;
+
+/**
+ * @param maxBytes bound of what is kept, estimated with two bytes per UTF-16 code unit; 0 keeps nothing
+ * @param now monotonic clock in milliseconds
+ */
+export function createResponseCache(maxBytes: number, now: () => number): ResponseCache {
+  if (maxBytes <= 0) return { get: () => undefined, set: () => undefined };
+  const answers = new LRUCache<string, { result: InvocationResult; at: number }>({
+    maxSize: maxBytes,
+    sizeCalculation: ({ result }) => result.text.length * 2 + overheadBytes,
+  });
+  return {
+    get(key, maxAgeMs) {
+      if (maxAgeMs <= 0) return undefined;
+      const found = answers.get(key);
+      if (found === undefined) return undefined;
+      const ageMs = now() - found.at;
+      return ageMs <= maxAgeMs ? { result: found.result, ageMs } : undefined;
+    },
+    set(key, result) {
+      answers.set(key, { result, at: now() });
+    },
+  };
+}
+
+/** Names an answer: SHA-256 over provider, model and rendered messages as JSON without insignificant parts. */
+export function cacheKey(provider: string, model: string, messages: readonly ChatMessage[]): string {
+  const parts = [provider, model, ...messages.flatMap(({ role, content }) => [role, content])];
+  return hash('sha256', JSON.stringify(parts), 'base64url');
+}

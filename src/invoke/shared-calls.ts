@@ -1,0 +1,110 @@
+/** Someone who waits for a shared call. */
+export interface Caller {
+  /** Aborted when the caller needs the answer no more; its reason becomes the caller's error. */
+  readonly signal: AbortSignal;
+  /** How long the caller waits at most: milliseconds since the epoch. */
+  readonly deadline: number;
+  /** Makes the caller's error when its deadline passes. */
+  readonly timeout: () => Error;
+}
+
+/** What a call knows of those who wait for it. */
+export interface CallTerms {
+  /** Aborted when the last caller has left, with that caller's error as the reason. */
+  readonly signal: AbortSignal;
+  /** The latest of all callers' deadlines. It moves when somebody joins, so it has to be read anew each time. */
+  readonly deadline: number;
+}
+
+/** Calls under way, each of which serves any number of identical requests. */
+export interface SharedCalls<Answer> {
+  /** Waits for the latest call of this key; undefined when there is none under way. */
+  join(key: string, caller: Caller): Promise<Answer> | undefined;
+  /**
+   * Starts a call and waits for it. It is the one that others join from now on; an earlier call of the same key goes on
+   * for those who wait for it already.
+   */
+  start(key: string, caller: Caller, work: SharedWork<Answer>): Promise<Answer>;
+}
+
+export interface SharedWork<Answer> {
+  /** What it throws reaches everybody who waits. */
+  perform(terms: CallTerms): Promise<Answer>;
+  /** Gets the answer before the callers do, unless a later call has taken over the key. */
+  keep(answer: Answer): void;
+}
+
+interface CallUnderWay<Answer> {
+  readonly outcome: Promise<Answer>;
+  readonly terms: { deadline: number };
+  callers: number;
+  /** Cancels the call. */
+  readonly cancel: (reason: unknown) => void;
+}
+
+/**
+ * Makes an empty set of shared calls. Every caller waits until its own deadline at most and then fails alone; a call
+ * goes on until the latest deadline of its callers and is cancelled when the last of them leaves.
+ *
+ * @param now milliseconds since the epoch, the clock of the deadlines
+ */
+export function createSharedCalls<Answer>(now: () => number): SharedCalls<Answer> {
+  const latest = new Map<string, CallUnderWay<Answer>>();
+
+  const wait = (call: CallUnderWay<Answer>, { signal, deadline, timeout }: Caller): Promise<Answer> => {
+    call.callers += 1;
+    call.terms.deadline = Math.max(call.terms.deadline, deadline);
+    return new Promise((resolve, reject) => {
+      const stopWaiting = (): void => {
+        clearTimeout(timer);
+        signal.removeEventListener('abort', hangUp);
+      };
+      const leave = (reason: unknown): void => {
+        stopWaiting();
+        call.callers -= 1;
+        if (call.callers === 0) call.cancel(reason);
+        reject(reason as Error);
+      };
+      const hangUp = (): void => {
+        leave(signal.reason);
+      };
+      const timer = setTimeout(() => {
+        leave(timeout());
+      }, deadline - now());
+      signal.addEventListener('abort', hangUp, { once: true });
+      call.outcome.finally(stopWaiting).then(resolve, reject);
+    });
+  };
+
+  return {
+    join(key, caller) {
+      const call = latest.get(key);
+      if (call === undefined) return undefined;
+      return caller.signal.aborted ? Promise.reject(caller.signal.reason as Error) : wait(call, caller);
+    },
+    start(key, caller, { perform, keep }) {
+      if (caller.signal.aborted) return Promise.reject(caller.signal.reason as Error);
+      const controller = new AbortController();
+      const terms = { signal: controller.signal, deadline: caller.deadline };
+      const retire = (): boolean => latest.get(key) === call && latest.delete(key);
+      const outcome = perform(terms).then(
+        (answer) => {
+          if (retire()) keep(answer);
+          return answer;
+        },
+        (error: unknown) => {
+          retire();
+          throw error;
+        },
+      );
+      const cancel = (reason: unknown): void => {
+        // At once, so that nobody joins a call that is coming to nothing.
+        retire();
+        controller.abort(reason);
+      };
+      const call: CallUnderWay<Answer> = { outcome, terms, callers: 0, cancel };
+      latest.set(key, call);
+      return wait(call, caller);
+    },
+  };
+}

@@ -1,0 +1,90 @@
+import { describe, expect, it } from '@jest/globals';
+import { cacheKey, createResponseCache } from '../../src/invoke/response-cache.ts';
+import type { InvocationResult } from '../../src/providers/provider.ts';
+
+const answer = (text: string): InvocationResult => ({
+  text,
+  finishReason: 'stop',
+  usage: { inputTokens: 1, outputTokens: 1 },
+});
+
+describe('createResponseCache', () => {
+  it('returns an answer that is as old as allowed, and none that is older', () => {
+    let now = 0;
+    const cache = createResponseCache(1_000_000, () => now);
+    cache.set('key', answer('a'));
+    now = 1_000;
+    expect(cache.get('key', 1_000)).toEqual({ result: answer('a'), ageMs: 1_000 });
+    expect(cache.get('key', 999)).toBeUndefined();
+    expect(cache.get('key', Infinity)).toEqual({ result: answer('a'), ageMs: 1_000 });
+  });
+
+  it('returns nothing for an age of 0, be the answer ever so new', () => {
+    const cache = createResponseCache(1_000_000, () => 0);
+    cache.set('key', answer('a'));
+    expect(cache.get('key', 0)).toBeUndefined();
+  });
+
+  it('keeps the latest answer of a key', () => {
+    let now = 0;
+    const cache = createResponseCache(1_000_000, () => now);
+    cache.set('key', answer('a'));
+    now = 500;
+    cache.set('key', answer('b'));
+    expect(cache.get('key', 100)).toEqual({ result: answer('b'), ageMs: 0 });
+  });
+
+  it('lets go of the answers that were not used for longest', () => {
+    const cache = createResponseCache(10_000, () => 0);
+    const long = 'x'.repeat(1_400);
+    for (const key of ['a', 'b']) cache.set(key, answer(long));
+    expect(cache.get('a', 1)).toBeDefined();
+    cache.set('c', answer(long));
+    expect(['a', 'b', 'c'].filter((key) => cache.get(key, 1) !== undefined)).toEqual(['a', 'c']);
+  });
+
+  it('does not keep an answer that is larger than the whole cache, and keeps the others', () => {
+    const cache = createResponseCache(10_000, () => 0);
+    cache.set('a', answer('a'));
+    cache.set('b', answer('x'.repeat(10_000)));
+    expect(cache.get('a', 1)).toBeDefined();
+    expect(cache.get('b', 1)).toBeUndefined();
+  });
+
+  it('holds a bound on empty answers too', () => {
+    const cache = createResponseCache(60_000, () => 0);
+    const keys = Array.from({ length: 1_000 }, (_, index) => String(index));
+    for (const key of keys) cache.set(key, answer(''));
+    expect(keys.filter((key) => cache.get(key, 1) !== undefined).length).toBeLessThanOrEqual(100);
+  });
+
+  it('keeps nothing without memory', () => {
+    const cache = createResponseCache(0, () => 0);
+    cache.set('key', answer('a'));
+    expect(cache.get('key', Infinity)).toBeUndefined();
+  });
+});
+
+describe('cacheKey', () => {
+  const user = (content: string): { role: 'user'; content: string } => ({ role: 'user', content });
+
+  it('is the same for the same call', () => {
+    expect(cacheKey('echo', 'echo-1', [user('a')])).toBe(cacheKey('echo', 'echo-1', [{ content: 'a', role: 'user' }]));
+  });
+
+  it('differs in provider, model, role, content, and where messages begin and end', () => {
+    const keys = [
+      cacheKey('echo', 'echo-1', [user('a')]),
+      cacheKey('mock', 'echo-1', [user('a')]),
+      cacheKey('echo', 'echo-2', [user('a')]),
+      cacheKey('echo', 'echo-1', [{ role: 'system', content: 'a' }]),
+      cacheKey('echo', 'echo-1', [user('b')]),
+      cacheKey('echo', 'echo-1', [user('a'), user('')]),
+      cacheKey('echo', 'echo-1', [user('a","user","b')]),
+      cacheKey('echo', 'echo-1', [user('a'), user('b')]),
+      cacheKey('echo', 'echo-1', [user('\ud800')]),
+      cacheKey('echo', 'echo-1', [user('\ufffd')]),
+    ];
+    expect(new Set(keys).size).toBe(keys.length);
+  });
+});
