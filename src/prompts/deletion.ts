@@ -1,0 +1,48 @@
+import type { PromptStore } from './store.ts';
+
+/** Removes what hangs on a prompt, such as its test runs. Safe to repeat. */
+export type Cascade = (promptId: string) => Promise<void>;
+
+/** Prompts looked up at once. */
+const batchSize = 500;
+
+/**
+ * Removes a marked prompt: what hangs on it first, itself last, so that what is left after an interruption is still found.
+ * Safe to repeat.
+ */
+export async function finishDeletion(
+  store: PromptStore,
+  cascades: readonly Cascade[],
+  promptId: string,
+): Promise<void> {
+  for (const cascade of cascades) await cascade(promptId);
+  await store.removeArchived(promptId);
+  await store.remove(promptId);
+}
+
+/**
+ * Finishes deletions that were interrupted. One that fails does not hold up the others.
+ * @throws the first failure, after all have been tried
+ */
+export async function finishDeletions(store: PromptStore, cascades: readonly Cascade[]): Promise<void> {
+  const failures: unknown[] = [];
+  for (const promptId of await store.findDeleting()) {
+    await finishDeletion(store, cascades, promptId).catch((error: unknown) => failures.push(error));
+  }
+  if (failures.length > 0) throw failures[0];
+}
+
+/** Removes archived versions of no prompt, which an update that was overtaken by a deletion may leave when it crashes. */
+export async function removeOrphanedVersions(store: PromptStore): Promise<void> {
+  let batch: string[] = [];
+  const settle = async (): Promise<void> => {
+    // A prompt is there before its first archived version, so one that is not there now is gone.
+    const existing = await store.existing(batch);
+    for (const promptId of batch) if (!existing.has(promptId)) await store.removeArchived(promptId);
+    batch = [];
+  };
+  for await (const promptId of store.archivedPromptIds()) {
+    if (batch.push(promptId) === batchSize) await settle();
+  }
+  await settle();
+}

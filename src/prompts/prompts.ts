@@ -1,0 +1,239 @@
+import { randomUUID } from 'node:crypto';
+import { ProblemError } from '../errors/problem-error.ts';
+import { applyChange, contentChange, type PromptChange } from './changes.ts';
+import type { PromptContent } from './content.ts';
+import { finishDeletion, finishDeletions, removeOrphanedVersions, type Cascade } from './deletion.ts';
+import type { PageBounds } from './page.ts';
+import { currentVersion, type Prompt, type PromptVersion } from './prompt.ts';
+import { freeSlug, slugFromName, withSuffix } from './slug.ts';
+import type { PromptStore } from './store.ts';
+import { createTurns, untilWon } from './turns.ts';
+import { createVersionCache, type VersionCache } from './version-cache.ts';
+
+export type { PromptContent } from './content.ts';
+
+/** A prompt to create. */
+export interface NewPrompt {
+  readonly name: string;
+  /** Made from the name when left out. */
+  readonly slug: string | undefined;
+  readonly description: string | undefined;
+  readonly content: PromptContent;
+  /** As `toTestSettings` gives it. */
+  readonly testSettings: unknown;
+}
+
+/** What an invocation runs: one version of a prompt. */
+export interface ResolvedPrompt {
+  readonly id: string;
+  readonly slug: string;
+  readonly version: number;
+  readonly content: PromptContent;
+}
+
+/** Does a prompt, as it is just before it is changed, fulfil what the caller expects of it (`If-Match`)? */
+export type Precondition = (prompt: Prompt) => boolean;
+
+/**
+ * Prompts and their versions. Every method that takes a slug or id throws `prompt-not-found`, every one that takes a
+ * version `version-not-found`, every one that takes a precondition `precondition-failed`.
+ */
+export interface Prompts {
+  /**
+   * Stores a prompt as version 1, or finds the one that an earlier try stored under the same id.
+   * @throws {ProblemError} slug-taken
+   */
+  create(prompt: NewPrompt, id: string): Promise<Prompt>;
+  get(slugOrId: string): Promise<Prompt>;
+  /** The most recently updated first. @param text only those whose name, slug or description contains it */
+  list(bounds: PageBounds<Prompt>, text: string | undefined): Promise<{ prompts: Prompt[]; total: number }>;
+  /** @throws {ProblemError} slug-taken, edit-conflict */
+  update(slugOrId: string, change: PromptChange, precondition: Precondition): Promise<Prompt>;
+  /**
+   * Removes a prompt and all that hangs on it; goes on with a removal that was interrupted.
+   * @throws {ProblemError} edit-conflict, and whatever the cascades throw
+   */
+  remove(slugOrId: string, precondition: Precondition): Promise<void>;
+
+  /** The newest first. */
+  listVersions(
+    slugOrId: string,
+    bounds: PageBounds<PromptVersion>,
+  ): Promise<{ prompt: Prompt; versions: PromptVersion[] }>;
+  getVersion(slugOrId: string, version: number): Promise<{ prompt: Prompt; version: PromptVersion }>;
+  /**
+   * Gives the prompt the content of one of its versions, as a new version unless it has that content already.
+   * @param writeId names this restoration: repeated under the same name it is not done twice
+   * @throws {ProblemError} edit-conflict
+   */
+  restore(slugOrId: string, version: number, precondition: Precondition, writeId: string): Promise<Prompt>;
+
+  /** What to invoke: the latest version, or the one that is asked for. */
+  resolve(slugOrId: string, version?: number): Promise<ResolvedPrompt>;
+  /** Finishes interrupted deletions. Any process may do it at any time. */
+  sweep(): Promise<void>;
+  /** Removes archived versions of no prompt. It walks the whole archive's index: once a day is plenty. */
+  sweepVersions(): Promise<void>;
+}
+
+export interface PromptsOptions {
+  readonly store: PromptStore;
+  readonly cascades: readonly Cascade[];
+  readonly now?: () => Date;
+  readonly versionCache?: VersionCache;
+}
+
+/** Lost races for a numbered slug after which a random one is taken. */
+const numberedAttempts = 8;
+
+export function createPrompts({
+  store,
+  cascades,
+  now = () => new Date(),
+  versionCache = createVersionCache(),
+}: PromptsOptions): Prompts {
+  const turns = createTurns();
+
+  const get = async (slugOrId: string): Promise<Prompt> => {
+    const prompt = await store.find(slugOrId);
+    return prompt === undefined || prompt.deleting ? notFound(slugOrId) : prompt;
+  };
+
+  const getVersion = async (slugOrId: string, number: number): Promise<{ prompt: Prompt; version: PromptVersion }> => {
+    const prompt = await get(slugOrId);
+    if (number === prompt.version) return { prompt, version: currentVersion(prompt) };
+    if (number < prompt.version) {
+      const version = await versionCache.get(prompt.id, number, () => store.findArchived(prompt.id, number));
+      if (version !== undefined) return { prompt, version };
+    }
+    throw new ProblemError('version-not-found', { detail: `The prompt "${slugOrId}" has no version ${number}.` });
+  };
+
+  /** Reads the prompt, changes it, and starts again when someone else changed it meanwhile. */
+  const edit = (
+    slugOrId: string,
+    change: PromptChange,
+    precondition: Precondition,
+    writeId: string,
+  ): Promise<Prompt> => {
+    let id = slugOrId;
+    let archived = false;
+    const attempt = async (): Promise<Prompt | undefined> => {
+      const prompt = await store.find(id);
+      if (prompt === undefined || prompt.deleting) {
+        // The deletion may have been past the versions when this edit archived one.
+        if (archived) await store.removeArchived(id);
+        return notFound(slugOrId);
+      }
+      id = prompt.id; // From here on the slug may move to another prompt.
+      if (prompt.writes.includes(writeId)) return prompt;
+      requireMatch(prompt, precondition);
+      const next = applyChange(prompt, change, now());
+      if (next === prompt) return prompt;
+      if (next.version !== prompt.version) {
+        await store.archive(prompt);
+        archived = true;
+      }
+      const stored = await store.replace(next, writeId);
+      if (stored === 'slug-taken') throw slugTaken(next.slug);
+      return stored === 'lost' ? undefined : stored;
+    };
+    return turns.take(slugOrId, () => untilWon(attempt));
+  };
+
+  /** Stores a new prompt, or finds what an earlier try stored under its id; `undefined` when another prompt has its slug. */
+  const insertOrFind = async (prompt: Prompt): Promise<Prompt | undefined> =>
+    (await store.insert(prompt)) ? prompt : await store.find(prompt.id);
+
+  /** Finds a slug for a prompt whose first choice was taken, and stores it. */
+  const insertNumbered = (prompt: Prompt): Promise<Prompt> =>
+    turns.take(`name of ${prompt.slug}`, async () => {
+      for (let attempt = 1; ; attempt += 1) {
+        const slug =
+          attempt <= numberedAttempts
+            ? await freeSlug(prompt.slug, (slugs) => store.takenSlugs(slugs))
+            : withSuffix(prompt.slug, randomUUID().slice(0, 8));
+        const named = { ...prompt, slug };
+        const stored = await insertOrFind(named);
+        if (stored !== undefined) return stored;
+      }
+    });
+
+  return {
+    get,
+    getVersion,
+    update: (slugOrId, change, precondition) => edit(slugOrId, change, precondition, randomUUID()),
+
+    async create({ name, slug, description, content, testSettings }, id) {
+      const createdAt = now();
+      const prompt: Prompt = {
+        id,
+        slug: slug ?? slugFromName(name),
+        name,
+        description,
+        content,
+        testSettings,
+        version: 1,
+        versionCreatedAt: createdAt,
+        createdAt,
+        updatedAt: createdAt,
+        revision: 1,
+        writes: [],
+        deleting: false,
+      };
+      const stored = await insertOrFind(prompt);
+      if (stored !== undefined) return stored;
+      if (slug !== undefined) throw slugTaken(slug);
+      return await insertNumbered(prompt);
+    },
+    list: (bounds, text) => store.list(text, bounds),
+    async remove(slugOrId, precondition) {
+      const id = await turns.take(slugOrId, () =>
+        untilWon(async () => {
+          const prompt = await store.find(slugOrId);
+          if (prompt === undefined) return notFound(slugOrId);
+          if (prompt.deleting) return prompt.id; // Its mark was set under the If-Match of that time.
+          requireMatch(prompt, precondition);
+          return (await store.markDeleting(prompt)) ? prompt.id : undefined;
+        }),
+      );
+      await finishDeletion(store, cascades, id);
+    },
+
+    async listVersions(slugOrId, bounds) {
+      const prompt = await get(slugOrId);
+      return { prompt, versions: await store.listVersions(prompt, bounds) };
+    },
+    async restore(slugOrId, number, precondition, writeId) {
+      const { prompt, version } = await getVersion(slugOrId, number);
+      return await edit(prompt.id, contentChange(version.content), precondition, writeId);
+    },
+
+    async resolve(slugOrId, number) {
+      if (number === undefined) {
+        const { id, slug, version, content } = await get(slugOrId);
+        return { id, slug, version, content };
+      }
+      const { prompt, version } = await getVersion(slugOrId, number);
+      return { id: prompt.id, slug: prompt.slug, version: number, content: version.content };
+    },
+    sweep: () => finishDeletions(store, cascades),
+    sweepVersions: () => removeOrphanedVersions(store),
+  };
+}
+
+function requireMatch(prompt: Prompt, precondition: Precondition): void {
+  if (precondition(prompt)) return;
+  throw new ProblemError('precondition-failed', { detail: 'The prompt is no longer the one that If-Match names.' });
+}
+
+function notFound(slugOrId: string): never {
+  throw new ProblemError('prompt-not-found', { detail: `No prompt has the id or slug "${slugOrId}".` });
+}
+
+function slugTaken(slug: string): ProblemError {
+  return new ProblemError('slug-taken', {
+    detail: `Another prompt has the slug "${slug}".`,
+    errors: [{ detail: 'is taken', pointer: '#/slug' }],
+  });
+}

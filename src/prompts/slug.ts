@@ -1,0 +1,80 @@
+import slugify from '@sindresorhus/slugify';
+
+/** Most characters of a slug. */
+const longest = 80;
+const uuidForm = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
+/** Stands in for a name that has no letter or digit to transliterate, such as `???` or `日本語`. */
+const fallback = 'prompt';
+
+/** How many slugs are looked up at once in the search for a free one. */
+const probes = 32;
+/** Beyond the number of prompts that any database holds. */
+const highest = 2 ** 40;
+
+/** Is this a prompt's id? Slugs never have this form, so the two cannot be confused. */
+export function isPromptId(slugOrId: string): boolean {
+  return uuidForm.test(slugOrId);
+}
+
+/** The slug that a name gives, before anyone looks whether it is free. */
+export function slugFromName(name: string): string {
+  const slug = cut(slugify(name), longest);
+  if (slug === '') return fallback;
+  return isPromptId(slug) ? `${fallback}-${slug}` : slug;
+}
+
+/** The slug with a suffix, shortened where the two would be too long. */
+export function withSuffix(slug: string, suffix: string): string {
+  return `${cut(slug, longest - suffix.length - 1)}-${suffix}`;
+}
+
+/**
+ * A slug with the suffix `-2`, `-3` … that is not taken: the first of the series, unless there are dozens; then one
+ * right after a taken one. Ten thousand prompts of one name cost four look-ups, not ten thousand.
+ *
+ * @param taken which of these slugs are taken
+ */
+export async function freeSlug(
+  slug: string,
+  taken: (slugs: readonly string[]) => Promise<ReadonlySet<string>>,
+): Promise<string> {
+  const numbered = (number: number): string => withSuffix(slug, String(number));
+  let [low, high] = [1, highest];
+  let numbers = firstProbes();
+  for (;;) {
+    const found = await taken(numbers.map(numbered));
+    for (const number of numbers) {
+      if (found.has(numbered(number))) {
+        low = number;
+      } else {
+        high = number;
+        break;
+      }
+    }
+    // `low` is taken (or the bare slug), `high` is free.
+    if (high - low <= 1) return numbered(high);
+    numbers = probesBetween(low, high);
+  }
+}
+
+/** 2 to 33, then 64, 128 … */
+function firstProbes(): number[] {
+  const numbers = Array.from({ length: probes }, (_, index) => index + 2);
+  for (let number = 2 * probes; number < highest; number *= 2) numbers.push(number);
+  return numbers;
+}
+
+function probesBetween(low: number, high: number): number[] {
+  const step = Math.ceil((high - low) / (probes + 1));
+  const numbers: number[] = [];
+  for (let number = low + step; number < high; number += step) numbers.push(number);
+  return numbers;
+}
+
+/** Shortens a slug, between two words unless that would cost more than half of it. */
+function cut(slug: string, length: number): string {
+  if (slug.length <= length) return slug;
+  const head = slug.slice(0, length);
+  const boundary = slug[length] === '-' ? length : head.lastIndexOf('-');
+  return (boundary > length / 2 ? head.slice(0, boundary) : head).replace(/-$/, '');
+}

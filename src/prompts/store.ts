@@ -1,0 +1,201 @@
+import type { Collection, Filter } from 'mongodb';
+import type { Database } from '../db/client.ts';
+import type { CollectionIndexes } from '../db/indexes.ts';
+import { compareAndSet, insertOnce, read, upsertOnce, writeIdempotently } from '../db/writes.ts';
+import {
+  fromPromptDocument,
+  fromVersionDocument,
+  optionalFields,
+  toChangeableFields,
+  toVersionDocument,
+  versionId,
+  type PromptDocument,
+  type VersionDocument,
+} from './documents.ts';
+import { takePage, type PageBounds } from './page.ts';
+import { currentVersion, type Prompt, type PromptVersion } from './prompt.ts';
+import { isPromptId } from './slug.ts';
+
+/** Prompts and their archived versions in the database. Every method throws `database-unavailable` when it must. */
+export interface PromptStore {
+  /** Stores a new prompt. False when its id or its slug exists already. */
+  insert(prompt: Prompt): Promise<boolean>;
+  /** The prompt of this id or slug, also while it is being deleted. */
+  find(slugOrId: string): Promise<Prompt | undefined>;
+  /** The prompts that are not being deleted, the most recently updated first, and how many there are in all. */
+  list(text: string | undefined, bounds: PageBounds<Prompt>): Promise<{ prompts: Prompt[]; total: number }>;
+  /** Those of the slugs that a prompt has. */
+  takenSlugs(slugs: readonly string[]): Promise<ReadonlySet<string>>;
+  /** Those of the ids that a prompt has, also while it is being deleted. */
+  existing(ids: readonly string[]): Promise<ReadonlySet<string>>;
+  /**
+   * Writes a changed prompt if the stored one still has its revision.
+   * @returns the prompt as stored; `lost` when someone else was first or the prompt is gone
+   */
+  replace(prompt: Prompt, writeId: string): Promise<Prompt | 'lost' | 'slug-taken'>;
+  /** Marks a prompt that still has this revision as being deleted. False when it is gone or someone else was first. */
+  markDeleting(prompt: Prompt): Promise<boolean>;
+  /** Ids of some prompts whose deletion has begun. */
+  findDeleting(): Promise<string[]>;
+  /** Removes a prompt that is marked. */
+  remove(id: string): Promise<void>;
+
+  /** Keeps the prompt's current version for good; to be done before the prompt is overwritten. */
+  archive(prompt: Prompt): Promise<void>;
+  findArchived(promptId: string, version: number): Promise<PromptVersion | undefined>;
+  /** The versions up to the prompt's own, the newest first: the current one from the prompt, the others archived. */
+  listVersions(prompt: Prompt, bounds: PageBounds<PromptVersion>): Promise<PromptVersion[]>;
+  removeArchived(promptId: string): Promise<void>;
+  /** Ids of all prompts that have archived versions. */
+  archivedPromptIds(): AsyncIterable<string>;
+}
+
+const promptsName = 'prompts';
+const versionsName = 'prompt_versions';
+
+export const promptIndexes: readonly CollectionIndexes[] = [
+  {
+    collection: promptsName,
+    indexes: [
+      { key: { slug: 1 }, name: 'slug_1', unique: true },
+      { key: { deleting: 1, updated_at: -1, _id: 1 }, name: 'deleting_1_updated_at_-1__id_1' },
+    ],
+  },
+  {
+    collection: versionsName,
+    indexes: [{ key: { prompt_id: 1, version: -1 }, name: 'prompt_id_1_version_-1' }],
+  },
+];
+
+/** Documents that one command removes, so that none takes long. */
+const removedAtOnce = 500;
+
+export function createPromptStore(database: Database): PromptStore {
+  const prompts: Collection<PromptDocument> = database.db.collection(promptsName);
+  const versions: Collection<VersionDocument> = database.db.collection(versionsName);
+
+  return {
+    async insert(prompt) {
+      const document = {
+        _id: prompt.id,
+        ...toChangeableFields(prompt),
+        created_at: prompt.createdAt,
+        deleting: prompt.deleting,
+      };
+      return (await insertOnce(prompts, document)).outcome === 'done';
+    },
+    async find(slugOrId) {
+      const filter: Filter<PromptDocument> = isPromptId(slugOrId) ? { _id: slugOrId } : { slug: slugOrId };
+      const document = await read(() => prompts.findOne(filter));
+      return document === null ? undefined : fromPromptDocument(document);
+    },
+    async list(text, bounds) {
+      const filter = text === undefined ? { deleting: false } : { deleting: false, ...containing(text) };
+      const order = { updated_at: -1, _id: 1 } as const;
+      const [page, total] = await Promise.all([
+        read(() => {
+          const cursor = prompts.find(filter).sort(order).skip(bounds.offset).limit(bounds.limit);
+          return takePage(mapped(cursor, fromPromptDocument), bounds);
+        }),
+        read(() => prompts.countDocuments(filter)),
+      ]);
+      return { prompts: page, total };
+    },
+    async takenSlugs(slugs) {
+      const filter = { slug: { $in: [...slugs] } };
+      const found = await read(() => prompts.find(filter, { projection: { slug: 1 } }).toArray());
+      return new Set(found.map(({ slug }) => slug));
+    },
+    async existing(ids) {
+      const filter = { _id: { $in: [...ids] } };
+      const found = await read(() => prompts.find(filter, { projection: { _id: 1 } }).toArray());
+      return new Set(found.map(({ _id }) => _id));
+    },
+    async replace(prompt, writeId) {
+      const fields = toChangeableFields(prompt);
+      const absent = optionalFields.filter((name) => fields[name] === undefined);
+      const result = await compareAndSet(
+        prompts,
+        {
+          id: prompt.id,
+          revision: prompt.revision,
+          change: {
+            $set: fields,
+            ...(absent.length === 0 ? {} : { $unset: Object.fromEntries(absent.map((name) => [name, ''])) }),
+          },
+        },
+        { writeId },
+      );
+      if (result.outcome === 'duplicate') return 'slug-taken';
+      return result.outcome === 'done' ? { ...prompt, revision: result.revision } : 'lost';
+    },
+    async markDeleting({ id, revision }) {
+      const result = await compareAndSet(prompts, { id, revision, change: { $set: { deleting: true } } });
+      return result.outcome === 'done';
+    },
+    async findDeleting() {
+      const options = { projection: { _id: 1 }, limit: removedAtOnce };
+      const found = await read(() => prompts.find({ deleting: true }, options).toArray());
+      return found.map(({ _id }) => _id);
+    },
+    async remove(id) {
+      await writeIdempotently(() => prompts.deleteOne({ _id: id, deleting: true }));
+    },
+
+    async archive(prompt) {
+      await upsertOnce(versions, toVersionDocument(currentVersion(prompt)));
+    },
+    async findArchived(promptId, version) {
+      const document = await read(() => versions.findOne({ _id: versionId(promptId, version) }));
+      return document === null ? undefined : fromVersionDocument(document);
+    },
+    async listVersions(prompt, bounds) {
+      const newest = prompt.version - bounds.offset;
+      const range = { $lte: Math.min(newest, prompt.version - 1), $gt: newest - bounds.limit };
+      const newestFirst = { version: -1 } as const;
+      return await read(() => {
+        const cursor = versions.find({ prompt_id: prompt.id, version: range }).sort(newestFirst).limit(bounds.limit);
+        const archived = mapped(cursor, fromVersionDocument);
+        return takePage(bounds.offset === 0 ? preceded(currentVersion(prompt), archived) : archived, bounds);
+      });
+    },
+    async removeArchived(promptId) {
+      for (;;) {
+        const options = { projection: { _id: 1 }, limit: removedAtOnce };
+        const found = await read(() => versions.find({ prompt_id: promptId }, options).toArray());
+        if (found.length === 0) return;
+        const ids = found.map(({ _id }) => _id);
+        await writeIdempotently(() => versions.deleteMany({ _id: { $in: ids } }));
+      }
+    },
+    async *archivedPromptIds() {
+      // Served by the index alone. A failure half-way ends the walk; whoever sweeps starts again later.
+      for await (const { _id } of versions.aggregate<{ _id: string }>([{ $group: { _id: '$prompt_id' } }])) yield _id;
+    },
+  };
+}
+
+/** Matches prompts whose name, slug or description contains the text, whatever its case. */
+function containing(text: string): Filter<PromptDocument> {
+  const contains = { $regex: literal(text), $options: 'i' };
+  return { $or: [{ name: contains }, { slug: contains }, { description: contains }] };
+}
+
+/** A regular expression that matches just this text. A pattern cannot hold NUL; other control characters are safer spelt too. */
+function literal(text: string): string {
+  return text
+    .replace(/[\\^$.*+?()[\]{}|]/g, '\\$&')
+    .replace(/\p{Cc}/gu, (character) => `\\x${character.charCodeAt(0).toString(16).padStart(2, '0')}`);
+}
+
+async function* mapped<Document, Item>(
+  documents: AsyncIterable<Document>,
+  map: (document: Document) => Item,
+): AsyncGenerator<Item> {
+  for await (const document of documents) yield map(document);
+}
+
+async function* preceded<Item>(first: Item, others: AsyncIterable<Item>): AsyncGenerator<Item> {
+  yield first;
+  yield* others;
+}
