@@ -21,7 +21,7 @@ export interface ApiKeys {
   get(id: string): Promise<StoredApiKey>;
   list(limit: number, offset: number): Promise<{ keys: StoredApiKey[]; total: number }>;
   /** Revokes a key; revoking it again changes nothing. @throws {ProblemError} api-key-not-found */
-  revoke(id: string): Promise<void>;
+  revoke(id: string): Promise<StoredApiKey>;
 }
 
 export interface ApiKeysOptions {
@@ -57,9 +57,9 @@ export function createApiKeys({ store, now = () => new Date(), onRevoked }: ApiK
     },
     list: (limit, offset) => store.list(limit, offset),
     async revoke(id) {
-      const revoked = await store.revoke(id, now());
-      if (revoked === undefined) missing();
+      const revoked = (await store.revoke(id, now())) ?? missing();
       onRevoked?.(id);
+      return revoked;
     },
   };
 }

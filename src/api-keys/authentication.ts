@@ -39,20 +39,17 @@ const cacheMs = 5_000;
 const touchMs = 60_000;
 const keyForm = /^pgw_([0-9a-f]{8})([0-9a-f]{4})([0-9a-f]{4})([0-9a-f]{4})([0-9a-f]{12})_([A-Za-z0-9_-]{43})$/;
 
-type Entry = { key: StoredApiKey | undefined; principal: AuthenticatedKey | undefined };
-
 export function createAuthentication(options: AuthenticationOptions): Authentication {
   const { store, adminKey, allScopes, onError, now = Date.now } = options;
   const administrator: AuthenticatedKey = { keyId: 'administrator', name: 'administrator', scopes: allScopes };
   const adminHash = adminKey === undefined ? undefined : hashSecret(adminKey);
-  const cache = new LRUCache<string, Entry>({
+  const records = new LRUCache<string, Known>({
     max: 10_000,
     ttl: cacheMs,
-    fetchMethod: async (id) => {
-      const key = await store.find(id);
-      return { key, principal: key && { keyId: key.id, name: key.name, scopes: new Set(key.scopes) } };
-    },
+    fetchMethod: async (id) => ({ key: await store.find(id) }),
   });
+  /** Keys that were just verified, by the hash of the whole token, which tells nothing of the token in memory or time. */
+  const verified = new LRUCache<string, Verified>({ max: 10_000 });
   const touched = new LRUCache<string, true>({ max: 10_000, ttl: touchMs });
 
   const touch = (id: string): void => {
@@ -61,25 +58,49 @@ export function createAuthentication(options: AuthenticationOptions): Authentica
     store.touch(id, new Date(now())).catch(onError);
   };
 
+  const verify = async (token: string): Promise<Verified> => {
+    const [, a, b, c, d, e, secret] = keyForm.exec(token) ?? [];
+    if (secret === undefined) throw unauthenticated('The API key is not valid.');
+    const id = `${a}-${b}-${c}-${d}-${e}`;
+    const known = await records.fetch(id);
+    const key = known?.key;
+    // Compared even for an unknown id, so that the time taken does not tell which ids exist.
+    const matches = sameHash(hashSecret(secret), key?.secretHash ?? '0'.repeat(64));
+    if (!matches || key === undefined) throw unauthenticated('The API key is not valid.');
+    if (key.revokedAt !== undefined) throw unauthenticated('The API key was revoked.');
+    const principal = { keyId: key.id, name: key.name, scopes: new Set(key.scopes) };
+    // What was verified holds as long as the record does that it was verified against.
+    const until = now() + Math.min(cacheMs, records.getRemainingTTL(id));
+    return { principal, until, expiresAt: key.expiresAt?.getTime() ?? Infinity };
+  };
+
   return {
     async authenticate(headers) {
       const token = tokenOf(headers);
-      if (adminHash !== undefined && sameHash(hashSecret(token), adminHash)) return administrator;
-      const [, a, b, c, d, e, secret] = keyForm.exec(token) ?? [];
-      if (secret === undefined) throw unauthenticated('The API key is not valid.');
-      const { key, principal } = (await cache.fetch(`${a}-${b}-${c}-${d}-${e}`)) ?? {};
-      // Compared even for an unknown id, so that the time taken does not tell which ids exist.
-      const matches = sameHash(hashSecret(secret), key?.secretHash ?? '0'.repeat(64));
-      if (!matches || key === undefined || principal === undefined) throw unauthenticated('The API key is not valid.');
-      if (key.revokedAt !== undefined) throw unauthenticated('The API key was revoked.');
-      if (key.expiresAt !== undefined && key.expiresAt.getTime() <= now()) throw unauthenticated('The API key has expired.');
-      touch(key.id);
-      return principal;
+      const digest = hashSecret(token);
+      if (adminHash !== undefined && sameHash(digest, adminHash)) return administrator;
+      let found = verified.get(digest);
+      if (found === undefined || found.until <= now()) verified.set(digest, (found = await verify(token)));
+      if (found.expiresAt <= now()) throw unauthenticated('The API key has expired.');
+      touch(found.principal.keyId);
+      return found.principal;
     },
     forget(id) {
-      cache.delete(id);
+      records.delete(id);
+      for (const [digest, { principal }] of verified.entries()) if (principal.keyId === id) verified.delete(digest);
     },
   };
+}
+
+interface Known {
+  readonly key: StoredApiKey | undefined;
+}
+
+interface Verified {
+  readonly principal: AuthenticatedKey;
+  /** When it has to be looked up again, in milliseconds since the epoch. */
+  readonly until: number;
+  readonly expiresAt: number;
 }
 
 function tokenOf(headers: IncomingHttpHeaders): string {

@@ -17,11 +17,23 @@ export interface FirstKeyOptions {
  * Makes the administrator key of an installation that has no keys. It is shown before it is stored: a crash in between
  * leaves a key that was seen and is void, never one that is valid and was never seen.
  */
-export async function ensureFirstKey({ store, allScopes, print, now = () => new Date() }: FirstKeyOptions): Promise<void> {
+export async function ensureFirstKey({
+  store,
+  allScopes,
+  print,
+  now = () => new Date(),
+}: FirstKeyOptions): Promise<void> {
   if (!(await store.isEmpty())) return;
   const { key, id, secretHash } = mintKey(firstKeyId);
   print(`Administrator key (shown once, keep it): ${key}`);
-  const record = { id, name: 'administrator', scopes: [...allScopes], secretHash, createdAt: now(), expiresAt: undefined };
+  const record = {
+    id,
+    name: 'administrator',
+    scopes: [...allScopes],
+    secretHash,
+    createdAt: now(),
+    expiresAt: undefined,
+  };
   if (!(await store.insert(record))) {
     print('Another process has just made the administrator key: the one above is void, use the other.');
   }

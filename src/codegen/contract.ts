@@ -78,7 +78,12 @@ export async function bundleContract(root: string): Promise<OpenApiDocument> {
 /** Runs the Redocly command line of this project, offline and quiet; its output is in the error when it fails. */
 export async function redocly(root: string, args: readonly string[]): Promise<void> {
   const cli = path.join(root, 'node_modules/@redocly/cli/bin/cli.js');
-  const env = { ...process.env, REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true', NODE_ENV: 'production' };
+  const env = {
+    ...process.env,
+    REDOCLY_TELEMETRY: 'off',
+    REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true',
+    NODE_ENV: 'production',
+  };
   try {
     await run(process.execPath, [cli, ...args], { cwd: root, env, maxBuffer: 64 * 1024 * 1024 });
   } catch (error) {
@@ -100,7 +105,10 @@ export function resolve<T>(document: OpenApiDocument, value: T): T {
   const target = ref
     .slice('#/'.length)
     .split('/')
-    .reduce<unknown>((node, key) => (node as Record<string, unknown>)[key.replaceAll('~1', '/').replaceAll('~0', '~')], document);
+    .reduce<unknown>(
+      (node, key) => (node as Record<string, unknown>)[key.replaceAll('~1', '/').replaceAll('~0', '~')],
+      document,
+    );
   return resolve(document, target as T);
 }
 

@@ -39,7 +39,15 @@ async function renderReferencePage(document: OpenApiDocument): Promise<string> {
   const target = path.join(folder, 'docs.html');
   try {
     await writeFile(source, JSON.stringify(document));
-    await redocly(root, ['build-docs', source, '--config', 'openapi/redocly.yaml', '--inlineBundle', '--output', target]);
+    await redocly(root, [
+      'build-docs',
+      source,
+      '--config',
+      'openapi/redocly.yaml',
+      '--inlineBundle',
+      '--output',
+      target,
+    ]);
     return await readFile(target, 'utf8');
   } finally {
     await rm(folder, { recursive: true, force: true });

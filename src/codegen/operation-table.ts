@@ -40,7 +40,12 @@ export function renderOperationTable(document: OpenApiDocument, problems: Record
         type: String(resolve(document, parameter.schema)['type']),
         required: parameter.required ?? false,
       })),
-      body: operation.requestBody === undefined ? 'none' : operation.requestBody.required === true ? 'required' : 'optional',
+      body:
+        operation.requestBody === undefined
+          ? 'none'
+          : operation.requestBody.required === true
+            ? 'required'
+            : 'optional',
       responses,
       problems: types,
     };

@@ -2,7 +2,9 @@ import type { OpenApiDocument, ProblemEntry } from './contract.ts';
 
 /** Renders the run-time table of problem types: slug to status and title. */
 export function renderProblemTable(problems: Record<string, ProblemEntry>): string {
-  const rows = Object.fromEntries(Object.entries(problems).map(([slug, { status, title }]) => [slug, { status, title }]));
+  const rows = Object.fromEntries(
+    Object.entries(problems).map(([slug, { status, title }]) => [slug, { status, title }]),
+  );
   return `export const problems = ${JSON.stringify(rows, null, 2)} as const satisfies Record<string, { status: number; title: string }>;
 
 /** The slug of a problem type, as in \`openapi/problems.yaml\`. */
@@ -11,7 +13,10 @@ export type ProblemType = keyof typeof problems;
 }
 
 /** Adds the table's entries to the document as a "Problems" section, so that the reference page has a heading for each type. */
-export function addProblemReference(document: OpenApiDocument, problems: Record<string, ProblemEntry>): OpenApiDocument {
+export function addProblemReference(
+  document: OpenApiDocument,
+  problems: Record<string, ProblemEntry>,
+): OpenApiDocument {
   const entries = Object.entries(problems)
     .map(
       ([slug, { status, title, description, remedy }]) =>

@@ -3,13 +3,17 @@ import type { ProblemDetail } from '../errors/problem-error.ts';
 
 /** More than this helps nobody and lets hostile input make large answers. */
 const most = 20;
+const longest = 1_000;
 
 /**
  * Turns ajv errors into problem details: `pointer` is a JSON Pointer in URI fragment form (RFC 6901, section 6).
  * Errors of `anyOf`, `oneOf`, `not` and `if` branches are left to the sentence of the keyword itself.
  */
 export function explainBody(errors: readonly ErrorObject[]): ProblemDetail[] {
-  return distinct(errors).map((error) => ({ detail: sentence(error), pointer: `#${location(error)}` }));
+  return distinct(errors).map((error) => ({
+    detail: sentence(error),
+    pointer: `#${location(error)}`.slice(0, longest),
+  }));
 }
 
 /** The same for the parameters object `{ path, query, headers }`. */

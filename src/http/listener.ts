@@ -1,4 +1,11 @@
-import { createServer, STATUS_CODES, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http';
+import {
+  createServer,
+  STATUS_CODES,
+  type IncomingMessage,
+  type RequestListener,
+  type Server,
+  type ServerResponse,
+} from 'node:http';
 import type { Duplex } from 'node:stream';
 import { ProblemError } from '../errors/problem-error.ts';
 import { problemAnswer } from './problem-response.ts';
@@ -11,14 +18,22 @@ import { randomUUID } from 'node:crypto';
  */
 export function createHttpServer(application: RequestListener): Server {
   const server = createServer(
-    { requestTimeout: 60_000, headersTimeout: 20_000, keepAliveTimeout: 65_000, maxHeaderSize: 32 * 1024, insecureHTTPParser: false },
+    {
+      requestTimeout: 60_000,
+      headersTimeout: 20_000,
+      keepAliveTimeout: 65_000,
+      maxHeaderSize: 32 * 1024,
+      insecureHTTPParser: false,
+    },
     application,
   );
   // `100 Continue` is sent when the body is about to be read, after authentication and the size check.
   server.on('checkContinue', application);
   server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) => {
     const requestId = requestIdOf(request);
-    const error = new ProblemError('expectation-failed', { detail: 'The only expectation understood is 100-continue.' });
+    const error = new ProblemError('expectation-failed', {
+      detail: 'The only expectation understood is 100-continue.',
+    });
     const answer = problemAnswer(error, pathOf(request.url), requestId);
     response.writeHead(answer.status, {
       ...answer.headers,

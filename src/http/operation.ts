@@ -23,12 +23,17 @@ export interface RequestContext {
 }
 
 type Declared<Headers> = { [Name in keyof Headers as string extends Name ? never : Name]: Headers[Name] };
-type Parameters<Id extends OperationId, Place extends 'path' | 'query' | 'header'> = operations[Id]['parameters'] extends {
+type Parameters<
+  Id extends OperationId,
+  Place extends 'path' | 'query' | 'header',
+> = operations[Id]['parameters'] extends {
   [P in Place]?: infer Members;
 }
   ? NonNullable<Members>
   : Record<string, never>;
-type RequestBody<Id extends OperationId> = operations[Id] extends { requestBody: { content: { 'application/json': infer Body } } }
+type RequestBody<Id extends OperationId> = operations[Id] extends {
+  requestBody: { content: { 'application/json': infer Body } };
+}
   ? Body
   : operations[Id] extends { requestBody?: { content: { 'application/json': infer Body } } }
     ? Body | undefined

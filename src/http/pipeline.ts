@@ -66,32 +66,41 @@ const publicPrincipal: Principal = { keyId: 'anonymous', name: 'anonymous', scop
  * idempotency, handler, answer, in the order of precedence that the contract documents.
  */
 export function createOperationHandler(route: OperationRoute, dependencies: PipelineDependencies): RequestHandler {
-  const mediaTypes = [...new Set(Object.entries(route.row.responses).flatMap(([status, type]) => (status < '300' && type !== null ? [type] : [])))];
-  return (request, response) => {
+  const mediaTypes = [
+    ...new Set(
+      Object.entries(route.row.responses).flatMap(([status, type]) => (status < '300' && type !== null ? [type] : [])),
+    ),
+  ];
+  return async (request, response) => {
     const started = performance.now();
     const requestId = requestIdOf(request);
     const progress: Progress = { keyId: undefined, body: undefined, headers: {} };
-    perform(route, dependencies, mediaTypes, request, response, requestId, progress)
-      .catch((error: unknown) => ({ answer: problemAnswer(error, request.path, requestId), error }))
-      .then(({ answer, error }) => {
-        const sent = sendAnswer(response, answer, requestId, progress.headers);
-        dependencies.onExchange({
-          operationId: route.operationId,
-          requestId,
-          method: request.method,
-          url: request.originalUrl,
-          requestHeaders: request.headers,
-          requestBody: progress.body,
-          answer: sent,
-          keyId: progress.keyId,
-          milliseconds: performance.now() - started,
-          error: error instanceof ProblemError && error.cause === undefined ? undefined : error,
-        });
-      })
-      .catch((error: unknown) => {
-        dependencies.log.error({ error, request_id: requestId }, 'answer could not be sent');
-        response.destroy();
+    let answer: RawAnswer;
+    let unexpected: unknown;
+    try {
+      answer = await perform(route, dependencies, mediaTypes, request, response, requestId, progress);
+    } catch (error) {
+      answer = problemAnswer(error, request.path, requestId);
+      if (!(error instanceof ProblemError) || error.cause !== undefined) unexpected = error;
+    }
+    try {
+      const sent = sendAnswer(response, answer, requestId, progress.headers);
+      dependencies.onExchange({
+        operationId: route.operationId,
+        requestId,
+        method: request.method,
+        url: request.originalUrl,
+        requestHeaders: request.headers,
+        requestBody: progress.body,
+        answer: sent,
+        keyId: progress.keyId,
+        milliseconds: performance.now() - started,
+        error: unexpected,
       });
+    } catch (error) {
+      dependencies.log.error({ error, request_id: requestId }, 'answer could not be sent');
+      response.destroy();
+    }
   };
 }
 
@@ -102,18 +111,17 @@ export function sendAnswer(
   requestId: string,
   headers: Readonly<Record<string, string>> = {},
 ): RawAnswer {
-  const withCommon: RawAnswer = {
-    ...answer,
-    headers: { 'cache-control': 'no-store', ...headers, ...answer.headers, 'x-request-id': requestId },
-  };
-  if (response.destroyed || response.headersSent) return withCommon;
-  const empty = answer.status === 204 || answer.status === 304;
-  response.writeHead(
-    answer.status,
-    empty ? withCommon.headers : { ...withCommon.headers, 'content-length': Buffer.byteLength(answer.body) },
-  );
-  response.end(empty ? undefined : answer.body);
-  return withCommon;
+  const all: Record<string, string> = { 'cache-control': 'no-store', 'x-request-id': requestId };
+  Object.assign(all, headers, answer.headers);
+  const sent: RawAnswer = { status: answer.status, headers: all, body: answer.body };
+  if (response.destroyed || response.headersSent) return sent;
+  if (answer.status === 204 || answer.status === 304) {
+    response.writeHead(answer.status, all).end();
+  } else {
+    all['content-length'] = String(Buffer.byteLength(answer.body));
+    response.writeHead(answer.status, all).end(answer.body);
+  }
+  return sent;
 }
 
 async function perform(
@@ -124,7 +132,7 @@ async function perform(
   response: Response,
   requestId: string,
   progress: Progress,
-): Promise<{ answer: RawAnswer; error?: unknown }> {
+): Promise<RawAnswer> {
   const { row } = route;
   const principal = row.scope === null ? publicPrincipal : await dependencies.authenticate(request.headers);
   if (row.scope !== null) {
@@ -136,7 +144,8 @@ async function perform(
   const body = row.body === 'none' ? undefined : await readJsonBody(request, response);
   progress.body = body;
   const parameters = parseParameters(row, request.params, searchOf(request.url), request.headers);
-  await validate(route, parameters, body);
+  if (!route.parameters(parameters)) throw await refusedParameters(route, parameters);
+  if (body === undefined ? row.body === 'required' : route.body?.(body) === false) throw await refusedBody(route, body);
 
   const key = idempotencyKey(parameters.headers['Idempotency-Key']);
   const run = async (resourceId?: string): Promise<RawAnswer> =>
@@ -144,7 +153,9 @@ async function perform(
       row,
       // The validators have just established what the types claim.
       await route.handler({
-        ...parameters,
+        path: parameters.path,
+        query: parameters.query,
+        headers: parameters.headers,
         body,
         context: createRequestContext({
           request,
@@ -153,11 +164,11 @@ async function perform(
           principal,
           log: dependencies.log,
           cancelOnHangUp: key === undefined,
-          ...(resourceId === undefined ? {} : { resourceId }),
+          resourceId,
         }),
       } as never),
     );
-  if (key === undefined) return { answer: notModified(request, await run()) };
+  if (key === undefined) return notModified(request, await run());
   const { answer, replayed } = await dependencies.idempotency.run(
     {
       scope: `${principal.keyId} ${route.operationId} ${request.path}`,
@@ -167,30 +178,24 @@ async function perform(
     },
     run,
   );
-  return { answer: replayed ? { ...answer, headers: { ...answer.headers, 'idempotency-replayed': 'true' } } : answer };
+  return replayed ? { ...answer, headers: { ...answer.headers, 'idempotency-replayed': 'true' } } : answer;
 }
 
-async function validate(route: OperationRoute, parameters: ParsedParameters, body: unknown): Promise<void> {
-  if (!route.parameters(parameters)) {
-    const thorough = (await route.thorough())[`${route.operationId}Parameters`] ?? route.parameters;
-    thorough(parameters);
-    throw invalidParameters(explainParameters(thorough.errors ?? []));
-  }
+async function refusedParameters(route: OperationRoute, parameters: ParsedParameters): Promise<ProblemError> {
+  const thorough = (await route.thorough())[`${route.operationId}Parameters`] ?? route.parameters;
+  thorough(parameters);
+  return invalidParameters(explainParameters(thorough.errors ?? []));
+}
+
+async function refusedBody(route: OperationRoute, body: unknown): Promise<ProblemError> {
   if (body === undefined) {
-    if (route.row.body === 'required') {
-      throw new ProblemError('invalid-request', {
-        detail: 'The request needs a body.',
-        errors: [{ detail: 'is required', pointer: '#' }],
-      });
-    }
-  } else if (route.body !== undefined && !route.body(body)) {
-    const thorough = (await route.thorough())[`${route.operationId}Body`] ?? route.body;
-    thorough(body);
-    throw new ProblemError('invalid-request', {
-      detail: 'The body of the request is not valid.',
-      errors: explainBody(thorough.errors ?? []),
-    });
+    const errors = [{ detail: 'is required', pointer: '#' }];
+    return new ProblemError('invalid-request', { detail: 'The request needs a body.', errors });
   }
+  const thorough = (await route.thorough())[`${route.operationId}Body`] ?? route.body;
+  thorough?.(body);
+  const errors = explainBody(thorough?.errors ?? []);
+  return new ProblemError('invalid-request', { detail: 'The body of the request is not valid.', errors });
 }
 
 function insufficientScope(scope: string): ProblemError {
@@ -217,7 +222,8 @@ function serialise(row: OperationRow, result: { status: number; headers?: object
   return {
     status: result.status,
     headers,
-    body: typeof result.body === 'string' && mediaType !== 'application/json' ? result.body : JSON.stringify(result.body),
+    body:
+      typeof result.body === 'string' && mediaType !== 'application/json' ? result.body : JSON.stringify(result.body),
   };
 }
 

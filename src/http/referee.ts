@@ -47,7 +47,8 @@ export function createReferee(document: object): Referee {
   return {
     async judge(exchange) {
       const { status, headers, body } = exchange.answer;
-      const visible = status < 500 && body !== '' && /^application\/(problem\+)?json\b/.test(headers['content-type'] ?? '');
+      const visible =
+        status < 500 && body !== '' && /^application\/(problem\+)?json\b/.test(headers['content-type'] ?? '');
       return {
         request: await ask(requests, exchange),
         answer: visible ? await ask(answers, exchange) : undefined,
@@ -94,7 +95,10 @@ async function ask(app: Express, exchange: RefereeExchange): Promise<Opinion> {
     method: exchange.method,
     url: exchange.url,
     // The validator keeps a compiled copy for every spelling of the media type, so it gets to see one only.
-    headers: { ...exchange.headers, ...(hasJson && contentType !== undefined ? { 'content-type': 'application/json' } : {}) },
+    headers: {
+      ...exchange.headers,
+      ...(hasJson && contentType !== undefined ? { 'content-type': 'application/json' } : {}),
+    },
     body: structuredClone(exchange.body),
   });
   const outcome = await new Promise<Outcome | undefined>((decide) => {

@@ -20,30 +20,52 @@ export interface RequestContextOptions {
   readonly log: Logger;
   /** False when the answer is kept under an idempotency key and so is wanted even after the caller left. */
   readonly cancelOnHangUp: boolean;
-  readonly resourceId?: string;
+  readonly resourceId: string | undefined;
 }
 
 /** Builds the context of one request. Signal, child logger and id are made only when a handler asks for them. */
 export function createRequestContext(options: RequestContextOptions): RequestContext {
-  const { request, response, requestId, principal } = options;
-  const traceparent = request.headers['traceparent'];
-  let signal: AbortSignal | undefined;
-  let log: Logger | undefined;
-  let resourceId = options.resourceId;
-  return {
-    requestId,
-    principal,
-    traceparent: typeof traceparent === 'string' && traceparentForm.test(traceparent) ? traceparent : undefined,
-    get signal() {
-      return (signal ??= options.cancelOnHangUp ? hangUpSignal(response) : new AbortController().signal);
-    },
-    get log() {
-      return (log ??= options.log.child({ request_id: requestId, key_id: principal.keyId }));
-    },
-    get resourceId() {
-      return (resourceId ??= randomUUID());
-    },
-  };
+  return new LazyRequestContext(options);
+}
+
+/** A class, because an object literal with accessors is several times slower to make, and one is made per request. */
+class LazyRequestContext implements RequestContext {
+  readonly #options: RequestContextOptions;
+  #signal: AbortSignal | undefined;
+  #log: Logger | undefined;
+  #resourceId: string | undefined;
+
+  constructor(options: RequestContextOptions) {
+    this.#options = options;
+    this.#resourceId = options.resourceId;
+  }
+
+  get requestId(): string {
+    return this.#options.requestId;
+  }
+
+  get principal(): Principal {
+    return this.#options.principal;
+  }
+
+  get traceparent(): string | undefined {
+    const field = this.#options.request.headers['traceparent'];
+    return typeof field === 'string' && traceparentForm.test(field) ? field : undefined;
+  }
+
+  get signal(): AbortSignal {
+    const { cancelOnHangUp, response } = this.#options;
+    return (this.#signal ??= cancelOnHangUp ? hangUpSignal(response) : new AbortController().signal);
+  }
+
+  get log(): Logger {
+    const { log, requestId, principal } = this.#options;
+    return (this.#log ??= log.child({ request_id: requestId, key_id: principal.keyId }));
+  }
+
+  get resourceId(): string {
+    return (this.#resourceId ??= randomUUID());
+  }
 }
 
 function hangUpSignal(response: ServerResponse): AbortSignal {

@@ -10,24 +10,37 @@ import { requestIdOf } from './request-context.ts';
 
 type Methods = Map<string, RequestHandler>;
 
-/** Mounts every operation of the contract on an Express application; unknown paths and methods are problem answers. */
+/**
+ * Mounts every operation of the contract on an Express application; unknown paths and methods are problem answers.
+ * @param before middleware that sees every request first
+ * @param pages static pages by path, outside the contract
+ */
 export function createRouter(
   handlers: OperationHandlers,
   dependencies: PipelineDependencies,
   before: readonly RequestHandler[] = [],
+  pages: Readonly<Record<string, RequestHandler>> = {},
 ): Express {
   const application = express();
   application.disable('x-powered-by').disable('etag').enable('case sensitive routing').enable('strict routing');
   application.set('query parser', false);
   for (const middleware of before) application.use(middleware);
+  for (const [path, page] of Object.entries(pages)) application.get(path, page);
   for (const [path, methods] of routes(handlers, dependencies)) application.all(path, dispatch(methods, dependencies));
   application.use((request: Request, response: Response) => {
-    refuse(request, response, dependencies, new ProblemError('route-not-found', { detail: 'There is nothing at this path.' }));
+    refuse(
+      request,
+      response,
+      dependencies,
+      new ProblemError('route-not-found', { detail: 'There is nothing at this path.' }),
+    );
   });
   // Express itself only fails on paths that are not validly percent-encoded; it knows error handlers by their four arguments.
   application.use((error: unknown, request: Request, response: Response, _next: unknown) => {
     const malformed = error instanceof URIError || (error as { status?: unknown }).status === 400;
-    const problem = malformed ? new ProblemError('bad-request', { detail: 'The path is not validly percent-encoded.' }) : error;
+    const problem = malformed
+      ? new ProblemError('bad-request', { detail: 'The path is not validly percent-encoded.' })
+      : error;
     refuse(request, response, dependencies, problem);
   });
   return application;

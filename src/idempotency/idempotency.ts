@@ -66,7 +66,9 @@ export function createIdempotency(store: IdempotencyStore, now: () => number = D
   return {
     async run({ scope, key, body, leaseMs }, work) {
       const id = createHash('sha256').update(`${scope}\n${key}`).digest('hex');
-      const fingerprint = createHash('sha256').update(canonical(body) ?? '').digest('hex');
+      const fingerprint = createHash('sha256')
+        .update(canonical(body) ?? '')
+        .digest('hex');
       const { record, mine } = await claim(id, fingerprint, leaseMs);
       if (!mine) return { answer: await replay(record, fingerprint, now, work), replayed: true };
       let answer: KeptAnswer;
@@ -74,8 +76,12 @@ export function createIdempotency(store: IdempotencyStore, now: () => number = D
         answer = await work(record.resourceId);
       } catch (error) {
         // A refusal frees the key. After an outage or a fault nobody knows what was written, so the next try has to go
-        // on under the same reserved id. Should either fail, the lease ends by itself; the caller needs the first error.
-        const refused = error instanceof ProblemError && error.status !== 500 && error.status !== 503;
+        // on under the same reserved id; so it has to when the work of an earlier try turns out to be still under way.
+        // Should either fail, the lease ends by itself; the caller needs the first error.
+        const refused =
+          error instanceof ProblemError &&
+          ![500, 503].includes(error.status) &&
+          error.type !== 'idempotency-key-in-use';
         await (refused ? store.release(record) : store.yieldLease(record)).catch(() => undefined);
         throw error;
       }

@@ -49,7 +49,10 @@ export const idempotencyIndexes: CollectionIndexes = {
 
 export function createIdempotencyStore(database: Database): IdempotencyStore {
   const records: Collection<IdempotencyDocument> = database.db.collection(collectionName);
-  const owned = (record: IdempotencyRecord): { _id: string; owner: string } => ({ _id: record.id, owner: record.owner });
+  const owned = (record: IdempotencyRecord): { _id: string; owner: string } => ({
+    _id: record.id,
+    owner: record.owner,
+  });
 
   return {
     async insert(record) {

@@ -62,7 +62,9 @@ function checkBody(name: string, declared: DeclaredResponse, { headers, text }: 
   let validate = compiled.get(name);
   if (validate === undefined) compiled.set(name, (validate = ajv.compile(close(media.schema))));
   if (validate(JSON.parse(text))) return [];
-  return (validate.errors ?? []).map((error) => `body ${error.instancePath} ${error.message ?? ''} ${JSON.stringify(error.params)}`);
+  return (validate.errors ?? []).map(
+    (error) => `body ${error.instancePath} ${error.message ?? ''} ${JSON.stringify(error.params)}`,
+  );
 }
 
 function checkHeaders(declared: DeclaredResponse, { headers }: WireAnswer): string[] {
@@ -92,7 +94,8 @@ function checkProblem(row: OperationRow, { status, headers, text }: WireAnswer):
   const declared = (problems as Record<string, { status: number; title: string }>)[slug];
   const wrong: string[] = [];
   if (!row.problems.includes(slug)) wrong.push(`problem type ${slug} is not declared`);
-  if (declared?.status !== status || body.status !== status) wrong.push(`problem type ${slug} does not belong to ${status}`);
+  if (declared?.status !== status || body.status !== status)
+    wrong.push(`problem type ${slug} does not belong to ${status}`);
   return wrong;
 }
 

@@ -5,7 +5,7 @@ import { z } from 'zod';
 import type { DatabaseLog } from '../log.ts';
 import { readJson, writeJson } from './json-file.ts';
 import { installerEnvironment, type Environment } from './processes.ts';
-import { runCommand } from './run-command.ts';
+import { CommandError, runCommand } from './run-command.ts';
 
 /**
  * The release that is fetched. 7.0 and not 8: a standalone mongod 8.0 is reported to lose journaled majority writes on
@@ -49,10 +49,9 @@ export async function downloadMongod({ cacheDir, env, log, version, now }: Downl
   try {
     return await download(downloadDir, version, env, log);
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
-    const firstLine = reason.split('\n').slice(0, 2).join(' ');
-    await writeJson(failureFile, { version, at: now().toISOString(), reason: firstLine });
-    throw new Error(`the download failed: ${firstLine}`, { cause: error });
+    const reason = reasonOf(error);
+    await writeJson(failureFile, { version, at: now().toISOString(), reason });
+    throw new Error(`the download failed: ${reason}`, { cause: error });
   }
 }
 
@@ -75,4 +74,9 @@ async function download(downloadDir: string, version: string, env: Environment, 
   const path = lines.at(-1)?.replace(/^path: /, '');
   if (path === undefined) throw new Error('it printed no path');
   return path;
+}
+
+function reasonOf(error: unknown): string {
+  const failed = error instanceof CommandError ? /^failed: (.*)/.exec(error.lastLine ?? '')?.[1] : undefined;
+  return failed ?? (error instanceof Error ? error.message : String(error));
 }

@@ -17,9 +17,13 @@ export interface CommandOptions {
 
 /** A command failed, could not be started, or took too long. The message ends with its last lines of output. */
 export class CommandError extends Error {
-  constructor(message: string) {
-    super(message);
+  readonly lastLine: string | undefined;
+
+  constructor(reason: string, lines: readonly string[] = []) {
+    const output = lines.filter((line) => line.trim() !== '').join('\n');
+    super(output === '' ? reason : `${reason}:\n${output}`);
     this.name = 'CommandError';
+    this.lastLine = lines.at(-1);
   }
 }
 
@@ -38,7 +42,7 @@ export function runCommand(command: string, args: readonly string[], options: Co
     const end = (reason: string): void => {
       if (child.pid !== undefined) killGroup(child.pid);
       finish(() => {
-        reject(new CommandError(withOutput(reason, lines)));
+        reject(new CommandError(reason, lines));
       });
     };
     const limit = setTimeout(end, limitMs, `it took longer than ${Math.round(limitMs / 1_000)} s`);
@@ -70,7 +74,7 @@ export function runCommand(command: string, args: readonly string[], options: Co
     child.on('close', (code) => {
       finish(() => {
         if (code === 0) resolve(lines);
-        else reject(new CommandError(withOutput(`it ended with exit code ${String(code)}`, lines)));
+        else reject(new CommandError(`it ended with exit code ${String(code)}`, lines));
       });
     });
   });
@@ -83,9 +87,4 @@ function killGroup(pid: number): void {
   } catch {
     // It ended by itself meanwhile.
   }
-}
-
-function withOutput(reason: string, lines: readonly string[]): string {
-  const output = lines.filter((line) => line.trim() !== '').join('\n');
-  return output === '' ? reason : `${reason}:\n${output}`;
 }

@@ -1,0 +1,60 @@
+import type { components } from '../../generated/types.ts';
+import type { OperationHandlers } from '../http/operation.ts';
+import { nextPageLink } from '../http/page.ts';
+import type { ApiKeys } from './api-keys.ts';
+import type { StoredApiKey } from './store.ts';
+
+type ApiKeyOperations = Pick<OperationHandlers, 'createApiKey' | 'listApiKeys' | 'getApiKey' | 'revokeApiKey'>;
+
+const path = '/api/v1/api-keys';
+
+export function apiKeyOperations(apiKeys: ApiKeys): ApiKeyOperations {
+  return {
+    async createApiKey({ body, context }) {
+      const expiresAt = body.expires_at === undefined ? undefined : new Date(body.expires_at);
+      const { name, scopes } = body;
+      const { record, key } = await apiKeys.create({ name, scopes, expiresAt }, context.principal.scopes);
+      return {
+        status: 201,
+        headers: { Location: `${path}/${record.id}`, ETag: etagOf(record) },
+        body: { ...toApiKey(record), key },
+      };
+    },
+    async listApiKeys({ query }) {
+      const { limit = 100, offset = 0 } = query;
+      const { keys, total } = await apiKeys.list(limit, offset);
+      const pagination = { total, limit, offset };
+      return {
+        status: 200,
+        headers: nextPageLink(path, pagination, keys.length),
+        body: { data: keys.map(toApiKey), pagination },
+      };
+    },
+    async getApiKey({ path: { id } }) {
+      const key = await apiKeys.get(id);
+      return { status: 200, headers: { ETag: etagOf(key) }, body: toApiKey(key) };
+    },
+    async revokeApiKey({ path: { id } }) {
+      const key = await apiKeys.revoke(id);
+      return { status: 200, headers: { ETag: etagOf(key) }, body: toApiKey(key) };
+    },
+  };
+}
+
+/** The last use is written without counting the revision up, so it is part of the tag. */
+function etagOf(key: StoredApiKey): string {
+  return `"${key.id}.${key.revision}.${key.lastUsedAt?.getTime() ?? 0}"`;
+}
+
+function toApiKey(key: StoredApiKey): components['schemas']['ApiKey'] {
+  return {
+    id: key.id,
+    name: key.name,
+    prefix: `pgw_${key.id.replaceAll('-', '')}`,
+    scopes: [...key.scopes],
+    created_at: key.createdAt.toISOString(),
+    ...(key.expiresAt === undefined ? {} : { expires_at: key.expiresAt.toISOString() }),
+    ...(key.lastUsedAt === undefined ? {} : { last_used_at: key.lastUsedAt.toISOString() }),
+    ...(key.revokedAt === undefined ? {} : { revoked_at: key.revokedAt.toISOString() }),
+  };
+}

@@ -1,0 +1,168 @@
+import cors from 'cors';
+import type { Express, RequestHandler } from 'express';
+import type { Logger } from 'pino';
+import document from '../generated/openapi.json' with { type: 'json' };
+import { operationTable, type OperationRow, type Scope } from '../generated/operations.ts';
+import { createApiKeys } from './api-keys/api-keys.ts';
+import { createAuthentication } from './api-keys/authentication.ts';
+import { apiKeyOperations } from './api-keys/operations.ts';
+import { apiKeyIndexes, createApiKeyStore, type ApiKeyStore } from './api-keys/store.ts';
+import type { BlobStore } from './blobs/blob-store.ts';
+import type { Config } from './config.ts';
+import type { Database } from './db/client.ts';
+import type { CollectionIndexes } from './db/indexes.ts';
+import type { OperationHandlers } from './http/operation.ts';
+import type { Exchange } from './http/pipeline.ts';
+import { createRateLimiter } from './http/rate-limit.ts';
+import { serveReferencePage } from './http/reference-page.ts';
+import { createRouter } from './http/router.ts';
+import { createShadow } from './http/shadow.ts';
+import { createIdempotency } from './idempotency/idempotency.ts';
+import { createIdempotencyStore, idempotencyIndexes } from './idempotency/store.ts';
+import { createInvoke } from './invoke/invoke.ts';
+import { invokeOperations } from './invoke/operations.ts';
+import type { Chore } from './maintenance.ts';
+import type { Metrics } from './observability/metrics.ts';
+import { recordExchange } from './observability/record-exchange.ts';
+import { createPrompts } from './prompts/prompts.ts';
+import { promptOperations } from './prompts/operations.ts';
+import { createPromptStore, promptIndexes } from './prompts/store.ts';
+import { providerOperations } from './providers/operations.ts';
+import type { ProviderRegistry } from './providers/provider.ts';
+import { serviceOperations } from './service/operations.ts';
+import { testRunOperations } from './test-runs/operations.ts';
+import { createTestRunStore, testRunIndexes } from './test-runs/store.ts';
+import { createTestRuns } from './test-runs/test-runs.ts';
+
+export interface AppDependencies {
+  readonly config: Config;
+  readonly database: Database;
+  readonly blobs: BlobStore;
+  readonly providers: ProviderRegistry;
+  readonly metrics: Metrics;
+  readonly log: Logger;
+  /** True once the process was asked to stop. */
+  readonly isStopping: () => boolean;
+  /** Told of every answer, after log and metrics. */
+  readonly onExchange?: (exchange: Exchange) => void;
+}
+
+/** The service without its sockets. */
+export interface App {
+  readonly application: Express;
+  readonly apiKeyStore: ApiKeyStore;
+  readonly chores: readonly Chore[];
+  /** Waits for work that outlives its request, at most so many milliseconds. */
+  drain(timeoutMs: number): Promise<void>;
+}
+
+/** Every collection's indexes, made at start. */
+export const indexes: readonly CollectionIndexes[] = [
+  apiKeyIndexes,
+  idempotencyIndexes,
+  promptIndexes,
+  testRunIndexes,
+].flat();
+
+/** Every scope that the contract knows, as the administrator has them. */
+export const allScopes: readonly Scope[] = document.components.schemas.Scope.enum as Scope[];
+
+/** Wires stores, rules and operations together. */
+export function createApp(dependencies: AppDependencies): App {
+  const { config, database, blobs, providers, metrics, log } = dependencies;
+  const apiKeyStore = createApiKeyStore(database);
+  const authentication = createAuthentication({
+    store: apiKeyStore,
+    allScopes: new Set(allScopes),
+    adminKey: config.security.adminApiKey,
+    onError: (error) => {
+      log.debug({ error }, 'last use of a key not recorded');
+    },
+  });
+  const apiKeys = createApiKeys({
+    store: apiKeyStore,
+    onRevoked: (id) => {
+      authentication.forget(id);
+    },
+  });
+  const prompts = createPrompts({
+    store: createPromptStore(database),
+    cascades: [(promptId) => testRuns.deleteAllOf(promptId)],
+  });
+  const testRuns = createTestRuns({
+    store: createTestRunStore(database),
+    ...{ blobs, prompts, providers, metrics, log },
+    timeoutMs: config.invoke.timeoutMs,
+  });
+  const invoke = createInvoke({ prompts, providers, metrics, settings: config.invoke });
+
+  const handlers: OperationHandlers = {
+    ...promptOperations(prompts),
+    ...invokeOperations(invoke),
+    ...testRunOperations(testRuns),
+    ...providerOperations(providers),
+    ...apiKeyOperations(apiKeys),
+    ...serviceOperations({
+      metrics,
+      checkDatabase: () => database.ping(),
+      checkStorage: () => blobs.check(),
+      isStopping: dependencies.isStopping,
+    }),
+  };
+
+  const shadow = config.http.contractReferee ? createShadow({ document, metrics, log }) : undefined;
+  const application = createRouter(
+    handlers,
+    {
+      authenticate: (headers) => authentication.authenticate(headers),
+      rateLimiter: createRateLimiter(config.http.rateLimit),
+      idempotency: createIdempotency(createIdempotencyStore(database)),
+      log,
+      idempotencyLeaseMs: () => config.invoke.timeoutMs + leaseMarginMs,
+      onExchange: (exchange) => {
+        recordExchange(exchange, log, metrics);
+        shadow?.(exchange);
+        dependencies.onExchange?.(exchange);
+      },
+    },
+    [...corsFor(config.http.corsOrigins)],
+    { '/docs': serveReferencePage(new URL('../generated/docs.html', import.meta.url)) },
+  );
+  return {
+    application,
+    apiKeyStore,
+    chores: [
+      { name: 'test runs', everyMs: 10_000, run: () => testRuns.sweep() },
+      { name: 'prompts', everyMs: 60_000, run: () => prompts.sweep() },
+      { name: 'archived versions', everyMs: 24 * 3_600_000, run: () => prompts.sweepVersions() },
+      { name: 'prompt versions', everyMs: 24 * 3_600_000, run: () => prompts.sweepVersions() },
+    ],
+    drain: (timeoutMs) => testRuns.drain(timeoutMs),
+  };
+}
+
+/** Beyond the deadline of the work itself: reading, rendering and storing. */
+const leaseMarginMs = 30_000;
+
+function corsFor(origins: readonly string[]): RequestHandler[] {
+  if (origins.length === 0) return [];
+  const rows: readonly OperationRow[] = Object.values(operationTable);
+  const responses: Record<string, { headers?: object }> = document.components.responses;
+  const headerParameters = rows.flatMap(({ parameters }) => parameters.filter(({ in: place }) => place === 'header'));
+  return [
+    cors({
+      origin: [...origins],
+      methods: unique(rows.map(({ method }) => method)),
+      allowedHeaders: unique([
+        ...['Authorization', 'Content-Type', 'X-API-Key', 'X-Request-Id', 'traceparent'],
+        ...headerParameters.map(({ name }) => name),
+      ]),
+      exposedHeaders: unique(Object.values(responses).flatMap(({ headers = {} }) => Object.keys(headers))),
+      maxAge: 600,
+    }),
+  ];
+}
+
+function unique(names: readonly string[]): string[] {
+  return [...new Set(names)];
+}

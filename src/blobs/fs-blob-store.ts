@@ -1,0 +1,178 @@
+import { randomUUID } from 'node:crypto';
+import { mkdir, open, readdir, readFile, rename, rm, rmdir, stat, unlink } from 'node:fs/promises';
+import { dirname, join, resolve } from 'node:path';
+import { assertBlobKey, assertBlobPrefix, assertBlobSize, storageUnavailable, type BlobStore } from './blob-store.ts';
+
+/** Inside the store's folder, so that a rename stays within one file system. No key starts with a dot. */
+const temporaryFolder = '.tmp';
+/** Milliseconds after which a temporary file belongs to a process that died. */
+const abandonedAfter = 60 * 60_000;
+/** A folder can vanish between being made and being used, when another key in it is deleted. */
+const putAttempts = 5;
+
+/**
+ * Keeps each object in a file of that name under a folder, which is made when needed. Several processes may share
+ * it. Content types are not kept.
+ */
+export function createFsBlobStore(directory: string): BlobStore {
+  const root = resolve(directory);
+  const fileOf = (key: string): string => {
+    assertBlobKey(key);
+    return join(root, key);
+  };
+  let prepared: Promise<void> | undefined;
+  /** Makes the folder and removes what killed processes left; once, but again after a failure. */
+  const prepare = (): Promise<void> => {
+    prepared ??= prepareFolder(root).catch((error: unknown) => {
+      prepared = undefined;
+      throw error;
+    });
+    return prepared;
+  };
+  return {
+    async put(key, body) {
+      const file = fileOf(key);
+      assertBlobSize(body.byteLength);
+      await available(async () => {
+        await prepare();
+        await writeDurably(root, file, body);
+      });
+    },
+    async get(key) {
+      const file = fileOf(key);
+      return available(() => unlessMissing(readFile(file)));
+    },
+    async delete(key) {
+      const file = fileOf(key);
+      await available(async () => {
+        await unlessMissing(unlink(file));
+        await syncFolder(await removeEmptyFolders(root, dirname(file)));
+      });
+    },
+    async *list(prefix) {
+      assertBlobPrefix(prefix);
+      yield* filesUnder(root, prefix);
+    },
+    async check() {
+      await available(async () => {
+        await mkdir(join(root, temporaryFolder), { recursive: true });
+        const probe = temporaryFile(root);
+        await (await open(probe, 'wx')).close();
+        await unlink(probe);
+      });
+    },
+    close: () => Promise.resolve(),
+  };
+}
+
+function temporaryFile(root: string): string {
+  return join(root, temporaryFolder, randomUUID());
+}
+
+/** Writes beside the target, makes it durable, and only then gives it its name; the name is made durable too. */
+async function writeDurably(root: string, file: string, body: Uint8Array): Promise<void> {
+  const temporary = temporaryFile(root);
+  try {
+    const handle = await open(temporary, 'wx', 0o600);
+    try {
+      await handle.writeFile(body);
+      await handle.sync();
+    } finally {
+      await handle.close();
+    }
+    for (let attempt = 1; ; attempt++) {
+      await makeFolder(dirname(file));
+      const isDone = await rename(temporary, file).then(
+        () => true,
+        (error: unknown) => {
+          if (codeOf(error) === 'ENOENT' && attempt < putAttempts) return false;
+          throw error;
+        },
+      );
+      if (isDone) break;
+    }
+    await syncFolder(dirname(file));
+  } catch (error) {
+    await rm(temporary, { force: true }).catch(() => undefined);
+    throw error;
+  }
+}
+
+/** Makes a folder with its parents, each one's name durable. */
+async function makeFolder(folder: string): Promise<void> {
+  const firstMade = await mkdir(folder, { recursive: true, mode: 0o700 });
+  if (firstMade === undefined) return;
+  for (let made = folder; made.length >= firstMade.length; made = dirname(made)) await syncFolder(dirname(made));
+}
+
+/** A folder that is gone has no names left to make durable. */
+async function syncFolder(folder: string): Promise<void> {
+  const handle = await unlessMissing(open(folder, 'r'));
+  if (handle === undefined) return;
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}
+
+/** Removes a folder and its parents as far as they are empty. @returns the first one that stays */
+async function removeEmptyFolders(root: string, folder: string): Promise<string> {
+  let current = folder;
+  while (current !== root) {
+    const isGone = await rmdir(current).then(
+      () => true,
+      (error: unknown) => codeOf(error) === 'ENOENT',
+    );
+    if (!isGone) break;
+    current = dirname(current);
+  }
+  return current;
+}
+
+async function prepareFolder(root: string): Promise<void> {
+  const folder = join(root, temporaryFolder);
+  await makeFolder(folder);
+  for (const name of await readdir(folder)) {
+    const file = join(folder, name);
+    const written = (await unlessMissing(stat(file)))?.mtimeMs ?? Infinity;
+    if (Date.now() - written > abandonedAfter) await rm(file, { force: true });
+  }
+}
+
+async function* filesUnder(root: string, prefix: string): AsyncGenerator<string> {
+  const read = (): Promise<{ name: string; isFolder: boolean }[]> =>
+    available(async () => {
+      const entries = (await unlessMissing(readdir(join(root, prefix), { withFileTypes: true }))) ?? [];
+      return entries.map((entry) => ({ name: entry.name, isFolder: entry.isDirectory() }));
+    });
+  for (const { name, isFolder } of await read()) {
+    if (name.startsWith('.')) continue;
+    if (isFolder) yield* filesUnder(root, `${prefix}${name}/`);
+    else yield prefix + name;
+  }
+}
+
+/** Undefined where there is no such file: a part of its path is missing, or is a file, or it is a folder itself. */
+async function unlessMissing<Result>(work: Promise<Result>): Promise<Result | undefined> {
+  try {
+    return await work;
+  } catch (error) {
+    if (['ENOENT', 'ENOTDIR', 'EISDIR'].includes(codeOf(error) ?? '')) return undefined;
+    throw error;
+  }
+}
+
+/** Turns errors of the file system (full, read-only, no permission …) into the 503 problem. */
+async function available<Result>(work: () => Promise<Result>): Promise<Result> {
+  try {
+    return await work();
+  } catch (error) {
+    throw codeOf(error) === undefined ? error : storageUnavailable(error);
+  }
+}
+
+/** The code of a system error, such as `ENOSPC`. */
+function codeOf(error: unknown): string | undefined {
+  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined;
+}

@@ -1,0 +1,156 @@
+import type * as S3 from '@aws-sdk/client-s3';
+import { assertBlobKey, assertBlobPrefix, assertBlobSize, storageUnavailable, type BlobStore } from './blob-store.ts';
+
+export interface S3BlobStoreOptions {
+  readonly bucket: string;
+  /** Left out for Amazon S3. */
+  readonly endpoint?: string | undefined;
+  readonly region: string;
+  /** Whether the bucket stands in the path (true) or in the host name. */
+  readonly forcePathStyle: boolean;
+  /** When requests carry checksums; not every S3-compatible service understands them. */
+  readonly checksums: 'when-required' | 'when-supported';
+  /** Put before every key; empty, or ends with a slash. */
+  readonly prefix: string;
+  /** Left out, the AWS SDK looks where it always does: environment, profiles, roles. */
+  readonly credentials?: { readonly accessKeyId: string; readonly secretAccessKey: string };
+  /** Milliseconds for an operation with all its attempts, and as long again for each MiB sent. 5,000 by default. */
+  readonly limitMs?: number;
+}
+
+/** The SDK and a client of it. */
+interface Connection {
+  readonly sdk: typeof S3;
+  readonly client: S3.S3Client;
+}
+
+const defaultLimitMs = 5_000;
+const maxAttempts = 2;
+/** Milliseconds for reading an answer, however slowly it arrives. */
+const readLimitMs = 60_000;
+const mebibyte = 1024 * 1024;
+
+/**
+ * Keeps objects in a bucket of Amazon S3 or a compatible service. The SDK is loaded on first use: it takes a while,
+ * and most processes start without needing it.
+ */
+export function createS3BlobStore(options: S3BlobStoreOptions): BlobStore {
+  const { bucket, prefix, limitMs = defaultLimitMs } = options;
+  let loading: Promise<Connection> | undefined;
+  const load = (): Promise<Connection> => (loading ??= loadClient(options, limitMs));
+  const nameOf = (key: string): { Bucket: string; Key: string } => {
+    assertBlobKey(key);
+    return { Bucket: bucket, Key: prefix + key };
+  };
+  return {
+    async put(key, body, contentType) {
+      const name = nameOf(key);
+      assertBlobSize(body.byteLength);
+      const { sdk, client } = await load();
+      const limit = limitMs * (1 + body.byteLength / mebibyte);
+      await available(() =>
+        client.send(new sdk.PutObjectCommand({ ...name, Body: body, ContentType: contentType }), within(limit)),
+      );
+    },
+    async get(key) {
+      const name = nameOf(key);
+      const { sdk, client } = await load();
+      return available(async () => {
+        try {
+          const { Body, ContentLength } = await client.send(new sdk.GetObjectCommand(name), {
+            ...within(limitMs),
+            abortSignal: AbortSignal.timeout(readLimitMs),
+          });
+          assertBlobSize(ContentLength ?? 0);
+          return await Body?.transformToByteArray();
+        } catch (error) {
+          if (isMissingObject(error)) return undefined;
+          throw error;
+        }
+      });
+    },
+    async delete(key) {
+      const name = nameOf(key);
+      const { sdk, client } = await load();
+      await available(async () => {
+        try {
+          await client.send(new sdk.DeleteObjectCommand(name), within(limitMs));
+        } catch (error) {
+          if (!isMissingObject(error)) throw error;
+        }
+      });
+    },
+    async *list(keyPrefix) {
+      assertBlobPrefix(keyPrefix);
+      const { sdk, client } = await load();
+      let token: string | undefined;
+      do {
+        const page = await available(() =>
+          client.send(
+            new sdk.ListObjectsV2Command({ Bucket: bucket, Prefix: prefix + keyPrefix, ContinuationToken: token }),
+            within(limitMs),
+          ),
+        );
+        for (const { Key } of page.Contents ?? []) {
+          if (Key !== undefined) yield Key.slice(prefix.length);
+        }
+        token = page.NextContinuationToken;
+      } while (token !== undefined);
+    },
+    async check() {
+      const { sdk, client } = await load();
+      await available(() => client.send(new sdk.HeadBucketCommand({ Bucket: bucket }), within(limitMs)));
+    },
+    async close() {
+      if (loading !== undefined) (await loading).client.destroy();
+    },
+  };
+}
+
+async function loadClient(options: S3BlobStoreOptions, limitMs: number): Promise<Connection> {
+  const sdk = await import('@aws-sdk/client-s3');
+  const checksums = options.checksums === 'when-required' ? 'WHEN_REQUIRED' : 'WHEN_SUPPORTED';
+  const client = new sdk.S3Client({
+    region: options.region,
+    ...(options.endpoint !== undefined && { endpoint: options.endpoint }),
+    ...(options.credentials !== undefined && { credentials: options.credentials }),
+    forcePathStyle: options.forcePathStyle,
+    requestChecksumCalculation: checksums,
+    responseChecksumValidation: checksums,
+    maxAttempts,
+    requestHandler: {
+      connectionTimeout: Math.min(limitMs / maxAttempts, 2_000),
+      // Silence in the middle of an answer; a timeout before its beginning is set for each request.
+      socketTimeout: limitMs,
+      throwOnRequestTimeout: true,
+    },
+  });
+  return { sdk, client };
+}
+
+/** Time limits of one operation: for each attempt, and for all of them. */
+function within(limitMs: number): { requestTimeout: number; abortSignal: AbortSignal } {
+  return { requestTimeout: limitMs / maxAttempts, abortSignal: AbortSignal.timeout(limitMs) };
+}
+
+/** Services differ in the code they give, but a missing bucket always has one of its own. */
+function isMissingObject(error: unknown): boolean {
+  if (!(error instanceof Error) || error.name === 'NoSuchBucket') return false;
+  return error.name === 'NoSuchKey' || statusOf(error) === 404;
+}
+
+function statusOf(error: Error): unknown {
+  const metadata: unknown = '$metadata' in error ? error.$metadata : undefined;
+  return typeof metadata === 'object' && metadata !== null && 'httpStatusCode' in metadata
+    ? metadata.httpStatusCode
+    : undefined;
+}
+
+/** Whatever the SDK throws (network, time limits, refusals, missing credentials, nonsense) is the 503 problem. */
+async function available<Result>(work: () => Promise<Result>): Promise<Result> {
+  try {
+    return await work();
+  } catch (error) {
+    throw storageUnavailable(error);
+  }
+}

@@ -1,0 +1,85 @@
+import type { Logger } from 'pino';
+import type { Metrics } from '../observability/metrics.ts';
+import type { Exchange } from './pipeline.ts';
+import type { Referee, Verdict } from './referee.ts';
+
+export interface ShadowDependencies {
+  readonly document: object;
+  readonly metrics: Metrics;
+  readonly log: Logger;
+}
+
+/** Exchanges waiting for the referee, at most; more are not judged. */
+const mostWaiting = 100;
+
+/** Shows live traffic to the contract referee after it was answered; disagreements go to log and metrics. */
+export function createShadow({ document, metrics, log }: ShadowDependencies): (exchange: Exchange) => void {
+  let referee: Promise<Referee> | undefined;
+  let waiting = 0;
+  return (exchange) => {
+    if (exchange.operationId === undefined || waiting >= mostWaiting) return;
+    waiting += 1;
+    const operation = exchange.operationId;
+    referee ??= import('./referee.ts').then(({ createReferee }) => createReferee(document));
+    referee
+      .then((judge) =>
+        judge.judge({
+          method: exchange.method,
+          url: exchange.url,
+          headers: exchange.requestHeaders,
+          body: exchange.requestBody,
+          answer: exchange.answer,
+        }),
+      )
+      .then((verdict) => {
+        for (const disagreement of disagreements(exchange, verdict)) {
+          metrics.countRefereeDisagreement(operation);
+          log.warn({ request_id: exchange.requestId, operation, disagreement }, 'contract referee disagrees');
+        }
+      })
+      .catch((error: unknown) => {
+        log.error({ error, request_id: exchange.requestId }, 'contract referee failed');
+      })
+      .finally(() => {
+        waiting -= 1;
+      });
+  };
+}
+
+/** Problem types that say a request broke the contract in a way the referee can see. */
+const contractProblems = new Set(['invalid-request', 'unsupported-media-type']);
+/** Problem types that are decided before, or beside, what the contract says about parameters and body. */
+const unseenProblems = new Set([
+  'unauthenticated',
+  'insufficient-scope',
+  'rate-limited',
+  'not-acceptable',
+  'content-too-large',
+  'malformed-body',
+  'bad-request',
+]);
+
+/**
+ * In what service and referee differ. The service may answer `invalid-request` for rules that the contract cannot
+ * express, so a refusal that the referee does not share is a disagreement only by name.
+ */
+export function disagreements(exchange: Exchange, verdict: Verdict): string[] {
+  const found: string[] = [];
+  const problem = problemOf(exchange);
+  const comparable = exchange.method !== 'HEAD' && exchange.method !== 'OPTIONS' && !unseenProblems.has(problem ?? '');
+  if (comparable) {
+    const refused = contractProblems.has(problem ?? '');
+    if (refused && verdict.request.accepted) found.push('the service refused a request that the referee accepts');
+    if (!refused && !verdict.request.accepted) found.push(`the referee refuses the request: ${verdict.request.reason}`);
+  }
+  if (verdict.answer !== undefined && !verdict.answer.accepted) {
+    found.push(`the referee refuses the answer: ${verdict.answer.reason}`);
+  }
+  return found;
+}
+
+function problemOf({ answer }: Exchange): string | undefined {
+  if (answer.headers['content-type'] !== 'application/problem+json') return undefined;
+  const { type } = JSON.parse(answer.body) as { type: string };
+  return type.slice(type.lastIndexOf(':') + 1);
+}

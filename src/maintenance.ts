@@ -1,0 +1,42 @@
+import type { Logger } from 'pino';
+
+/** Work that some process has to do every now and then, and that any process may do at any time. */
+export interface Chore {
+  readonly name: string;
+  readonly everyMs: number;
+  readonly run: () => Promise<void>;
+}
+
+/** Runs chores side by side, each after a random part of its first interval and never twice at once. */
+export function startMaintenance(
+  chores: readonly Chore[],
+  log: Logger,
+  random: () => number = Math.random,
+): { stop(): Promise<void> } {
+  let stopped = false;
+  const timers = new Map<string, NodeJS.Timeout>();
+  const running = new Map<string, Promise<void>>();
+  const schedule = (chore: Chore, inMs: number): void => {
+    const timer = setTimeout(() => {
+      const work = chore
+        .run()
+        .catch((error: unknown) => {
+          log.warn({ error, chore: chore.name }, 'maintenance failed, it will be tried again');
+        })
+        .finally(() => {
+          running.delete(chore.name);
+          if (!stopped) schedule(chore, chore.everyMs);
+        });
+      running.set(chore.name, work);
+    }, inMs);
+    timers.set(chore.name, timer.unref());
+  };
+  for (const chore of chores) schedule(chore, chore.everyMs * (0.2 + 0.8 * random()));
+  return {
+    async stop() {
+      stopped = true;
+      for (const timer of timers.values()) clearTimeout(timer);
+      await Promise.all(running.values());
+    },
+  };
+}

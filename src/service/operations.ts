@@ -1,0 +1,54 @@
+import document from '../../generated/openapi.json' with { type: 'json' };
+import { ProblemError } from '../errors/problem-error.ts';
+import type { OperationHandlers } from '../http/operation.ts';
+import type { Metrics } from '../observability/metrics.ts';
+
+export interface ServiceDependencies {
+  readonly metrics: Metrics;
+  readonly checkDatabase: () => Promise<void>;
+  readonly checkStorage: () => Promise<void>;
+  /** True once the process was asked to stop. */
+  readonly isStopping: () => boolean;
+}
+
+type Operations = Pick<OperationHandlers, 'getLiveness' | 'getReadiness' | 'getMetrics' | 'getOpenApi'>;
+
+/** How long one look at the dependencies serves everybody who asks, in milliseconds: probes need no key. */
+const checkedForMs = 1_000;
+
+/** Health, metrics and the contract itself. */
+export function serviceOperations(dependencies: ServiceDependencies): Operations {
+  const { metrics, isStopping } = dependencies;
+  const look = shareFor(checkedForMs, async () => {
+    const [database, storage] = await Promise.allSettled([dependencies.checkDatabase(), dependencies.checkStorage()]);
+    return { database, storage };
+  });
+  return {
+    getLiveness: () => Promise.resolve({ status: 200, body: { status: 'ok' } }),
+    async getReadiness() {
+      if (isStopping()) {
+        throw new ProblemError('shutting-down', {
+          detail: 'This process is stopping.',
+          headers: { 'retry-after': '5' },
+        });
+      }
+      const { database, storage } = await look();
+      if (database.status === 'rejected') throw database.reason;
+      // Only test runs need object storage, so the service is ready without it.
+      const state = storage.status === 'fulfilled' ? 'ok' : 'unavailable';
+      return { status: 200, body: { status: 'ok', checks: { database: 'ok', storage: state } } };
+    },
+    getMetrics: async () => ({ status: 200, body: await metrics.render() }),
+    getOpenApi: () => Promise.resolve({ status: 200, body: document }),
+  };
+}
+
+function shareFor<T>(milliseconds: number, work: () => Promise<T>): () => Promise<T> {
+  let last: { at: number; result: Promise<T> } | undefined;
+  return () => {
+    if (last === undefined || performance.now() - last.at > milliseconds) {
+      last = { at: performance.now(), result: work() };
+    }
+    return last.result;
+  };
+}

@@ -1,0 +1,153 @@
+import type { AddressInfo } from 'node:net';
+import type { Server } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Logger } from 'pino';
+import packageJson from '../package.json' with { type: 'json' };
+import { ensureFirstKey } from './api-keys/first-key.ts';
+import { allScopes, createApp, indexes } from './app.ts';
+import { createBlobStore } from './blobs/create-blob-store.ts';
+import type { Config } from './config.ts';
+import { connectDatabase } from './db/client.ts';
+import { startEmbeddedDatabase } from './db/embedded/start.ts';
+import { ensureIndexes } from './db/indexes.ts';
+import { createHttpServer } from './http/listener.ts';
+import type { Exchange } from './http/pipeline.ts';
+import { startMaintenance } from './maintenance.ts';
+import { createMetrics } from './observability/metrics.ts';
+import { createProviderHttp } from './providers/http.ts';
+import { createProviderRegistry } from './providers/registry.ts';
+
+export interface StartOptions {
+  readonly config: Config;
+  /** For the embedded database: `PATH`, proxies, pip settings. */
+  readonly environment: NodeJS.ProcessEnv;
+  readonly log: Logger;
+  /** Shows lines to the operator; not a log. */
+  readonly print: (line: string) => void;
+  readonly onExchange?: (exchange: Exchange) => void;
+}
+
+export interface RunningService {
+  /** Where it listens, such as `http://127.0.0.1:8080`. */
+  readonly url: string;
+  /** Stops accepting, lets what is under way finish within the configured time, and closes everything. */
+  stop(): Promise<void>;
+}
+
+/**
+ * Starts the whole service: database (embedded where none is configured), object storage, providers, listener.
+ * What was started before something failed is stopped again.
+ */
+export async function startService(options: StartOptions): Promise<RunningService> {
+  const { config, log, print } = options;
+  const cleanups: (() => Promise<void>)[] = [];
+  const cleanUp = async (): Promise<void> => {
+    for (const cleanup of cleanups.splice(0).reverse()) {
+      await cleanup().catch((error: unknown) => {
+        log.warn({ error }, 'stopping was not clean');
+      });
+    }
+  };
+  try {
+    print(`prompt-gateway ${packageJson.version}`);
+    for (const warning of config.warnings) print(`Warning: ${warning}`);
+    const uri = config.database.uri ?? (await startOwnDatabase(options, cleanups));
+    const database = await connectDatabase({ uri, databaseName: config.database.name, log });
+    cleanups.push(() => database.close());
+    await ensureIndexes(database.db, indexes);
+
+    const blobs = await createBlobStore(config.storage);
+    print(`Test-run results: ${blobs.description}`);
+    const http = createProviderHttp({ connections: config.providers.concurrency });
+    cleanups.push(() => http.close());
+    const providers = createProviderRegistry({
+      settings: config.providers,
+      fetch: http.fetch,
+      onRetry: (notice) => {
+        log.debug(notice, 'provider call is tried again');
+      },
+    });
+    const configured = providers.list().filter((provider) => provider.configured);
+    print(`Providers: ${configured.map(({ id }) => id).join(', ')}`);
+
+    let stopping = false;
+    const metrics = createMetrics();
+    const { onExchange } = options;
+    const app = createApp({
+      ...{ config, database, blobs: blobs.store, providers, metrics, log },
+      isStopping: () => stopping,
+      ...(onExchange === undefined ? {} : { onExchange }),
+    });
+    if (config.security.adminApiKey === undefined) {
+      await ensureFirstKey({ store: app.apiKeyStore, allScopes, print });
+    }
+    void providers.preload();
+
+    const server = createHttpServer(app.application);
+    const url = await listen(server, config.http.host, config.http.port);
+    const maintenance = startMaintenance(app.chores, log);
+    print(`Listening on ${url} (reference: ${url}/docs)`);
+    log.info({ url }, 'listening');
+    return {
+      url,
+      async stop() {
+        stopping = true;
+        const end = performance.now() + config.http.shutdownTimeoutMs;
+        await closeServer(server, config.http.shutdownTimeoutMs, log);
+        await app.drain(Math.max(0, end - performance.now()));
+        await maintenance.stop();
+        await cleanUp();
+      },
+    };
+  } catch (error) {
+    await cleanUp();
+    throw error;
+  }
+}
+
+async function startOwnDatabase(options: StartOptions, cleanups: (() => Promise<void>)[]): Promise<string> {
+  const { config, environment, log, print } = options;
+  const { dataDir, cacheDir } = config.database;
+  print('Database: starting an embedded one (the first start may take a minute) …');
+  const embedded = await startEmbeddedDatabase({ dataDir, cacheDir, env: environment, log });
+  cleanups.push(() => embedded.stop());
+  print(`Database: ${embedded.engine}, data in ${dataDir}`);
+  return embedded.uri;
+}
+
+function listen(server: Server, host: string, port: number): Promise<string> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(port, host, () => {
+      server.off('error', reject);
+      const address = server.address() as AddressInfo;
+      resolve(`http://${address.family === 'IPv6' ? `[${address.address}]` : address.address}:${address.port}`);
+    });
+  });
+}
+
+/** Kept-alive connections are closed as soon as they are idle; what is still busy at the end is cut. */
+async function closeServer(server: Server, timeoutMs: number, log: Logger): Promise<void> {
+  const closed = new Promise<void>((resolve) =>
+    server.close(() => {
+      resolve();
+    }),
+  );
+  const idle = setInterval(() => {
+    server.closeIdleConnections();
+  }, 50);
+  const end = new AbortController();
+  await Promise.race([
+    closed,
+    sleep(timeoutMs, undefined, { signal: end.signal }).then(
+      () => {
+        log.warn('requests still under way were cut off');
+        server.closeAllConnections();
+      },
+      () => undefined,
+    ),
+  ]);
+  end.abort();
+  clearInterval(idle);
+  await closed;
+}

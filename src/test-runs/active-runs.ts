@@ -1,0 +1,86 @@
+import type { Logger } from 'pino';
+import type { Metrics } from '../observability/metrics.ts';
+import type { TestRunStore } from './store.ts';
+
+/** The test runs that this process works on. */
+export interface ActiveRuns {
+  readonly size: number;
+  /**
+   * Keeps a run's heart beating until its work has ended. The signal is aborted when someone else ended or removed the
+   * run, and at the end of `drain`; its reason is a `RunCutOffError`.
+   * @param work must not reject
+   */
+  add(id: string, work: (signal: AbortSignal) => Promise<void>): void;
+  /** Resolves when all runs have ended. Those that have not after the time-out are cut off first. */
+  drain(timeoutMs: number): Promise<void>;
+}
+
+/** Why a run is to end before its time. */
+export class RunCutOffError extends Error {
+  /** `lost`: it is not this process's run any more. `stopping`: the process stops. */
+  readonly reason: 'lost' | 'stopping';
+
+  constructor(reason: RunCutOffError['reason']) {
+    super(`The test run was cut off: ${reason}`);
+    this.name = 'RunCutOffError';
+    this.reason = reason;
+  }
+}
+
+export interface ActiveRunsDependencies {
+  readonly store: Pick<TestRunStore, 'beat'>;
+  readonly metrics: Pick<Metrics, 'setTestRunsActive'>;
+  readonly log: Logger;
+  readonly heartbeatMs: number;
+}
+
+export function createActiveRuns({ store, metrics, log, heartbeatMs }: ActiveRunsDependencies): ActiveRuns {
+  const runs = new Map<string, { controller: AbortController; work: Promise<void> }>();
+  let beats = 0;
+  let beating = false;
+  let timer: NodeJS.Timeout | undefined;
+
+  const beat = async (): Promise<void> => {
+    if (beating) return;
+    beating = true;
+    beats += 1;
+    try {
+      const lost = await store.beat([...runs.keys()], beats);
+      for (const id of lost) runs.get(id)?.controller.abort(new RunCutOffError('lost'));
+    } catch (error) {
+      log.warn({ error }, 'heartbeat of test runs could not be written');
+    } finally {
+      beating = false;
+    }
+  };
+  const countChanged = (): void => {
+    metrics.setTestRunsActive(runs.size);
+    if (runs.size > 0) timer ??= setInterval(() => void beat(), heartbeatMs);
+    else {
+      clearInterval(timer);
+      timer = undefined;
+    }
+  };
+
+  return {
+    get size() {
+      return runs.size;
+    },
+    add(id, work) {
+      const controller = new AbortController();
+      const ended = work(controller.signal).finally(() => {
+        runs.delete(id);
+        countChanged();
+      });
+      runs.set(id, { controller, work: ended });
+      countChanged();
+    },
+    async drain(timeoutMs) {
+      const cutOff = setTimeout(() => {
+        for (const { controller } of runs.values()) controller.abort(new RunCutOffError('stopping'));
+      }, timeoutMs);
+      await Promise.all([...runs.values()].map(({ work }) => work));
+      clearTimeout(cutOff);
+    },
+  };
+}

@@ -1,0 +1,75 @@
+import type { Logger } from 'pino';
+import { problems } from '../../generated/problems.ts';
+import { ProblemError } from '../errors/problem-error.ts';
+import { callProvider } from '../invoke/call-provider.ts';
+import type { Metrics } from '../observability/metrics.ts';
+import type { ChatMessage, InvocationResult } from '../providers/provider.ts';
+import type { ResolvedTarget } from './targets.ts';
+
+/** Why a call failed, in the terms of the problem that an invocation would have been answered with. */
+export interface TestError {
+  readonly type: string;
+  readonly title: string;
+  readonly detail: string;
+  readonly provider_status?: number;
+  readonly retryable: boolean;
+}
+
+/** What became of one call. Named as the contract has it, because this is what is stored and answered. */
+export type TestResult = {
+  readonly provider: string;
+  readonly model: string;
+  /** From the first try to the end of the last one, in milliseconds. */
+  readonly latency_ms: number;
+} & ({ readonly result: InvocationResult } | { readonly error: TestError });
+
+export interface CallTargetsDependencies {
+  readonly metrics: Pick<Metrics, 'observeProviderCall'>;
+  readonly log: Logger;
+}
+
+/**
+ * Calls all targets at the same time and waits for the last of them. A call that fails becomes a result that says so.
+ *
+ * @param call.signal cancels all calls
+ * @param call.deadline of every call, in milliseconds since the epoch
+ * @returns one result for each target, in their order
+ * @throws The reason of `signal` when that is aborted, after all calls have ended.
+ */
+export async function callTargets(
+  targets: readonly ResolvedTarget[],
+  call: { readonly messages: readonly ChatMessage[]; readonly signal: AbortSignal; readonly deadline: number },
+  { metrics, log }: CallTargetsDependencies,
+): Promise<TestResult[]> {
+  const results = await Promise.all(
+    targets.map(async ({ provider, model }): Promise<TestResult> => {
+      const started = performance.now();
+      try {
+        const { result, latencyMs } = await callProvider(provider, { model, ...call }, metrics);
+        const { text, finishReason, usage } = result;
+        return { provider: provider.id, model, latency_ms: latencyMs, result: { text, finishReason, usage } };
+      } catch (error) {
+        const unexpected = !(error instanceof ProblemError) || error.cause !== undefined;
+        if (unexpected && !call.signal.aborted)
+          log.warn({ error, provider: provider.id }, 'a call of a test run failed');
+        const latency = Math.round(performance.now() - started);
+        return { provider: provider.id, model, latency_ms: latency, error: toTestError(error) };
+      }
+    }),
+  );
+  call.signal.throwIfAborted();
+  return results;
+}
+
+function toTestError(error: unknown): TestError {
+  const problem = error instanceof ProblemError ? error : undefined;
+  const type = problem?.type ?? 'internal-error';
+  const status = problem?.extensions.provider_status;
+  return {
+    type: `urn:prompt-gateway:problem:${type}`,
+    title: problems[type].title,
+    detail: problem?.message ?? 'The call failed inside the service.',
+    ...(status === undefined ? {} : { provider_status: status }),
+    retryable: problem?.extensions.retryable ?? false,
+  };
+}

@@ -1,0 +1,55 @@
+import { ProblemError } from '../errors/problem-error.ts';
+import type { Prompts } from '../prompts/prompts.ts';
+import type { ResultArchive } from './result-archive.ts';
+import type { TestRunStore } from './store.ts';
+
+export interface OrphanDependencies {
+  readonly store: Pick<TestRunStore, 'promptIds' | 'buried' | 'remove'>;
+  readonly archive: Pick<ResultArchive, 'delete'>;
+  readonly prompts: Pick<Prompts, 'resolve'>;
+  readonly deleteAllOf: (promptId: string) => Promise<void>;
+  /** Milliseconds since the epoch. */
+  readonly now: () => number;
+}
+
+const day = 24 * 60 * 60 * 1_000;
+/** What one step looks at: prompts, and buried runs. */
+const promptsPerStep = 20;
+const buriedPerStep = 100;
+
+/**
+ * Makes the function that, called every few seconds, goes through all prompts once a day, a few at a time, and removes
+ * what late writers left: runs of prompts that are gone, and results that were stored for a run after it was deleted.
+ */
+export function createOrphanRemoval(dependencies: OrphanDependencies): () => Promise<void> {
+  const { store, archive, prompts, deleteAllOf, now } = dependencies;
+  /** The last prompt looked at; undefined between two rounds. */
+  let position: string | undefined;
+  let nextRoundAt = now();
+
+  return async () => {
+    if (position === undefined && now() < nextRoundAt) return;
+    position ??= '';
+
+    // A day is longer than any process can be late with its results.
+    const buried = await store.buried(new Date(now() - day), buriedPerStep);
+    await Promise.all(buried.map((id) => archive.delete(id)));
+    await store.remove(buried);
+
+    const promptIds = await store.promptIds(position, promptsPerStep);
+    // A prompt is there before its first test run, so one that is not there now is gone.
+    for (const promptId of promptIds) if (!(await exists(prompts, promptId))) await deleteAllOf(promptId);
+    position = promptIds.length < promptsPerStep ? undefined : promptIds.at(-1);
+    if (position === undefined) nextRoundAt = now() + day;
+  };
+}
+
+async function exists(prompts: Pick<Prompts, 'resolve'>, id: string): Promise<boolean> {
+  try {
+    await prompts.resolve(id);
+    return true;
+  } catch (error) {
+    if (error instanceof ProblemError && error.type === 'prompt-not-found') return false;
+    throw error;
+  }
+}

@@ -1,0 +1,146 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { ProblemError } from '../errors/problem-error.ts';
+import type { ChatMessage } from '../providers/provider.ts';
+import { RunCutOffError } from './active-runs.ts';
+import { callTargets, type CallTargetsDependencies, type TestResult } from './call-targets.ts';
+import type { ResultArchive } from './result-archive.ts';
+import type { EndResult, RunEnd, TestRun, TestRunStore } from './store.ts';
+import type { ResolvedTarget } from './targets.ts';
+
+/** A test run that is `done`, and its results. */
+export interface FinishedTestRun {
+  readonly run: TestRun;
+  readonly results: readonly TestResult[];
+}
+
+export interface RunTask {
+  /** As it was inserted. */
+  readonly run: TestRun;
+  readonly targets: readonly ResolvedTarget[];
+  readonly messages: readonly ChatMessage[];
+  /** For each call, in milliseconds. */
+  readonly timeoutMs: number;
+}
+
+export interface PerformRunDependencies extends CallTargetsDependencies {
+  readonly store: Pick<TestRunStore, 'end' | 'find'>;
+  readonly archive: Pick<ResultArchive, 'put' | 'delete'>;
+  readonly now: () => number;
+}
+
+/** Who waits for the run. Only the first call counts. */
+export interface RunAnswer {
+  resolve(finished: FinishedTestRun): void;
+  /** With a ProblemError, unless something went wrong inside the service. */
+  reject(error: unknown): void;
+}
+
+/** Milliseconds between the tries to record that a run is done. */
+const endPause = 1_000;
+
+/**
+ * Makes the calls of a run, stores the results and then records that the run is done. When someone else ended the run
+ * meanwhile, what was stored is removed again.
+ *
+ * Never rejects. The answer may come earlier than the end: results that are stored are worth recording even when the
+ * database does not answer for a while, but the caller is not kept waiting for it.
+ */
+export async function performRun(
+  task: RunTask,
+  signal: AbortSignal,
+  dependencies: PerformRunDependencies,
+  answer: RunAnswer,
+): Promise<void> {
+  try {
+    answer.resolve(await perform(task, signal, dependencies, answer));
+  } catch (error) {
+    answer.reject(error);
+    const { log } = dependencies;
+    const expected = error instanceof ProblemError && error.cause === undefined;
+    if (!expected) log.error({ error, test_run: task.run.id }, 'test run ended without results');
+  }
+}
+
+async function perform(
+  { run, targets, messages, timeoutMs }: RunTask,
+  signal: AbortSignal,
+  dependencies: PerformRunDependencies,
+  answer: RunAnswer,
+): Promise<FinishedTestRun> {
+  const { store, archive, now, log } = dependencies;
+  const writeId = randomUUID();
+  const withoutResults = (status: RunEnd['status']): Promise<unknown> =>
+    // Should this fail too, the heart no longer beats and the run becomes interrupted.
+    store.end(run.id, { status, at: new Date(now()), writeId }).catch((error: unknown) => {
+      log.warn({ error, test_run: run.id }, 'end of a test run could not be recorded');
+    });
+
+  let results;
+  try {
+    results = await callTargets(targets, { messages, signal, deadline: now() + timeoutMs }, dependencies);
+  } catch (error) {
+    if (error instanceof RunCutOffError && error.reason === 'lost') throw whyLost(await store.find(run.id));
+    await withoutResults('interrupted');
+    throw error instanceof RunCutOffError ? shuttingDown() : error;
+  }
+
+  const at = new Date(now());
+  try {
+    results = await archive.put(run, results, at);
+  } catch (error) {
+    await withoutResults('failed');
+    throw error;
+  }
+
+  const ended = await endPersistently(store, run.id, { status: 'done', at, writeId }, signal, answer);
+  if (ended.outcome === 'ended') return { run: { ...run, status: 'done', revision: 2, finishedAt: at }, results };
+  await archive.delete(run.id).catch((error: unknown) => {
+    log.warn({ error, test_run: run.id }, 'results of a lost test run could not be removed');
+  });
+  throw whyLost(ended.outcome === 'lost' ? ended.run : undefined);
+}
+
+async function endPersistently(
+  store: Pick<TestRunStore, 'end'>,
+  id: string,
+  end: RunEnd,
+  signal: AbortSignal,
+  answer: RunAnswer,
+): Promise<EndResult> {
+  for (;;) {
+    try {
+      return await store.end(id, end);
+    } catch (error) {
+      const stopping = signal.reason instanceof RunCutOffError && signal.reason.reason === 'stopping';
+      if (stopping || !(error instanceof ProblemError)) throw error;
+      answer.reject(error);
+      await sleep(endPause);
+    }
+  }
+}
+
+/** What to tell about a run that somebody else ended or removed. */
+function whyLost(run: TestRun | undefined): ProblemError {
+  if (run !== undefined) return notStored(run);
+  return new ProblemError('prompt-not-found', { detail: 'The prompt was deleted while its test ran.' });
+}
+
+/** The problem of a run that ended without results. */
+export function notStored({ id, status }: TestRun): ProblemError {
+  const detail =
+    status === 'failed'
+      ? `The results of test run ${id} could not be stored.`
+      : status === 'interrupted'
+        ? `Test run ${id} was interrupted before its results were stored.`
+        : `The results of test run ${id} are no longer in object storage.`;
+  return new ProblemError('test-run-not-stored', { detail });
+}
+
+/** The problem of a process that takes no more test runs. */
+export function shuttingDown(): ProblemError {
+  return new ProblemError('shutting-down', {
+    detail: 'This process is stopping. Try again.',
+    headers: { 'Retry-After': '5' },
+  });
+}

@@ -1,0 +1,206 @@
+import type { Collection, Filter } from 'mongodb';
+import type { Database } from '../db/client.ts';
+import type { CollectionIndexes } from '../db/indexes.ts';
+import { compareAndSet, insertOnce, read, writeIdempotently, type StampedDocument } from '../db/writes.ts';
+
+/** A provider and model that a prompt runs on. */
+export interface TestTarget {
+  readonly provider: string;
+  readonly model: string;
+}
+
+/** How a test run ended. */
+export type EndStatus = 'done' | 'failed' | 'interrupted';
+
+/** A test run without its results, which are in object storage. */
+export interface TestRun {
+  readonly id: string;
+  /** 1 while it runs, 2 when it has ended. */
+  readonly revision: number;
+  readonly promptId: string;
+  readonly promptVersion: number;
+  readonly status: 'running' | EndStatus;
+  /** In the order of the request, default models filled in. */
+  readonly providers: readonly TestTarget[];
+  readonly createdAt: Date;
+  /** Set once it has ended. */
+  readonly finishedAt: Date | undefined;
+}
+
+export type NewTestRun = Pick<TestRun, 'id' | 'promptId' | 'promptVersion' | 'providers' | 'createdAt'>;
+
+/** How far the process that works on a run has counted. */
+export interface Heartbeat {
+  readonly id: string;
+  readonly beat: number;
+}
+
+export interface RunEnd {
+  readonly status: EndStatus;
+  readonly at: Date;
+  /** Names this write; repeated under the same name it counts as done. */
+  readonly writeId: string;
+  /** The heartbeat that the run must still have. */
+  readonly beat?: number;
+}
+
+export type EndResult =
+  | { readonly outcome: 'ended' }
+  /** Someone else was first, or the heart has beaten: the run as it is now. */
+  | { readonly outcome: 'lost'; readonly run: TestRun }
+  | { readonly outcome: 'gone' };
+
+export interface TestRunStore {
+  /** Inserts a run as running. False when there is one with this id. */
+  insert(run: NewTestRun): Promise<boolean>;
+  find(id: string): Promise<TestRun | undefined>;
+  /** Newest first. */
+  list(promptId: string, limit: number, offset: number): Promise<{ runs: TestRun[]; total: number }>;
+  /** Ends a running run, once: whoever is first decides how. */
+  end(id: string, end: RunEnd): Promise<EndResult>;
+  /** Raises the heartbeat of running runs. @returns those of the ids that are not running any more */
+  beat(ids: readonly string[], beat: number): Promise<readonly string[]>;
+  /** Every running run, whoever works on it. */
+  heartbeats(): Promise<Heartbeat[]>;
+  /** Some runs of a prompt; none only when it has none. */
+  someOf(promptId: string, limit: number): Promise<TestRun[]>;
+  /** Leaves nothing of interrupted runs but their ids, for `buried` to name. */
+  bury(ids: readonly string[], at: Date): Promise<void>;
+  /** Some of the ids that were buried before a time. */
+  buried(before: Date, limit: number): Promise<string[]>;
+  remove(ids: readonly string[]): Promise<void>;
+  /** Prompts that have runs, in the order of their ids, from after the given one. */
+  promptIds(after: string, limit: number): Promise<string[]>;
+}
+
+interface TestRunDocument extends StampedDocument {
+  prompt_id: string;
+  prompt_version: number;
+  /** `buried`: its prompt was deleted; only id and `buried_at` are left. */
+  status: TestRun['status'] | 'buried';
+  providers: TestTarget[];
+  created_at: Date;
+  finished_at?: Date;
+  /** Counted up by the process that works on the run. It does not count as a revision. */
+  heartbeat: number;
+  buried_at?: Date;
+}
+
+const collectionName = 'test_runs';
+
+export const testRunIndexes: CollectionIndexes = {
+  collection: collectionName,
+  indexes: [
+    { key: { prompt_id: 1, created_at: -1, _id: 1 }, name: 'prompt_id_1_created_at_-1__id_1' },
+    { key: { status: 1 }, name: 'running', partialFilterExpression: { status: 'running' } },
+    { key: { buried_at: 1 }, name: 'buried_at_1', sparse: true },
+  ],
+};
+
+export function createTestRunStore(database: Database): TestRunStore {
+  const runs: Collection<TestRunDocument> = database.db.collection(collectionName);
+
+  return {
+    async insert(run) {
+      const inserted = await insertOnce(runs, {
+        _id: run.id,
+        prompt_id: run.promptId,
+        prompt_version: run.promptVersion,
+        status: 'running',
+        providers: run.providers.map(({ provider, model }) => ({ provider, model })),
+        created_at: run.createdAt,
+        heartbeat: 0,
+      });
+      return inserted.outcome === 'done';
+    },
+    async find(id) {
+      return fromDocument(await read(() => runs.findOne({ _id: id })));
+    },
+    async list(promptId, limit, offset) {
+      const ofPrompt: Filter<TestRunDocument> = { prompt_id: promptId };
+      const [documents, total] = await Promise.all([
+        read(() => runs.find(ofPrompt).sort({ created_at: -1, _id: 1 }).skip(offset).limit(limit).toArray()),
+        read(() => runs.countDocuments(ofPrompt)),
+      ]);
+      return { runs: documents.flatMap((document) => fromDocument(document) ?? []), total };
+    },
+    async end(id, { status, at, writeId, beat }) {
+      const ended = await compareAndSet(
+        runs,
+        {
+          id,
+          revision: 1,
+          where: { status: 'running', ...(beat === undefined ? {} : { heartbeat: beat }) },
+          change: { $set: { status, finished_at: at } },
+        },
+        { writeId },
+      );
+      if (ended.outcome === 'done') return { outcome: 'ended' };
+      const run = ended.outcome === 'lost' ? fromDocument(ended.document) : undefined;
+      return run === undefined ? { outcome: 'gone' } : { outcome: 'lost', run };
+    },
+    async beat(ids, beat) {
+      const running: Filter<TestRunDocument> = { _id: { $in: [...ids] }, status: 'running' };
+      await writeIdempotently(() => runs.updateMany(running, { $max: { heartbeat: beat } }));
+      const found = await read(() => runs.find(running, { projection: { _id: 1 } }).toArray());
+      const alive = new Set(found.map(({ _id }) => _id));
+      return ids.filter((id) => !alive.has(id));
+    },
+    async heartbeats() {
+      const projection = { heartbeat: 1 };
+      const found = await read(() => runs.find({ status: 'running' }, { projection }).toArray());
+      return found.map(({ _id, heartbeat }) => ({ id: _id, beat: heartbeat }));
+    },
+    async someOf(promptId, limit) {
+      const documents = await read(() => runs.find({ prompt_id: promptId }).limit(limit).toArray());
+      return documents.flatMap((document) => fromDocument(document) ?? []);
+    },
+    async bury(ids, at) {
+      const interrupted: Filter<TestRunDocument> = { _id: { $in: [...ids] }, status: 'interrupted' };
+      const rest = { prompt_id: '', prompt_version: '', providers: '', created_at: '', finished_at: '', heartbeat: '' };
+      await writeIdempotently(() =>
+        runs.updateMany(interrupted, { $set: { status: 'buried', buried_at: at }, $unset: rest as never }),
+      );
+    },
+    async buried(before, limit) {
+      const projection = { _id: 1 };
+      const found = await read(() =>
+        runs
+          .find({ buried_at: { $lt: before } }, { projection })
+          .limit(limit)
+          .toArray(),
+      );
+      return found.map(({ _id }) => _id);
+    },
+    async remove(ids) {
+      await writeIdempotently(() => runs.deleteMany({ _id: { $in: [...ids] } }));
+    },
+    async promptIds(after, limit) {
+      const ids: string[] = [];
+      // One look-up in the index for each prompt, however many runs it has.
+      for (let last = after; ids.length < limit;) {
+        const later: Filter<TestRunDocument> = { prompt_id: { $gt: last } };
+        const next = await read(() => runs.findOne(later, { sort: { prompt_id: 1 }, projection: { prompt_id: 1 } }));
+        if (next === null) break;
+        last = next.prompt_id;
+        ids.push(last);
+      }
+      return ids;
+    },
+  };
+}
+
+/** Undefined for what was buried, too. */
+function fromDocument(document: TestRunDocument | null): TestRun | undefined {
+  if (document === null || document.status === 'buried') return undefined;
+  return {
+    id: document._id,
+    revision: document.revision,
+    promptId: document.prompt_id,
+    promptVersion: document.prompt_version,
+    status: document.status,
+    providers: document.providers.map(({ provider, model }) => ({ provider, model })),
+    createdAt: document.created_at,
+    finishedAt: document.finished_at,
+  };
+}

@@ -1,0 +1,42 @@
+import { ProblemError, type ProblemDetail } from '../errors/problem-error.ts';
+import type { Provider, ProviderRegistry } from '../providers/provider.ts';
+
+/** One call that a test run is going to make. */
+export interface ResolvedTarget {
+  readonly provider: Provider;
+  readonly model: string;
+}
+
+/**
+ * Finds the provider of every target, and the model where the request names none: the provider's default. The same
+ * pair may occur more than once.
+ *
+ * @throws {ProblemError} unknown-provider, else provider-not-configured: all targets at fault, each by its pointer
+ */
+export function resolveTargets(
+  providers: Pick<ProviderRegistry, 'get'>,
+  requested: readonly { readonly provider: string; readonly model?: string }[],
+): ResolvedTarget[] {
+  const unknown: ProblemDetail[] = [];
+  const notConfigured: ProblemDetail[] = [];
+  const targets = requested.flatMap(({ provider: id, model }, index): ResolvedTarget[] => {
+    const provider = providers.get(id);
+    const pointer = `#/providers/${index}/provider`;
+    if (provider === undefined) unknown.push({ detail: 'is not known', pointer });
+    else if (!provider.configured) notConfigured.push({ detail: 'is not configured', pointer });
+    else return [{ provider, model: model ?? provider.defaultModel }];
+    return [];
+  });
+  // One problem has one type; the errors beside it name everything that has to be mended.
+  const errors = [...unknown, ...notConfigured];
+  if (unknown.length > 0) {
+    throw new ProblemError('unknown-provider', { detail: 'The test names providers that are not known.', errors });
+  }
+  if (notConfigured.length > 0) {
+    throw new ProblemError('provider-not-configured', {
+      detail: 'The test names providers that are not configured.',
+      errors,
+    });
+  }
+  return targets;
+}

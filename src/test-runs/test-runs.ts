@@ -1,0 +1,221 @@
+import { randomUUID } from 'node:crypto';
+import type { Logger } from 'pino';
+import type { BlobStore } from '../blobs/blob-store.ts';
+import { ProblemError } from '../errors/problem-error.ts';
+import { renderPrompt } from '../invoke/render-prompt.ts';
+import type { Metrics } from '../observability/metrics.ts';
+import type { Prompts } from '../prompts/prompts.ts';
+import type { ProviderRegistry } from '../providers/provider.ts';
+import { createActiveRuns } from './active-runs.ts';
+import { createOrphanRemoval } from './orphans.ts';
+import { notStored, performRun, shuttingDown, type FinishedTestRun, type RunTask } from './perform-run.ts';
+import { createResultArchive } from './result-archive.ts';
+import { createStaleRuns } from './stale-runs.ts';
+import type { TestRun, TestRunStore } from './store.ts';
+import { resolveTargets } from './targets.ts';
+
+export interface TestRequest {
+  /** The id to create the run under. */
+  readonly id: string;
+  /** Whether an earlier try of the same request may have created the run already. */
+  readonly isRepeatable: boolean;
+  readonly slugOrId: string;
+  /** The latest when left out. */
+  readonly version: number | undefined;
+  readonly targets: readonly { readonly provider: string; readonly model?: string }[];
+  readonly variables: Readonly<Record<string, unknown>> | undefined;
+  /** Whether the caller would rather have an answer at once than the results. */
+  readonly respondAsync: boolean;
+}
+
+export type TestOutcome =
+  ({ readonly kind: 'finished' } & FinishedTestRun) | { readonly kind: 'started'; readonly run: TestRun };
+
+/** Running prompts on several providers at once, and reading what came of it. */
+export interface TestRuns {
+  /**
+   * Checks everything, records the run, and only then calls the providers. The run goes on when the caller leaves.
+   *
+   * A repeatable request gets the run that an earlier try created: its results when it is done, and while it runs a
+   * 409 (`respondAsync`: the run). Calls are never repeated, so one that was cut off is a 409, too.
+   *
+   * @throws {ProblemError} prompt-not-found, version-not-found; missing-variables, rendered-prompt-too-large,
+   *   unknown-provider, provider-not-configured; storage-unavailable before anything was spent, or after it when the
+   *   results could not be stored; idempotency-key-in-use, test-run-not-stored; overloaded, shutting-down
+   */
+  run(request: TestRequest): Promise<TestOutcome>;
+  /** @throws {ProblemError} test-run-not-found */
+  get(id: string): Promise<TestRun>;
+  /** @throws {ProblemError} test-run-not-found, test-run-running, test-run-not-stored, storage-unavailable */
+  results(id: string): Promise<FinishedTestRun>;
+  /** Newest first. @throws {ProblemError} prompt-not-found */
+  list(slugOrId: string, limit: number, offset: number): Promise<{ runs: TestRun[]; total: number }>;
+  /**
+   * Removes all runs of a prompt with their results. What was left by a call that failed, the next one finishes.
+   * @throws {ProblemError} storage-unavailable
+   */
+  deleteAllOf(promptId: string): Promise<void>;
+  /** Interrupts runs that nobody works on any more, and removes leftovers. To be called every few seconds. */
+  sweep(): Promise<void>;
+  /** Takes no more runs; waits for those under way and cuts off what still runs after the time-out. */
+  drain(timeoutMs: number): Promise<void>;
+}
+
+export interface TestRunsDependencies {
+  readonly store: TestRunStore;
+  readonly blobs: BlobStore;
+  readonly prompts: Pick<Prompts, 'resolve'>;
+  readonly providers: Pick<ProviderRegistry, 'get'>;
+  readonly metrics: Pick<Metrics, 'observeProviderCall' | 'setTestRunsActive'>;
+  readonly log: Logger;
+  /** Deadline of each provider call, retries included, in milliseconds. */
+  readonly timeoutMs: number;
+  /** Milliseconds since the epoch. `Date.now` when left out. */
+  readonly now?: () => number;
+  /** Milliseconds between two heartbeats of a run. */
+  readonly heartbeatMs?: number;
+  /** Milliseconds without a heartbeat after which a run is interrupted; at least four heartbeats. */
+  readonly staleMs?: number;
+}
+
+/** Runs under way in one process, at most: each holds its rendered prompt and up to 20 answers in memory. */
+const mostActive = 200;
+const deletedTogether = 100;
+/** Seconds after which a caller may look again for a run that has not ended. */
+const retryAfter = { 'Retry-After': '2' };
+
+export function createTestRuns(dependencies: TestRunsDependencies): TestRuns {
+  const { store, blobs, prompts, providers, metrics, log, timeoutMs } = dependencies;
+  const { now = Date.now, heartbeatMs = 5_000, staleMs = 30_000 } = dependencies;
+  const archive = createResultArchive(blobs);
+  const active = createActiveRuns({ store, metrics, log, heartbeatMs });
+  const staleRuns = createStaleRuns(staleMs);
+  let stopping = false;
+
+  const existing = async ({ id, respondAsync }: TestRequest): Promise<TestOutcome | undefined> => {
+    const run = await store.find(id);
+    if (run === undefined) return undefined;
+    if (run.status !== 'running') return { kind: 'finished', ...(await withResults(run)) };
+    if (respondAsync) return { kind: 'started', run };
+    throw new ProblemError('idempotency-key-in-use', {
+      detail: `The test run ${id}, which was started with this Idempotency-Key, has not ended.`,
+      headers: retryAfter,
+    });
+  };
+
+  const withResults = async (run: TestRun): Promise<FinishedTestRun> => {
+    const results = run.status === 'done' ? await archive.get(run.id) : undefined;
+    if (results === undefined) throw notStored(run);
+    return { run, results };
+  };
+
+  const start = (task: RunTask): Promise<FinishedTestRun> => {
+    const { promise, ...answer } = Promise.withResolvers<FinishedTestRun>();
+    active.add(task.run.id, (signal) => performRun(task, signal, { store, archive, now, metrics, log }, answer));
+    return promise;
+  };
+
+  const deleteAllOf = async (promptId: string): Promise<void> => {
+    for (;;) {
+      const runs = await store.someOf(promptId, deletedTogether);
+      if (runs.length === 0) return;
+      // Ended runs cannot change any more: from here on nobody records results for one of these.
+      const ended = await Promise.all(runs.map(endedNow));
+      await Promise.all(ended.map(({ id }) => archive.delete(id)));
+      const idsOf = (interrupted: boolean): string[] =>
+        ended.filter(({ status }) => (status === 'interrupted') === interrupted).map(({ id }) => id);
+      // Whoever worked on an interrupted run may still be storing its results, so these ids are kept for another look.
+      await store.bury(idsOf(true), new Date(now()));
+      await store.remove(idsOf(false));
+    }
+  };
+
+  const endedNow = async (run: TestRun): Promise<Pick<TestRun, 'id' | 'status'>> => {
+    if (run.status !== 'running') return run;
+    const end = { status: 'interrupted', at: new Date(now()), writeId: randomUUID() } as const;
+    const result = await store.end(run.id, end);
+    return result.outcome === 'lost' ? result.run : { id: run.id, status: 'interrupted' };
+  };
+
+  const interruptStale = async (): Promise<void> => {
+    for (const { id, beat } of staleRuns.observe(await store.heartbeats())) {
+      const end = { status: 'interrupted', at: new Date(now()), writeId: randomUUID(), beat } as const;
+      if ((await store.end(id, end)).outcome !== 'ended') continue;
+      log.warn({ test_run: id }, 'test run was cut off and is now interrupted');
+      // Its process may have died between storing the results and recording it.
+      await archive.delete(id).catch((error: unknown) => {
+        log.warn({ error, test_run: id }, 'results of an interrupted test run could not be removed');
+      });
+    }
+  };
+
+  const removeOrphans = createOrphanRemoval({ store, archive, prompts, deleteAllOf, now });
+
+  const get = async (id: string): Promise<TestRun> => {
+    const run = await store.find(id);
+    if (run === undefined)
+      throw new ProblemError('test-run-not-found', { detail: 'There is no test run with this id.' });
+    return run;
+  };
+
+  return {
+    get,
+    deleteAllOf,
+    async run(request) {
+      if (request.isRepeatable) {
+        const earlier = await existing(request);
+        if (earlier !== undefined) return earlier;
+      }
+      if (stopping) throw shuttingDown();
+      if (active.size >= mostActive) throw overloaded();
+
+      const prompt = await prompts.resolve(request.slugOrId, request.version);
+      const messages = renderPrompt(prompt.content, request.variables);
+      const targets = resolveTargets(providers, request.targets);
+      // A run that cannot be stored after twenty calls were paid for is worse than an early no.
+      await archive.check();
+
+      const created = {
+        id: request.id,
+        promptId: prompt.id,
+        promptVersion: prompt.version,
+        providers: targets.map(({ provider, model }) => ({ provider: provider.id, model })),
+        createdAt: new Date(now()),
+      };
+      if (!(await store.insert(created))) {
+        const earlier = await existing(request);
+        if (earlier !== undefined) return earlier;
+        throw new ProblemError('prompt-not-found', { detail: 'The prompt was deleted while its test ran.' });
+      }
+      const run: TestRun = { ...created, revision: 1, status: 'running', finishedAt: undefined };
+      const finished = start({ run, targets, messages, timeoutMs });
+      if (!request.respondAsync) return { kind: 'finished', ...(await finished) };
+      finished.catch(() => undefined);
+      return { kind: 'started', run };
+    },
+    async results(id) {
+      const run = await get(id);
+      if (run.status !== 'running') return withResults(run);
+      throw new ProblemError('test-run-running', { detail: 'The test run has not ended yet.', headers: retryAfter });
+    },
+    async list(slugOrId, limit, offset) {
+      const { id } = await prompts.resolve(slugOrId);
+      return store.list(id, limit, offset);
+    },
+    async sweep() {
+      await interruptStale();
+      await removeOrphans();
+    },
+    async drain(timeoutMs) {
+      stopping = true;
+      await active.drain(timeoutMs);
+    },
+  };
+}
+
+function overloaded(): ProblemError {
+  return new ProblemError('overloaded', {
+    detail: 'Too many test runs are under way in this process. Try again later.',
+    headers: { 'Retry-After': '5' },
+  });
+}

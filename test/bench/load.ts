@@ -1,0 +1,69 @@
+import { createHistogram } from 'node:perf_hooks';
+import { parseArgs } from 'node:util';
+import { Client } from 'undici';
+
+/** What the load generator saw. Latencies in milliseconds. */
+export interface LoadResult {
+  readonly requestsPerSecond: number;
+  readonly p50: number;
+  readonly p99: number;
+  readonly requests: number;
+  /** Answers that did not have the expected status, and failed requests. */
+  readonly failures: number;
+}
+
+export interface LoadOptions {
+  readonly url: string;
+  readonly headers: Record<string, string>;
+  readonly body: string;
+  readonly connections: number;
+  readonly seconds: number;
+  readonly status: number;
+}
+
+/** Sends POST requests over so many connections, one after the other on each, for so many seconds. */
+export async function applyLoad({
+  url,
+  headers,
+  body,
+  connections,
+  seconds,
+  status,
+}: LoadOptions): Promise<LoadResult> {
+  const { origin, pathname } = new URL(url);
+  const histogram = createHistogram();
+  let failures = 0;
+  const started = performance.now();
+  const end = started + seconds * 1000;
+  await Promise.all(
+    Array.from({ length: connections }, async () => {
+      const client = new Client(origin, { pipelining: 1 });
+      while (performance.now() < end) {
+        const before = process.hrtime.bigint();
+        try {
+          const response = await client.request({ method: 'POST', path: pathname, headers, body });
+          await response.body.dump();
+          if (response.statusCode !== status) failures += 1;
+        } catch {
+          failures += 1;
+        }
+        histogram.record(process.hrtime.bigint() - before);
+      }
+      await client.close();
+    }),
+  );
+  const elapsed = (performance.now() - started) / 1000;
+  return {
+    requests: histogram.count,
+    requestsPerSecond: histogram.count / elapsed,
+    p50: histogram.percentile(50) / 1e6,
+    p99: histogram.percentile(99) / 1e6,
+    failures,
+  };
+}
+
+// As a process of its own, so that generating load does not slow down what is measured: options as JSON, result as JSON.
+if (import.meta.main) {
+  const { positionals } = parseArgs({ allowPositionals: true });
+  process.stdout.write(JSON.stringify(await applyLoad(JSON.parse(positionals[0] ?? '') as LoadOptions)));
+}

@@ -1,0 +1,105 @@
+/**
+ * The three servers of the request-path benchmark, one a process: `bare`, `validator` and `service`.
+ * All take createPrompt's body and answer 201 with a prompt; none has a database.
+ */
+import { createServer, type RequestListener, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { openSync } from 'node:fs';
+import { pino } from 'pino';
+import express from 'express';
+import OpenApiValidator from 'express-openapi-validator';
+import document from '../../generated/openapi.json' with { type: 'json' };
+import { operationTable, type Scope } from '../../generated/operations.ts';
+import { mintKey } from '../../src/api-keys/api-keys.ts';
+import { createAuthentication } from '../../src/api-keys/authentication.ts';
+import type { ApiKeyStore } from '../../src/api-keys/store.ts';
+import type { OperationHandlers } from '../../src/http/operation.ts';
+import { createHttpServer } from '../../src/http/listener.ts';
+import { createRateLimiter } from '../../src/http/rate-limit.ts';
+import { createRouter } from '../../src/http/router.ts';
+import { createMetrics } from '../../src/observability/metrics.ts';
+import { recordExchange } from '../../src/observability/record-exchange.ts';
+
+const allScopes: Scope[] = ['prompts:read', 'prompts:write', 'prompts:invoke'];
+const now = '2026-11-03T10:15:00.000Z';
+const id = '5b1f0c9e-8a4d-4c6b-9f2e-3d7a1b5c8e60';
+
+interface Body {
+  name: string;
+  messages: { role: 'user'; content: string }[];
+}
+
+function promptOf({ name, messages }: Body): object {
+  return { id, slug: 'bench', name, messages, version: 1, created_at: now, updated_at: now };
+}
+
+function bare(): Server {
+  return createServer((request, response) => {
+    const chunks: Buffer[] = [];
+    request.on('data', (chunk: Buffer) => chunks.push(chunk));
+    request.on('end', () => {
+      const answer = JSON.stringify(promptOf(JSON.parse(Buffer.concat(chunks).toString()) as Body));
+      response.writeHead(201, { 'content-type': 'application/json', 'content-length': Buffer.byteLength(answer) });
+      response.end(answer);
+    });
+  });
+}
+
+function validator(): Server {
+  const app = express();
+  app.use(express.json({ limit: '1mb' }));
+  app.use(OpenApiValidator.middleware({ apiSpec: document as never, validateApiSpec: false, validateSecurity: false }));
+  app.post('/api/v1/prompts', (request, response) => {
+    response.status(201).json(promptOf(request.body as Body));
+  });
+  return createServer(app as RequestListener);
+}
+
+function service(): { server: Server; key: string } {
+  const { key, secretHash } = mintKey(id);
+  const stored = { id, revision: 1, name: 'bench', scopes: allScopes, secretHash, createdAt: new Date(0) };
+  const unset = { expiresAt: undefined, lastUsedAt: undefined, revokedAt: undefined };
+  const store: Pick<ApiKeyStore, 'find' | 'touch'> = {
+    find: () => Promise.resolve({ ...stored, ...unset }),
+    touch: () => Promise.resolve(),
+  };
+  const authentication = createAuthentication({
+    store: store as ApiKeyStore,
+    allScopes: new Set(allScopes),
+    adminKey: undefined,
+    onError: () => undefined,
+  });
+  const unused = (): never => {
+    throw new Error('not part of this benchmark');
+  };
+  const handlers = {
+    ...Object.fromEntries(Object.keys(operationTable).map((name) => [name, unused])),
+    createPrompt: ({ body }: { body: Body }) =>
+      Promise.resolve({
+        status: 201,
+        headers: { Location: `/api/v1/prompts/${id}`, ETag: `"${id}.1"` },
+        body: promptOf(body),
+      }),
+  };
+  const metrics = createMetrics();
+  const log = pino(pino.destination({ fd: openSync('/dev/null', 'w'), sync: false, minLength: 4096 }));
+  const application = createRouter(handlers as unknown as OperationHandlers, {
+    authenticate: (headers) => authentication.authenticate(headers),
+    rateLimiter: createRateLimiter({ requests: 1e9, windowSeconds: 60 }),
+    idempotency: { run: unused },
+    log,
+    idempotencyLeaseMs: () => 60_000,
+    onExchange: (exchange) => {
+      recordExchange(exchange, log, metrics);
+    },
+  });
+  return { server: createHttpServer(application), key };
+}
+
+process.on('SIGINT', () => process.exit(0));
+const kind = process.argv[2];
+const { server, key } =
+  kind === 'service' ? service() : { server: kind === 'bare' ? bare() : validator(), key: 'none' };
+server.listen(0, '127.0.0.1', () => {
+  process.send?.({ port: (server.address() as AddressInfo).port, key });
+});

@@ -1,0 +1,88 @@
+import { fork, execFile, type ChildProcess } from 'node:child_process';
+import { promisify } from 'node:util';
+import type { LoadOptions, LoadResult } from './load.ts';
+import { median } from './statistics.ts';
+
+const run = promisify(execFile);
+const here = import.meta.dirname;
+
+/** About 1 KB, as a helpdesk would send it. */
+const body = JSON.stringify({
+  name: 'Support ticket summariser',
+  description: 'Summarises a support ticket for the next agent.',
+  messages: [
+    { role: 'system', content: `You summarise support tickets. ${'Keep to the facts of the ticket. '.repeat(15)}` },
+    { role: 'user', content: 'Summarise this ticket in {{sentences|three}} sentences for {{audience}}:\n\n{{ticket}}' },
+  ],
+  variables: { audience: { default: 'the next agent', description: 'Who reads it.' }, ticket: { required: true } },
+  selected_provider: 'openai',
+  selected_model: 'gpt-5-mini',
+});
+
+interface Contestant {
+  readonly name: string;
+  readonly process: ChildProcess;
+  readonly port: number;
+  readonly key: string;
+  readonly results: LoadResult[];
+}
+
+async function start(kind: string, name: string): Promise<Contestant> {
+  const child = fork(`${here}/request-path-server.ts`, [kind]);
+  const { port, key } = await new Promise<{ port: number; key: string }>((resolve, reject) => {
+    child.once('message', (message) => {
+      resolve(message as { port: number; key: string });
+    });
+    child.once('error', reject);
+  });
+  return { name, process: child, port, key, results: [] };
+}
+
+async function load({ port, key }: Contestant, seconds: number): Promise<LoadResult> {
+  const options: LoadOptions = {
+    url: `http://127.0.0.1:${port}/api/v1/prompts`,
+    headers: { 'content-type': 'application/json', authorization: `Bearer ${key}` },
+    body,
+    connections: 32,
+    seconds,
+    status: 201,
+  };
+  const { stdout } = await run(process.execPath, [`${here}/load.ts`, JSON.stringify(options)]);
+  return JSON.parse(stdout) as LoadResult;
+}
+
+/** createPrompt's request path without database, beside bare node:http and a plain express-openapi-validator set-up. */
+export async function benchRequestPath(rounds: number, seconds: number): Promise<void> {
+  const contestants = [
+    await start('bare', 'bare node:http'),
+    await start('service', 'prompt-gateway'),
+    await start('validator', 'express-openapi-validator'),
+  ];
+  try {
+    for (const contestant of contestants) await load(contestant, 1);
+    for (let round = 0; round < rounds; round += 1) {
+      for (const contestant of contestants) contestant.results.push(await load(contestant, seconds));
+    }
+  } finally {
+    for (const contestant of contestants) contestant.process.kill();
+  }
+  const rate = (contestant: Contestant): number => median(contestant.results.map((result) => result.requestsPerSecond));
+  const first = contestants[0];
+  console.log(
+    `createPrompt request path, ${Buffer.byteLength(body)}-byte body, 32 connections, median of ${rounds} rounds`,
+  );
+  console.table(
+    Object.fromEntries(
+      contestants.map((contestant) => [
+        contestant.name,
+        {
+          'requests/s': Math.round(rate(contestant)),
+          'of bare': first === undefined ? 1 : Number((rate(contestant) / rate(first)).toFixed(2)),
+          'p50 ms': Number(median(contestant.results.map(({ p50 }) => p50)).toFixed(2)),
+          'p99 ms': Number(median(contestant.results.map(({ p99 }) => p99)).toFixed(2)),
+          failures: contestant.results.reduce((sum, { failures }) => sum + failures, 0),
+        },
+      ]),
+    ),
+  );
+}

@@ -1,0 +1,137 @@
+import { randomBytes } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { maxBlobBytes, type BlobStore } from '../../src/blobs/blob-store.ts';
+
+export const text = (value: string): Uint8Array => new TextEncoder().encode(value);
+
+export async function keysOf(store: BlobStore, prefix: string): Promise<string[]> {
+  return (await Array.fromAsync(store.list(prefix))).sort();
+}
+
+/** What every blob store does, run against one of them. */
+export function describeBlobStore(
+  name: string,
+  open: () => Promise<{ store: BlobStore; stop: () => Promise<void> }>,
+): void {
+  describe(`${name} as a blob store`, () => {
+    let store: BlobStore;
+    let stop: () => Promise<void>;
+
+    beforeAll(async () => {
+      ({ store, stop } = await open());
+    });
+    afterAll(async () => {
+      await store.close();
+      await stop();
+    });
+
+    it('is ready', async () => {
+      await expect(store.check()).resolves.toBeUndefined();
+    });
+
+    it('gives back what was put', async () => {
+      await store.put('runs/one.json', text('{"ä":1}'), 'application/json');
+      expect(await store.get('runs/one.json')).toEqual(text('{"ä":1}'));
+    });
+
+    it('gives back every byte, the empty object and large ones too', async () => {
+      const large = new Uint8Array(randomBytes(5 * 1024 * 1024));
+      await store.put('bytes/empty', new Uint8Array(), 'application/octet-stream');
+      await store.put('bytes/large', large, 'application/octet-stream');
+      expect(await store.get('bytes/empty')).toHaveLength(0);
+      expect(Buffer.compare((await store.get('bytes/large')) ?? new Uint8Array(), large)).toBe(0);
+    });
+
+    it('replaces an object of the same key', async () => {
+      await store.put('replaced', text('a longer first value'), 'text/plain');
+      await store.put('replaced', text('second'), 'text/plain');
+      expect(await store.get('replaced')).toEqual(text('second'));
+    });
+
+    it('has nothing under a key that was never put, nor under a folder', async () => {
+      await store.put('folder/inner/file', text('x'), 'text/plain');
+      expect(await store.get('never')).toBeUndefined();
+      expect(await store.get('never/put')).toBeUndefined();
+      expect(await store.get('folder')).toBeUndefined();
+      expect(await store.get('folder/inner')).toBeUndefined();
+      expect(await store.get('folder/inner/file/below')).toBeUndefined();
+    });
+
+    it('deletes, and deletes again', async () => {
+      await store.put('deleted/a', text('x'), 'text/plain');
+      await store.put('deleted/b', text('y'), 'text/plain');
+      await store.delete('deleted/a');
+      await store.delete('deleted/a');
+      await store.delete('deleted/never');
+      expect(await store.get('deleted/a')).toBeUndefined();
+      expect(await store.get('deleted/b')).toEqual(text('y'));
+    });
+
+    it('lists the keys under a prefix, and all of them', async () => {
+      await store.put('list/a/1', text('1'), 'text/plain');
+      await store.put('list/a/2', text('2'), 'text/plain');
+      await store.put('list/ab', text('3'), 'text/plain');
+      await store.put('list/gone', text('4'), 'text/plain');
+      await store.delete('list/gone');
+      expect(await keysOf(store, 'list/')).toEqual(['list/a/1', 'list/a/2', 'list/ab']);
+      expect(await keysOf(store, 'list/a/')).toEqual(['list/a/1', 'list/a/2']);
+      expect(await keysOf(store, 'list/none/')).toEqual([]);
+      expect(await keysOf(store, '')).toEqual(expect.arrayContaining(['list/a/1', 'list/a/2', 'list/ab']));
+    });
+
+    it('does many things at once', async () => {
+      const keys = Array.from({ length: 40 }, (_, index) => `many/${index % 4}/${index}`);
+      await Promise.all(keys.map((key) => store.put(key, text(key), 'text/plain')));
+      expect(await Promise.all(keys.map((key) => store.get(key)))).toEqual(keys.map(text));
+      await Promise.all(keys.map((key) => store.delete(key)));
+      expect(await keysOf(store, 'many/')).toEqual([]);
+    });
+
+    it('never shows half an object while it is replaced', async () => {
+      const bodies = ['a', 'b'].map((letter) => text(letter.repeat(300_000)));
+      await store.put('torn', bodies[0] ?? text(''), 'text/plain');
+      let isWriting = true;
+      const writes = (async () => {
+        for (let round = 0; round < 20; round++) await store.put('torn', bodies[round % 2] ?? text(''), 'text/plain');
+        isWriting = false;
+      })();
+      while (isWriting) {
+        const read = (await store.get('torn')) ?? text('');
+        expect(bodies.some((body) => Buffer.compare(body, read) === 0)).toBe(true);
+      }
+      await writes;
+    });
+
+    it.each([
+      '',
+      '/',
+      '/absolute',
+      '..',
+      '../outside',
+      'a/../../outside',
+      'a/./b',
+      'a//b',
+      'a/',
+      '.hidden',
+      'a/.hidden',
+      'a\\b',
+      'a\0b',
+      'a b',
+      'ä',
+      'a/b/c/d/e/f/g/h/i',
+      'x'.repeat(129),
+    ])('refuses the key %j', async (key) => {
+      await expect(store.put(key, text('x'), 'text/plain')).rejects.toThrow(TypeError);
+      await expect(store.get(key)).rejects.toThrow(TypeError);
+      await expect(store.delete(key)).rejects.toThrow(TypeError);
+    });
+
+    it.each(['../', '/', 'a', 'a/../', '.tmp/'])('refuses to list %j', async (prefix) => {
+      await expect(keysOf(store, prefix)).rejects.toThrow(TypeError);
+    });
+
+    it('refuses objects that are too large', async () => {
+      await expect(store.put('large', new Uint8Array(maxBlobBytes + 1), 'text/plain')).rejects.toThrow(RangeError);
+    });
+  });
+}

@@ -1,0 +1,142 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdir, mkdtemp, readdir, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { createBlobStore } from '../../src/blobs/create-blob-store.ts';
+import { createFsBlobStore } from '../../src/blobs/fs-blob-store.ts';
+import { describeBlobStore, keysOf, text } from './contract.ts';
+
+const makeFolder = (): Promise<string> => mkdtemp(join(tmpdir(), 'blobs-'));
+
+describeBlobStore('a folder', async () => {
+  const folder = await makeFolder();
+  return {
+    store: createFsBlobStore(join(folder, 'not', 'there', 'yet')),
+    stop: () => rm(folder, { recursive: true }),
+  };
+});
+
+describe('createFsBlobStore', () => {
+  let folder: string;
+
+  beforeEach(async () => {
+    folder = await makeFolder();
+  });
+  afterEach(async () => {
+    await rm(folder, { recursive: true });
+  });
+
+  it('keeps each object in a file of that name, which only the owner may read', async () => {
+    await createFsBlobStore(folder).put('a/b.json', text('{}'), 'application/json');
+    expect(await readFile(join(folder, 'a/b.json'), 'utf8')).toBe('{}');
+    expect((await stat(join(folder, 'a/b.json'))).mode & 0o777).toBe(0o600);
+  });
+
+  it('leaves neither temporary files nor empty folders behind', async () => {
+    const store = createFsBlobStore(folder);
+    await store.put('a/b/c', text('x'), 'text/plain');
+    await store.put('a/d', text('y'), 'text/plain');
+    await store.delete('a/b/c');
+    expect(await readdir(folder, { recursive: true })).toEqual(expect.arrayContaining(['.tmp', 'a', 'a/d']));
+    expect(await readdir(folder, { recursive: true })).toHaveLength(3);
+    await store.delete('a/d');
+    expect(await readdir(folder, { recursive: true })).toEqual(['.tmp']);
+  });
+
+  it('sees what another store on the same folder wrote', async () => {
+    await createFsBlobStore(folder).put('shared', text('x'), 'text/plain');
+    expect(await createFsBlobStore(folder).get('shared')).toEqual(text('x'));
+  });
+
+  it('puts into a folder that is emptied all the time', async () => {
+    const store = createFsBlobStore(folder);
+    const rounds = Array.from({ length: 100 }, (_, index) => index);
+    await Promise.all([
+      ...rounds.map(async (index) => {
+        await store.put(`busy/${index}`, text('x'), 'text/plain');
+        await store.delete(`busy/${index}`);
+      }),
+      store.put('busy/kept', text('kept'), 'text/plain'),
+    ]);
+    expect(await keysOf(store, '')).toEqual(['busy/kept']);
+  });
+
+  it('removes temporary files of processes that died long ago, and no others', async () => {
+    await mkdir(join(folder, '.tmp'));
+    await writeFile(join(folder, '.tmp', 'old'), 'x');
+    await writeFile(join(folder, '.tmp', 'new'), 'x');
+    const twoHoursAgo = new Date(Date.now() - 2 * 60 * 60_000);
+    await utimes(join(folder, '.tmp', 'old'), twoHoursAgo, twoHoursAgo);
+    const store = createFsBlobStore(folder);
+    await store.put('a', text('x'), 'text/plain');
+    expect(await readdir(join(folder, '.tmp'))).toEqual(['new']);
+    expect(await keysOf(store, '')).toEqual(['a']);
+  });
+
+  it('is storage-unavailable while the file system refuses, and recovers', async () => {
+    const blocked = join(folder, 'blocked');
+    await writeFile(blocked, 'a file where the folder should be');
+    const store = createFsBlobStore(blocked);
+    const unavailable = { type: 'storage-unavailable', status: 503, headers: { 'Retry-After': '2' } };
+    await expect(store.put('a', text('x'), 'text/plain')).rejects.toMatchObject(unavailable);
+    await expect(store.check()).rejects.toMatchObject(unavailable);
+    await rm(blocked);
+    await store.put('a', text('x'), 'text/plain');
+    await store.check();
+    expect(await store.get('a')).toEqual(text('x'));
+  });
+
+  it('has whole objects only after kill -9 in the middle of writing', async () => {
+    const script = `
+      const { createFsBlobStore } = await import(${JSON.stringify(new URL('../../src/blobs/fs-blob-store.ts', import.meta.url).href)});
+      const store = createFsBlobStore(${JSON.stringify(folder)});
+      for (let round = 0; ; round++) {
+        await store.put('runs/' + (round % 3), new Uint8Array(500_000).fill(round % 250), 'text/plain');
+        process.stdout.write(round + '\\n');
+      }`;
+    for (let kill = 0; kill < 4; kill++) {
+      const child = spawn(process.execPath, ['--input-type=module', '--eval', script]);
+      let output = '';
+      child.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()));
+      await once(child.stdout, 'data');
+      await sleep(20 + kill * 37);
+      child.kill('SIGKILL');
+      await once(child, 'close');
+      const store = createFsBlobStore(folder);
+      const acknowledged = output.split('\n').slice(0, -1).map(Number);
+      expect(acknowledged.length).toBeGreaterThan(0);
+      for (const key of await keysOf(store, '')) {
+        const body = (await store.get(key)) ?? text('');
+        expect(body).toHaveLength(500_000);
+        expect(new Set(body).size).toBe(1);
+        const last = acknowledged.filter((round) => `runs/${round % 3}` === key).at(-1);
+        // The put after the last acknowledged one may have been applied as well.
+        if (last !== undefined) expect([last % 250, (last + 3) % 250]).toContain(body[0]);
+      }
+    }
+  });
+});
+
+describe('createBlobStore with files', () => {
+  it('describes the folder', async () => {
+    const folder = await makeFolder();
+    const { store, description } = await createBlobStore({ kind: 'files', directory: folder });
+    expect(description).toBe(`files in ${folder}`);
+    await store.put('a', text('x'), 'text/plain');
+    expect(await readFile(join(folder, 'a'), 'utf8')).toBe('x');
+    await rm(folder, { recursive: true });
+  });
+
+  it('refuses a folder that cannot be written', async () => {
+    const folder = await makeFolder();
+    const file = join(folder, 'file');
+    await writeFile(file, '');
+    await expect(createBlobStore({ kind: 'files', directory: file })).rejects.toThrow(
+      `Files cannot be written in ${file}: `,
+    );
+    await rm(folder, { recursive: true });
+  });
+});

@@ -1,0 +1,218 @@
+import { once } from 'node:events';
+import { createServer as createHttpServer, type RequestListener } from 'node:http';
+import { createServer, type AddressInfo, type Server, type Socket } from 'node:net';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import type { BlobStore } from '../../src/blobs/blob-store.ts';
+import { createBlobStore } from '../../src/blobs/create-blob-store.ts';
+import { createS3BlobStore } from '../../src/blobs/s3-blob-store.ts';
+import { startObjectStorage, type ObjectStorage } from '../support/object-storage.ts';
+import { describeBlobStore, keysOf, text } from './contract.ts';
+import { findVersitygw, startVersitygw } from './versitygw.ts';
+
+describeBlobStore('a bucket of fauxqs', async () => {
+  const storage = await startObjectStorage();
+  return { store: createS3BlobStore(storage.options), stop: storage.stop };
+});
+
+describeBlobStore('a bucket of fauxqs, with checksums and a prefix', async () => {
+  const storage = await startObjectStorage();
+  return {
+    store: createS3BlobStore({ ...storage.options, checksums: 'when-supported', prefix: 'our/part/' }),
+    stop: storage.stop,
+  };
+});
+
+const versitygw = findVersitygw();
+if (versitygw === undefined) {
+  describe.skip('a bucket of versitygw (which is not on the PATH)', () => {
+    it('is not tested here', () => undefined);
+  });
+} else {
+  describeBlobStore('a bucket of versitygw', async () => {
+    const { options, stop } = await startVersitygw(versitygw);
+    return { store: createS3BlobStore(options), stop };
+  });
+}
+
+const unavailable = { name: 'ProblemError', type: 'storage-unavailable', status: 503, headers: { 'Retry-After': '2' } };
+
+/** Every operation, and that it fails as it should within a time. */
+async function expectUnavailable(store: BlobStore, withinMs: number): Promise<void> {
+  const operations = [
+    () => store.put('a', text('x'), 'text/plain'),
+    () => store.get('a'),
+    () => store.delete('a'),
+    () => keysOf(store, ''),
+    () => store.check(),
+  ];
+  await Promise.all(
+    operations.map(async (operation) => {
+      const started = performance.now();
+      await expect(operation()).rejects.toMatchObject(unavailable);
+      expect(performance.now() - started).toBeLessThan(withinMs);
+    }),
+  );
+}
+
+describe('createS3BlobStore', () => {
+  let storage: ObjectStorage;
+
+  beforeAll(async () => {
+    storage = await startObjectStorage();
+  });
+  afterAll(() => storage.stop());
+
+  it('keeps to its prefix', async () => {
+    const ours = createS3BlobStore({ ...storage.options, prefix: 'ours/' });
+    const theirs = createS3BlobStore({ ...storage.options, prefix: 'theirs/' });
+    const all = createS3BlobStore(storage.options);
+    await ours.put('a/1', text('ours'), 'text/plain');
+    await theirs.put('a/1', text('theirs'), 'text/plain');
+    expect(await keysOf(ours, '')).toEqual(['a/1']);
+    expect(await ours.get('a/1')).toEqual(text('ours'));
+    expect(await keysOf(all, '')).toEqual(['ours/a/1', 'theirs/a/1']);
+    await Promise.all([ours.close(), theirs.close(), all.close()]);
+  });
+
+  it('lists more keys than fit on a page', async () => {
+    const store = createS3BlobStore({ ...storage.options, prefix: 'pages/' });
+    const keys = Array.from({ length: 1005 }, (_, index) => `k${String(index).padStart(4, '0')}`);
+    for (let start = 0; start < keys.length; start += 50) {
+      await Promise.all(keys.slice(start, start + 50).map((key) => store.put(key, text(''), 'text/plain')));
+    }
+    expect(await keysOf(store, '')).toEqual(keys);
+    await store.close();
+  });
+
+  it('is storage-unavailable within seconds while the server is stopped, and recovers with it', async () => {
+    const own = await startObjectStorage();
+    const store = createS3BlobStore(own.options);
+    await store.put('a', text('before'), 'text/plain');
+    await own.stop();
+    await expectUnavailable(store, 3_000);
+    await own.restart();
+    await store.check();
+    await store.put('a', text('after'), 'text/plain');
+    expect(await store.get('a')).toEqual(text('after'));
+    await store.close();
+    await own.stop();
+  });
+
+  it('is storage-unavailable without its bucket', async () => {
+    const store = createS3BlobStore({ ...storage.options, bucket: 'no-such-bucket' });
+    await expectUnavailable(store, 5_000);
+    await store.close();
+  });
+
+  it('tells the cause to the log only', async () => {
+    const store = createS3BlobStore({ ...storage.options, bucket: 'no-such-bucket' });
+    const error: unknown = await store.get('a').catch((thrown: unknown) => thrown);
+    expect((error as Error).message).not.toMatch(/no-such-bucket|127\.0\.0\.1/);
+    expect((error as Error).cause).toMatchObject({ name: 'NoSuchBucket' });
+    await store.close();
+  });
+
+  it('closes without having been used', async () => {
+    await expect(createS3BlobStore(storage.options).close()).resolves.toBeUndefined();
+  });
+});
+
+describe('createS3BlobStore with a server that misbehaves', () => {
+  const cleanups: (() => Promise<unknown>)[] = [];
+  afterEach(async () => {
+    await Promise.all(cleanups.splice(0).map((cleanup) => cleanup()));
+  });
+
+  const storeFor = async (server: Server): Promise<BlobStore> => {
+    const sockets = new Set<Socket>();
+    server.on('connection', (socket) => sockets.add(socket));
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const store = createS3BlobStore({
+      bucket: 'test-bucket',
+      endpoint: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+      region: 'us-east-1',
+      forcePathStyle: true,
+      checksums: 'when-required',
+      prefix: '',
+      credentials: { accessKeyId: 'test', secretAccessKey: 'test' },
+      limitMs: 1_000,
+    });
+    cleanups.push(async () => {
+      await store.close();
+      for (const socket of sockets) socket.destroy();
+      server.close();
+      await once(server, 'close');
+    });
+    return store;
+  };
+  const httpStore = (listener: RequestListener): Promise<BlobStore> => storeFor(createHttpServer(listener));
+
+  it('that accepts and never answers', async () => {
+    await expectUnavailable(await storeFor(createServer()), 3_000);
+  });
+
+  it('that closes every connection', async () => {
+    await expectUnavailable(await storeFor(createServer((socket) => socket.destroy())), 3_000);
+  });
+
+  it('that does not speak HTTP', async () => {
+    await expectUnavailable(await storeFor(createServer((socket) => socket.end('hello\r\n\r\n'))), 3_000);
+  });
+
+  it.each([403, 500, 503])('that answers everything with %i', async (status) => {
+    await expectUnavailable(await httpStore((_request, response) => response.writeHead(status).end('<html>')), 3_000);
+  });
+
+  it('that begins an object and stops in the middle', async () => {
+    const store = await httpStore((_request, response) => {
+      response.writeHead(200, { 'content-length': '100' }).write('half');
+    });
+    const started = performance.now();
+    await expect(store.get('a')).rejects.toMatchObject(unavailable);
+    expect(performance.now() - started).toBeLessThan(4_000);
+  });
+
+  it('that cuts an object off', async () => {
+    const store = await httpStore((_request, response) => {
+      response.writeHead(200, { 'content-length': '100' }).write('half', () => response.destroy());
+    });
+    await expect(store.get('a')).rejects.toMatchObject(unavailable);
+  });
+
+  it('that holds an object larger than any that was put', async () => {
+    const store = await httpStore((_request, response) => {
+      response.writeHead(200, { 'content-length': String(10 ** 12) }).write('x');
+    });
+    await expect(store.get('a')).rejects.toMatchObject(unavailable);
+  });
+
+  it.each(['NoSuchKey', 'SomethingElse'])('that says 404 %s of an object', async (code) => {
+    const store = await httpStore((_request, response) => {
+      response.writeHead(404, { 'content-type': 'application/xml' }).end(`<Error><Code>${code}</Code></Error>`);
+    });
+    expect(await store.get('a')).toBeUndefined();
+    await expect(store.delete('a')).resolves.toBeUndefined();
+    await expect(store.check()).rejects.toMatchObject(unavailable);
+  });
+
+  it('that fails once: the second attempt counts', async () => {
+    let requests = 0;
+    const store = await httpStore((_request, response) => {
+      response.writeHead(++requests === 1 ? 500 : 200).end();
+    });
+    await expect(store.put('a', text('x'), 'text/plain')).resolves.toBeUndefined();
+    expect(requests).toBe(2);
+  });
+});
+
+describe('createBlobStore with a bucket', () => {
+  const storage = { region: 'eu-west-1', forcePathStyle: false, checksums: 'when-required', prefix: 'p/' } as const;
+
+  it('describes it, and needs nothing of it yet', async () => {
+    const amazon = await createBlobStore({ kind: 's3', bucket: 'results', endpoint: undefined, ...storage });
+    expect(amazon.description).toBe('bucket results/p/ at Amazon S3 (eu-west-1)');
+    const other = await createBlobStore({ kind: 's3', bucket: 'results', endpoint: 'http://127.0.0.1:9', ...storage });
+    expect(other.description).toBe('bucket results/p/ at http://127.0.0.1:9');
+  });
+});

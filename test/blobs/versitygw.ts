@@ -1,0 +1,74 @@
+import { spawn } from 'node:child_process';
+import { accessSync, constants } from 'node:fs';
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { createServer, type AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { delimiter, join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { once } from 'node:events';
+import type { S3BlobStoreOptions } from '../../src/blobs/s3-blob-store.ts';
+
+/** The S3 gateway of that name (https://github.com/versity/versitygw) where it is on the PATH. */
+export function findVersitygw(): string | undefined {
+  return (process.env['PATH'] ?? '')
+    .split(delimiter)
+    .map((folder) => join(folder, 'versitygw'))
+    .find((file) => {
+      try {
+        accessSync(file, constants.X_OK);
+        return true;
+      } catch {
+        return false;
+      }
+    });
+}
+
+/** Starts it over a temporary folder, in which a folder is a bucket. */
+export async function startVersitygw(
+  executable: string,
+): Promise<{ options: S3BlobStoreOptions; stop: () => Promise<void> }> {
+  const folder = await mkdtemp(join(tmpdir(), 'versitygw-'));
+  await mkdir(join(folder, 'test-bucket'));
+  const port = await freePort();
+  const credentials = { accessKeyId: 'root-access', secretAccessKey: 'root-secret' };
+  const server = spawn(executable, ['--port', `127.0.0.1:${port}`, '--quiet', 'posix', folder], {
+    env: { ROOT_ACCESS_KEY: credentials.accessKeyId, ROOT_SECRET_KEY: credentials.secretAccessKey },
+    stdio: 'ignore',
+  });
+  const exited = once(server, 'exit');
+  const endpoint = `http://127.0.0.1:${port}`;
+  for (let tries = 0; ; tries++) {
+    const isUp = await fetch(endpoint).then(
+      () => true,
+      () => false,
+    );
+    if (isUp) break;
+    if (tries > 100 || server.exitCode !== null) throw new Error('versitygw did not start');
+    await sleep(50);
+  }
+  return {
+    options: {
+      bucket: 'test-bucket',
+      endpoint,
+      region: 'us-east-1',
+      forcePathStyle: true,
+      checksums: 'when-supported',
+      prefix: 'gateway/',
+      credentials,
+    },
+    async stop() {
+      server.kill();
+      await exited;
+      await rm(folder, { recursive: true });
+    },
+  };
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return port;
+}

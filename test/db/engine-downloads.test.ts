@@ -1,0 +1,155 @@
+import { execFile } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { appendFile, mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
+import { homedir, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { defaultCacheDir } from '../../src/db/embedded/cache-dir.ts';
+import { downloadMongod, MONGOD_VERSION } from '../../src/db/embedded/mongod-download.ts';
+import { installSecantus, SECANTUS_VERSION } from '../../src/db/embedded/secantus-install.ts';
+import { startEmbeddedDatabase } from '../../src/db/embedded/start.ts';
+import { fakeProgram, mongodStandIn } from '../support/fake-programs.ts';
+import { recordingLog, silentLog } from '../support/log.ts';
+
+let folder: string;
+/** A mirror of the download host on this machine. */
+let mirror: Server;
+/** What the mirror does with a request for a path; counts them in `requests`. */
+let answer: (path: string) => Buffer | 'hang' | 'missing';
+let requests: string[] = [];
+let env: Record<string, string | undefined>;
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'prompt-gateway-downloads-'));
+  mirror = createServer((request, response) => {
+    const path = request.url ?? '';
+    requests.push(path);
+    const body = answer(path);
+    if (body === 'hang') return;
+    if (body === 'missing') response.writeHead(403).end();
+    else response.writeHead(200, { 'content-length': body.length }).end(body);
+  });
+  await new Promise<void>((resolve) => {
+    mirror.listen(0, '127.0.0.1', resolve);
+  });
+  const { port } = mirror.address() as AddressInfo;
+  env = { ...process.env, MONGOMS_DOWNLOAD_MIRROR: `http://127.0.0.1:${port}`, MONGOMS_USE_HTTP: 'true' };
+});
+afterAll(async () => {
+  mirror.closeAllConnections();
+  mirror.close();
+  await rm(folder, { recursive: true, force: true });
+});
+
+describe('the download of a mongod', () => {
+  const download = (name: string, at: string): Promise<string> =>
+    downloadMongod({
+      ...{ cacheDir: join(folder, name), env, log: silentLog, version: MONGOD_VERSION },
+      now: () => new Date(at),
+    });
+
+  it('is verified, unpacked, started and found again', async () => {
+    const archive = await mongodArchive();
+    const checksum = Buffer.from(createHash('md5').update(archive).digest('hex'));
+    answer = (path) => (path.endsWith('.md5') ? checksum : archive);
+    requests = [];
+    const dataDir = join(folder, 'data');
+    const log = recordingLog();
+    for (const expectedRequests of [2, 2]) {
+      const database = await startEmbeddedDatabase({
+        ...{ dataDir, cacheDir: join(folder, 'good'), env, log, engines: ['mongod-download'] },
+      });
+      expect(database.engine).toMatch(/\(mongod-download\)$/);
+      await database.stop();
+      expect(requests).toHaveLength(expectedRequests);
+    }
+    expect(requests[0]).toContain(MONGOD_VERSION);
+    expect(log.lines.join('\n')).toMatch(/Downloading MongoDB "[\d.]+": 100%/);
+    const record: unknown = JSON.parse(await readFile(join(dataDir, 'database', 'engine.json'), 'utf8'));
+    expect(record).toMatchObject({ engine: 'mongod-download', version: MONGOD_VERSION });
+  });
+
+  it('fails when the checksum is wrong', async () => {
+    answer = (path) => Buffer.from(path.endsWith('.md5') ? '0'.repeat(32) : 'not an archive');
+    await expect(download('forged', '2026-01-01T00:00:00Z')).rejects.toThrow(/MD5/i);
+  });
+
+  it('fails at once when the host refuses, and is tried again after a day', async () => {
+    answer = () => 'missing';
+    requests = [];
+    const started = performance.now();
+    await expect(download('refused', '2026-01-01T00:00:00Z')).rejects.toThrow(/the download failed: .*403/);
+    expect(performance.now() - started).toBeLessThan(5_000);
+    await expect(download('refused', '2026-01-01T23:59:00Z')).rejects.toThrow(/tried once a day/);
+    expect(requests).toHaveLength(1);
+    await expect(download('refused', '2026-01-02T00:01:00Z')).rejects.toThrow(/403/);
+    expect(requests).toHaveLength(2);
+  });
+
+  it('fails within seconds when the host does not answer', async () => {
+    answer = () => 'hang';
+    const started = performance.now();
+    await expect(download('hanging', '2026-01-01T00:00:00Z')).rejects.toThrow(/nothing happened for 8 s/);
+    expect(performance.now() - started).toBeLessThan(10_000);
+  });
+});
+
+/** A release archive whose `mongod` starts another server of the same protocol. */
+async function mongodArchive(): Promise<Buffer> {
+  const settings = { cacheDir: defaultCacheDir(process.env, homedir()), env: process.env, log: silentLog };
+  const secantusd = await installSecantus({ ...settings, version: SECANTUS_VERSION });
+  const release = join(folder, 'mongodb-release');
+  const program = await fakeProgram(join(release, 'bin'), 'mongod', mongodStandIn(secantusd));
+  // An executable below 1 MiB passes for a broken download.
+  await appendFile(program, `#${' '.repeat(2 ** 20)}\n`);
+  await promisify(execFile)('tar', ['-czf', join(folder, 'release.tgz'), '-C', folder, 'mongodb-release']);
+  return readFile(join(folder, 'release.tgz'));
+}
+
+describe('the installation of SecantusDB', () => {
+  const install = async (name: string, script?: string): Promise<string> => {
+    const bin = join(folder, `bin-${name}`);
+    await mkdir(bin, { recursive: true });
+    if (script !== undefined) await fakeProgram(bin, 'python3', script);
+    const cacheDir = join(folder, `cache-${name}`);
+    return installSecantus({ cacheDir, env: { PATH: `${bin}:/usr/bin:/bin` }, log: silentLog, version: '1.2.3' });
+  };
+  /** A python3 that makes a folder for a virtual environment, with a pip that does what a script says. */
+  const pythonWithPip = (pip: string): string =>
+    `mkdir -p "$3/bin" && printf '%s\\n' '#!/bin/sh' '${pip}' > "$3/bin/python" && chmod +x "$3/bin/python"`;
+
+  it('says that there is no Python', async () => {
+    const attempt = installSecantus({ cacheDir: join(folder, 'none'), env: {}, log: silentLog, version: '1.2.3' });
+    await expect(attempt).rejects.toThrow('there is no python3 on the PATH');
+  });
+
+  it('says what a Python without venv needs', async () => {
+    await expect(install('no-venv', 'echo "ensurepip is not available"; exit 1')).rejects.toThrow(
+      /python3-venv\): it ended with exit code 1:\nensurepip is not available/,
+    );
+  });
+
+  it('says why pip failed', async () => {
+    await expect(install('no-index', pythonWithPip('echo "no such host"; exit 1'))).rejects.toThrow(
+      /pip could not install SecantusDB 1.2.3: it ended with exit code 1:\nno such host/,
+    );
+  });
+
+  it('is made anew after one that was cut off, and once only for processes that start together', async () => {
+    await expect(install('shared', pythonWithPip('exit 1'))).rejects.toThrow(/pip could not install/);
+    const counting = pythonWithPip(`echo run >> ${join(folder, 'pip-runs')}; sleep 0.3`);
+    const paths = await Promise.all([install('shared', counting), install('shared', counting)]);
+    expect(new Set(paths).size).toBe(1);
+    expect(await readFile(join(folder, 'pip-runs'), 'utf8')).toBe('run\n');
+  });
+});
+
+describe('the default cache folder', () => {
+  it('follows the XDG base directory specification', () => {
+    expect(defaultCacheDir({}, '/home/someone')).toBe('/home/someone/.cache/prompt-gateway');
+    expect(defaultCacheDir({ XDG_CACHE_HOME: '/cache' }, '/home/someone')).toBe('/cache/prompt-gateway');
+  });
+});

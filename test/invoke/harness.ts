@@ -1,0 +1,79 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { startMockProvider, type MockProvider, type RecordedRequest } from '../support/mock-provider.ts';
+import { startTestService, type Answer, type TestService, type TestServiceOptions } from '../support/service.ts';
+
+/** The credential of the provider `mock`; must never come out again. */
+export const providerKey = 'sk-do-not-show-0123456789';
+
+export interface InvokeHarness {
+  readonly service: TestService;
+  /** Behind the provider `mock`, whose default model is `model-a`. */
+  readonly mock: MockProvider;
+  /** Creates a prompt that says "Hello {{name|world}}" to `mock` unless told otherwise. @returns its slug */
+  createPrompt(fields?: Record<string, unknown>): Promise<string>;
+  /** Invokes a prompt by slug or id. */
+  invoke(prompt: string, body?: unknown, headers?: Record<string, string>, key?: string | null): Promise<Answer>;
+  /** Invokes a prompt by a connection that the test can cut, without judging the answer. */
+  invokeUntil(signal: AbortSignal, prompt: string, body?: unknown, headers?: Record<string, string>): Promise<Response>;
+  /** Waits until the provider has got so many requests since the last reset. @returns the last of them */
+  received(count: number): Promise<RecordedRequest>;
+  /** Value of a metric's series, such as `invoke_cache_total{result="hit"}`; 0 while there is none. */
+  metric(series: string): Promise<number>;
+  close(): Promise<void>;
+}
+
+/** Starts the service with a provider `mock`, and `openai` without credentials. */
+export async function startInvokeHarness(options: TestServiceOptions = {}): Promise<InvokeHarness> {
+  const mock = await startMockProvider();
+  const provider = { id: 'mock', base_url: mock.url, api_key: providerKey, models: ['model-a', 'model-b'] };
+  const environment = { OPENAI_COMPATIBLE_PROVIDERS: JSON.stringify([provider]), ...options.environment };
+  const service = await startTestService({ ...options, environment });
+  const path = (prompt: string): string => `/api/v1/prompts/${prompt}/invoke`;
+  return {
+    service,
+    mock,
+    async createPrompt(fields = {}) {
+      const { body, status, text } = await service.call('POST', '/api/v1/prompts', {
+        body: {
+          name: 'Greeting',
+          messages: [{ role: 'user', content: 'Hello {{name|world}}' }],
+          selected_provider: 'mock',
+          ...fields,
+        },
+      });
+      if (status !== 201) throw new Error(`The prompt was not created: ${text}`);
+      return (body as { slug: string }).slug;
+    },
+    invoke: (prompt, body, headers = {}, key = service.adminKey) =>
+      service.call('POST', path(prompt), { ...(body !== undefined && { body }), headers, key }),
+    invokeUntil: (signal, prompt, body = {}, headers = {}) =>
+      fetch(service.url + path(prompt), {
+        method: 'POST',
+        body: JSON.stringify(body),
+        headers: { authorization: `Bearer ${service.adminKey}`, 'content-type': 'application/json', ...headers },
+        signal,
+      }),
+    async received(count) {
+      for (let waited = 0; waited < 5_000; waited += 5) {
+        const request = mock.requests[count - 1];
+        if (request !== undefined) return request;
+        await sleep(5);
+      }
+      throw new Error(`The provider got ${mock.requests.length} requests, not ${count}.`);
+    },
+    async metric(series) {
+      const { text } = await service.call('GET', '/metrics');
+      const line = text.split('\n').find((candidate) => candidate.startsWith(`${series} `));
+      return line === undefined ? 0 : Number(line.slice(series.length));
+    },
+    async close() {
+      await service.close();
+      await mock.close();
+    },
+  };
+}
+
+/** The problem's slug, from its type. */
+export function problemOf({ body }: Answer): string {
+  return String((body as { type?: unknown }).type).replace('urn:prompt-gateway:problem:', '');
+}

@@ -1,0 +1,456 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { MongoClient } from 'mongodb';
+import { createLogger } from '../../src/observability/logger.ts';
+import { LossyProxy } from '../support/lossy-proxy.ts';
+import { problemOf, providerKey, startInvokeHarness, type InvokeHarness } from './harness.ts';
+
+const confidential = 'the merger with Initech is on';
+const logged: string[] = [];
+let harness: InvokeHarness;
+
+beforeAll(async () => {
+  harness = await startInvokeHarness({ log: createLogger('trace', { write: (line) => logged.push(line) }) });
+});
+afterEach(() => {
+  harness.mock.reset();
+});
+afterAll(async () => {
+  await harness.close();
+});
+
+describe('200', () => {
+  it('answers with what the provider generated, and says where it comes from', async () => {
+    const prompt = await harness.createPrompt();
+    const { body: stored } = await harness.service.call('GET', `/api/v1/prompts/${prompt}`);
+    const { status, headers, body } = await harness.invoke(prompt, { variables: { name: 'Ada' } });
+    expect(status).toBe(200);
+    expect(body).toEqual({
+      text: 'Hello from model-a.',
+      finishReason: 'stop',
+      usage: { inputTokens: 11, outputTokens: 7 },
+    });
+    expect(headers).toMatchObject({
+      'content-type': 'application/json; charset=utf-8',
+      'cache-control': 'no-store',
+      'x-prompt-id': stored.id,
+      'x-provider': 'mock',
+      'x-model': 'model-a',
+      'x-latency-ms': expect.stringMatching(/^\d+$/),
+      'x-cached': 'false',
+    });
+    for (const absent of ['x-prompt-version', 'age', 'etag', 'idempotency-replayed']) {
+      expect(headers).not.toHaveProperty(absent);
+    }
+    expect(harness.mock.requests.map((request) => request.body)).toEqual([
+      { model: 'model-a', messages: [{ role: 'user', content: 'Hello Ada' }] },
+    ]);
+    expect(harness.mock.requests[0]?.headers.authorization).toBe(`Bearer ${providerKey}`);
+  });
+
+  it('takes the id as well as the slug, and no body at all', async () => {
+    const prompt = await harness.createPrompt({ selected_provider: 'echo' });
+    const { body: stored } = await harness.service.call('GET', `/api/v1/prompts/${prompt}`);
+    const { status, body } = await harness.invoke(stored.id as string);
+    expect([status, body.text]).toEqual([200, 'Hello world']);
+  });
+
+  it('keeps the order and roles of messages', async () => {
+    const messages = [
+      { role: 'system', content: 'Be {{mood}}.' },
+      { role: 'user', content: 'Hi' },
+      { role: 'assistant', content: '{"a": {{json}}}' },
+      { role: 'user', content: '\\{{name}}' },
+    ];
+    const prompt = await harness.createPrompt({ messages, variables: { mood: { default: 'kind' } } });
+    await harness.invoke(prompt, { variables: { json: { b: [1, null] } } });
+    expect(harness.mock.requests[0]?.body['messages']).toEqual([
+      { role: 'system', content: 'Be kind.' },
+      { role: 'user', content: 'Hi' },
+      { role: 'assistant', content: '{"a": {"b":[1,null]}}' },
+      { role: 'user', content: '{{name}}' },
+    ]);
+  });
+
+  it('measures the time of the provider', async () => {
+    const prompt = await harness.createPrompt({ selected_model: 'mock-slow-120' });
+    const { headers } = await harness.invoke(prompt);
+    expect(Number(headers['x-latency-ms'])).toBeGreaterThanOrEqual(115);
+    expect(Number(headers['x-latency-ms'])).toBeLessThan(1_000);
+  });
+
+  it('passes on why generation ended, and takes usage that is missing for 0', async () => {
+    const prompt = await harness.createPrompt();
+    harness.mock.behave('model-a', { kind: 'answer', finish: 'length', usage: false });
+    const { body } = await harness.invoke(prompt);
+    expect(body).toMatchObject({ finishReason: 'length', usage: { inputTokens: 0, outputTokens: 0 } });
+  });
+
+  it('tries again when the provider fails for a moment', async () => {
+    const prompt = await harness.createPrompt({ selected_model: 'mock-flaky-2' });
+    expect((await harness.invoke(prompt)).status).toBe(200);
+    expect(harness.mock.requests).toHaveLength(3);
+  });
+
+  it('counts the calls of providers', async () => {
+    const series = 'provider_call_duration_seconds_count{provider="mock",outcome="ok"}';
+    const before = await harness.metric(series);
+    await harness.invoke(await harness.createPrompt());
+    expect(await harness.metric(series)).toBe(before + 1);
+  });
+});
+
+describe('selection of provider and model', () => {
+  const cases: {
+    name: string;
+    selected: { provider?: string; model?: string };
+    sent?: { provider?: string; model?: string };
+    runs: [provider: string, model: string];
+  }[] = [
+    { name: 'both selected', selected: { provider: 'mock', model: 'model-b' }, runs: ['mock', 'model-b'] },
+    { name: 'only a provider selected', selected: { provider: 'mock' }, runs: ['mock', 'model-a'] },
+    {
+      name: 'both overridden',
+      selected: { provider: 'mock', model: 'model-b' },
+      sent: { provider: 'echo', model: 'echo-upper' },
+      runs: ['echo', 'echo-upper'],
+    },
+    {
+      name: 'only the provider overridden: its default model',
+      selected: { provider: 'echo', model: 'echo-upper' },
+      sent: { provider: 'mock' },
+      runs: ['mock', 'model-a'],
+    },
+    {
+      name: 'the selected provider named again: its default model',
+      selected: { provider: 'mock', model: 'model-b' },
+      sent: { provider: 'mock' },
+      runs: ['mock', 'model-a'],
+    },
+    {
+      name: 'only the model overridden: the selected provider',
+      selected: { provider: 'mock', model: 'model-b' },
+      sent: { model: 'model-new' },
+      runs: ['mock', 'model-new'],
+    },
+    { name: 'nothing selected', selected: {}, sent: { provider: 'mock', model: 'model-b' }, runs: ['mock', 'model-b'] },
+    {
+      name: 'a model selected without a provider',
+      selected: { model: 'model-b' },
+      sent: { provider: 'echo' },
+      runs: ['echo', 'echo-1'],
+    },
+    {
+      name: 'a model that is not in the list',
+      selected: { provider: 'mock', model: 'org/model:7b@2' },
+      runs: ['mock', 'org/model:7b@2'],
+    },
+  ];
+
+  it.each(cases)('$name', async ({ selected, sent, runs: [provider, model] }) => {
+    const prompt = await harness.createPrompt({
+      selected_provider: selected.provider ?? null,
+      selected_model: selected.model ?? null,
+    });
+    const { status, headers } = await harness.invoke(prompt, sent);
+    expect(status).toBe(200);
+    expect([headers['x-provider'], headers['x-model']]).toEqual([provider, model]);
+    expect(harness.mock.requests.map((request) => request.model)).toEqual(provider === 'mock' ? [model] : []);
+  });
+});
+
+describe('a pinned version', () => {
+  it('runs with its own content and selection, and is named', async () => {
+    const prompt = await harness.createPrompt({ selected_provider: 'echo', selected_model: 'echo-upper' });
+    await harness.service.call('PUT', `/api/v1/prompts/${prompt}`, {
+      body: {
+        messages: [{ role: 'user', content: 'Good bye' }],
+        selected_provider: 'mock',
+        selected_model: 'model-b',
+      },
+    });
+    const first = await harness.invoke(prompt, { version: 1 });
+    expect(first.body.text).toBe('HELLO WORLD');
+    expect(first.headers).toMatchObject({ 'x-prompt-version': '1', 'x-provider': 'echo', 'x-model': 'echo-upper' });
+
+    const second = await harness.invoke(prompt, { version: 2 });
+    expect(second.headers).toMatchObject({ 'x-prompt-version': '2', 'x-provider': 'mock', 'x-model': 'model-b' });
+
+    const latest = await harness.invoke(prompt);
+    expect(latest.headers).not.toHaveProperty('x-prompt-version');
+    expect(harness.mock.requests.map((request) => request.body['messages'])).toEqual(
+      Array(2).fill([{ role: 'user', content: 'Good bye' }]),
+    );
+  });
+
+  it('can be overridden', async () => {
+    const prompt = await harness.createPrompt({ selected_provider: 'echo' });
+    const { headers } = await harness.invoke(prompt, { version: 1, provider: 'mock', model: 'model-b' });
+    expect(headers).toMatchObject({ 'x-prompt-version': '1', 'x-provider': 'mock', 'x-model': 'model-b' });
+  });
+
+  it('is the latest from the moment it is saved', async () => {
+    const prompt = await harness.createPrompt({ selected_provider: 'echo' });
+    for (const content of ['one', 'two', 'three']) {
+      await harness.service.call('PUT', `/api/v1/prompts/${prompt}`, {
+        body: { messages: [{ role: 'user', content }] },
+      });
+      expect((await harness.invoke(prompt)).body.text).toBe(content);
+    }
+  });
+});
+
+describe('400', () => {
+  it.each<[string, unknown, Record<string, string>]>([
+    ['JSON that breaks off', '{"variables":', {}],
+    ['an array', [], {}],
+    ['an unknown field', { variable: {} }, {}],
+    ['a version that is no integer', { version: 1.5 }, {}],
+    ['version 0', { version: 0 }, {}],
+    ['a version in quotes', { version: '1' }, {}],
+    ['null for a provider', { provider: null }, {}],
+    ['a provider that no header could carry', { provider: 'öpenai' }, {}],
+    ['a line feed in a model', { model: 'a\nb' }, {}],
+    ['an operator for a provider', { provider: { $ne: '' } }, {}],
+    ['variables that are no object', { variables: ['a'] }, {}],
+    ['a timeout of 0', {}, { 'X-Timeout-Ms': '0' }],
+    ['a timeout that is no integer', {}, { 'X-Timeout-Ms': '1e3' }],
+    ['a key of nothing', {}, { 'Idempotency-Key': '""' }],
+  ])('refuses %s', async (_name, body, headers) => {
+    const prompt = await harness.createPrompt();
+    expect((await harness.invoke(prompt, body, headers)).status).toBe(400);
+    expect(harness.mock.requests).toHaveLength(0);
+  });
+});
+
+describe('401 and 403', () => {
+  it('refuses callers without a key', async () => {
+    const prompt = await harness.createPrompt();
+    expect((await harness.invoke(prompt, {}, {}, null)).status).toBe(401);
+  });
+
+  it('refuses keys without the scope, and takes those with it alone', async () => {
+    const prompt = await harness.createPrompt();
+    const reader = await harness.service.createKey('prompts:read', 'prompts:write');
+    expect((await harness.invoke(prompt, {}, {}, reader)).status).toBe(403);
+    expect(harness.mock.requests).toHaveLength(0);
+    const invoker = await harness.service.createKey('prompts:invoke');
+    expect((await harness.invoke(prompt, {}, {}, invoker)).status).toBe(200);
+  });
+});
+
+describe('404', () => {
+  it.each(['no-such-prompt', '00000000-0000-4000-8000-000000000000'])('knows no prompt %s', async (prompt) => {
+    const answer = await harness.invoke(prompt);
+    expect([answer.status, problemOf(answer)]).toEqual([404, 'prompt-not-found']);
+  });
+
+  it.each([2, 2_147_483_647])('runs no other version in place of version %d', async (version) => {
+    const prompt = await harness.createPrompt();
+    const answer = await harness.invoke(prompt, { version });
+    expect([answer.status, problemOf(answer)]).toEqual([404, 'version-not-found']);
+    expect(harness.mock.requests).toHaveLength(0);
+  });
+
+  it('knows no prompt that was deleted, pinned or not', async () => {
+    const prompt = await harness.createPrompt();
+    await harness.service.call('DELETE', `/api/v1/prompts/${prompt}`);
+    expect((await harness.invoke(prompt)).status).toBe(404);
+    expect((await harness.invoke(prompt, { version: 1 })).status).toBe(404);
+  });
+});
+
+describe('406, 413 and 415', () => {
+  it('answers JSON only', async () => {
+    const prompt = await harness.createPrompt();
+    expect((await harness.invoke(prompt, {}, { Accept: 'text/plain' })).status).toBe(406);
+  });
+
+  it('reads 1 MiB and no more', async () => {
+    const prompt = await harness.createPrompt();
+    const variables = { name: 'x'.repeat(1024 * 1024 - 26) };
+    expect(JSON.stringify({ variables })).toHaveLength(1024 * 1024);
+    expect((await harness.invoke(prompt, { variables })).status).toBe(200);
+    variables.name += 'x';
+    expect((await harness.invoke(prompt, { variables })).status).toBe(413);
+  });
+
+  it('reads JSON only', async () => {
+    const prompt = await harness.createPrompt();
+    expect((await harness.invoke(prompt, '{}', { 'Content-Type': 'text/plain' })).status).toBe(415);
+    expect(harness.mock.requests).toHaveLength(0);
+  });
+});
+
+describe('422, before any provider is called', () => {
+  afterEach(() => {
+    expect(harness.mock.requests).toHaveLength(0);
+  });
+
+  it('names all variables without a value', async () => {
+    const prompt = await harness.createPrompt({
+      messages: [{ role: 'user', content: '{{a}} {{b}} {{c|d}} {{a}}' }],
+      variables: { b: { required: true, default: 'unused' }, d: { required: true }, e: {} },
+    });
+    const answer = await harness.invoke(prompt, { variables: { d: null, a1: confidential } });
+    expect([answer.status, problemOf(answer)]).toEqual([422, 'missing-variables']);
+    expect(answer.body.variables).toEqual(['a', 'b', 'd']);
+    expect(answer.text).not.toContain(confidential);
+  });
+
+  it('names no more variables than the contract allows', async () => {
+    const content = Array.from({ length: 12_000 }, (_, index) => `{{v${index}}}`).join('');
+    const answer = await harness.invoke(await harness.createPrompt({ messages: [{ role: 'user', content }] }));
+    expect([answer.status, answer.body.variables.length]).toEqual([422, 10_000]);
+  });
+
+  it('refuses a prompt that would become too large', async () => {
+    const prompt = await harness.createPrompt({ messages: [{ role: 'user', content: '{{name}}'.repeat(10_000) }] });
+    const answer = await harness.invoke(prompt, { variables: { name: confidential.repeat(1_000) } });
+    expect([answer.status, problemOf(answer)]).toEqual([422, 'rendered-prompt-too-large']);
+    expect(answer.text).not.toContain(confidential);
+  });
+
+  it('knows no such provider in the request', async () => {
+    const answer = await harness.invoke(await harness.createPrompt(), { provider: 'opnai', model: 'gpt' });
+    expect([answer.status, problemOf(answer)]).toEqual([422, 'unknown-provider']);
+    expect(answer.body).toMatchObject({
+      detail: 'The provider "opnai" is not known.',
+      errors: [{ detail: 'is not known', pointer: '#/provider' }],
+      provider: 'opnai',
+    });
+  });
+
+  it.each(['__proto__', 'constructor', 'toString'])('knows no provider %s', async (provider) => {
+    const answer = await harness.invoke(await harness.createPrompt(), { provider });
+    expect([answer.status, problemOf(answer)]).toEqual([422, 'unknown-provider']);
+  });
+
+  it('knows no such provider in the prompt', async () => {
+    const prompt = await harness.createPrompt({ selected_provider: 'retired' });
+    const answer = await harness.invoke(prompt);
+    expect([answer.status, problemOf(answer)]).toEqual([422, 'unknown-provider']);
+    expect(answer.body.detail).toBe('The prompt\'s selected_provider "retired" is not known.');
+    expect(answer.body).not.toHaveProperty('errors');
+  });
+
+  it('has no credentials for the provider of the request', async () => {
+    const answer = await harness.invoke(await harness.createPrompt(), { provider: 'openai' });
+    expect([answer.status, problemOf(answer)]).toEqual([422, 'provider-not-configured']);
+    expect(answer.body.errors).toEqual([{ detail: 'is not configured', pointer: '#/provider' }]);
+  });
+
+  it('has no credentials for the provider of the prompt', async () => {
+    const answer = await harness.invoke(await harness.createPrompt({ selected_provider: 'openai' }));
+    expect([answer.status, problemOf(answer)]).toEqual([422, 'provider-not-configured']);
+    expect(answer.body.detail).toContain('selected_provider');
+  });
+
+  it.each([{}, { model: 'model-a' }, { version: 1 }])('has no provider to choose: %j', async (body) => {
+    const prompt = await harness.createPrompt({ selected_provider: null, selected_model: 'model-a' });
+    await harness.service.call('PUT', `/api/v1/prompts/${prompt}`, {
+      body: { selected_model: null, ...('version' in body && { selected_provider: 'mock' }) },
+    });
+    const answer = await harness.invoke(prompt, body);
+    expect([answer.status, problemOf(answer)]).toEqual([422, 'no-provider-selected']);
+  });
+
+  it('checks version, variables and provider in this order', async () => {
+    const prompt = await harness.createPrompt({
+      messages: [{ role: 'user', content: '{{a}}' }],
+      selected_provider: 'retired',
+    });
+    expect(problemOf(await harness.invoke(prompt, { version: 2 }))).toBe('version-not-found');
+    expect(problemOf(await harness.invoke(prompt, {}))).toBe('missing-variables');
+    expect(problemOf(await harness.invoke(prompt, { variables: { a: 1 } }))).toBe('unknown-provider');
+  });
+});
+
+describe('502', () => {
+  it.each([
+    ['mock-500', 'provider-failed', { provider_status: 500, retryable: true }, 3],
+    ['mock-400', 'provider-failed', { provider_status: 400, retryable: false }, 1],
+    ['mock-404', 'provider-failed', { provider_status: 404, retryable: false }, 1],
+    ['mock-401', 'provider-refused-credentials', { provider_status: 401, retryable: false }, 1],
+    ['mock-429-7', 'provider-rate-limited', { provider_status: 429, retryable: true }, 1],
+    ['mock-garbage', 'provider-bad-answer', { retryable: true }, 1],
+    ['mock-cut', 'provider-bad-answer', { retryable: true }, 1],
+    ['mock-hang', 'provider-timeout', { retryable: true }, 1],
+  ])('tells what went wrong with %s', async (model, problem, members, calls) => {
+    logged.length = 0;
+    const messages = [{ role: 'user', content: `{{name}} as of ${confidential}` }];
+    const prompt = await harness.createPrompt({ messages });
+    const answer = await harness.invoke(
+      prompt,
+      { model, variables: { name: `${confidential} today` } },
+      { 'X-Timeout-Ms': '2000' },
+    );
+    expect([answer.status, problemOf(answer)]).toEqual([502, problem]);
+    expect(answer.body).toMatchObject({ provider: 'mock', model, ...members });
+    expect(answer.headers['retry-after']).toBe(model === 'mock-429-7' ? '7' : undefined);
+    expect(harness.mock.requests).toHaveLength(calls);
+    for (const text of [answer.text, JSON.stringify(answer.headers), ...logged]) {
+      expect(text).not.toContain(providerKey);
+      expect(text).not.toContain('Initech');
+    }
+    expect(logged.length).toBeGreaterThan(0);
+  });
+
+  it('has the model of echo, too, refused by its provider', async () => {
+    const answer = await harness.invoke(await harness.createPrompt(), { provider: 'echo', model: 'echo-9' });
+    expect([answer.status, problemOf(answer)]).toEqual([502, 'provider-failed']);
+  });
+
+  it('counts failed calls by their problem', async () => {
+    const series = 'provider_call_duration_seconds_count{provider="mock",outcome="provider-refused-credentials"}';
+    const before = await harness.metric(series);
+    await harness.invoke(await harness.createPrompt(), { model: 'mock-401' });
+    expect(await harness.metric(series)).toBe(before + 1);
+  });
+});
+
+describe('429', () => {
+  it('refuses more requests than the key may send', async () => {
+    const limited = await startInvokeHarness({ environment: { RATE_LIMIT: '3/60s' } });
+    try {
+      const prompt = await limited.createPrompt();
+      const answers = [await limited.invoke(prompt), await limited.invoke(prompt), await limited.invoke(prompt)];
+      expect(answers.map(({ status }) => status)).toEqual([200, 200, 429]);
+      expect(limited.mock.requests).toHaveLength(2);
+    } finally {
+      await limited.close();
+    }
+  });
+});
+
+describe('500', () => {
+  it('says nothing about what broke, and calls nobody', async () => {
+    const prompt = await harness.createPrompt();
+    const client = new MongoClient(harness.service.environment['MONGODB_URI'] ?? '');
+    const prompts = client.db(harness.service.environment['MONGODB_DATABASE']).collection('prompts');
+    await prompts.updateOne({ slug: prompt }, { $unset: { messages: 1, content: 1, 'content.messages': 1 } });
+    await client.close();
+    const answer = await harness.invoke(prompt);
+    expect([answer.status, problemOf(answer)]).toEqual([500, 'internal-error']);
+    expect(harness.mock.requests).toHaveLength(0);
+  });
+});
+
+describe('503', () => {
+  it('calls no provider while the database is away, and recovers by itself', async () => {
+    const proxy = await LossyProxy.start(harness.service.environment['MONGODB_URI'] ?? '');
+    const cut = await startInvokeHarness({ environment: { MONGODB_URI: proxy.uri } });
+    try {
+      const prompt = await cut.createPrompt();
+      await proxy.stop();
+      const answer = await cut.invoke(prompt);
+      expect([answer.status, problemOf(answer)]).toEqual([503, 'database-unavailable']);
+      expect(answer.headers['retry-after']).toMatch(/^\d+$/);
+      expect(cut.mock.requests).toHaveLength(0);
+      await proxy.restart();
+      expect((await cut.invoke(prompt)).status).toBe(200);
+    } finally {
+      await cut.close();
+      await proxy.stop();
+    }
+  });
+});

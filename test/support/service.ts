@@ -1,0 +1,142 @@
+import { randomUUID } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import type { Logger } from 'pino';
+import supertest from 'supertest';
+import document from '../../generated/openapi.json' with { type: 'json' };
+import type { Scope } from '../../generated/operations.ts';
+import { loadConfig } from '../../src/config.ts';
+import type { Exchange } from '../../src/http/pipeline.ts';
+import { createReferee } from '../../src/http/referee.ts';
+import { disagreements } from '../../src/http/shadow.ts';
+import { createLogger } from '../../src/observability/logger.ts';
+import { startService } from '../../src/start.ts';
+import { checkAnswer } from './contract-check.ts';
+
+export interface CallOptions {
+  /** Sent as JSON; a string is sent as it is, with the JSON media type. */
+  body?: unknown;
+  headers?: Record<string, string>;
+  /** API key instead of the administrator's; `null` sends none. */
+  key?: string | null;
+  /** Names of known differences between service and referee that this call shows. */
+  differs?: string;
+}
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: Record<string, string>;
+  /** Parsed where the answer is JSON. */
+  // eslint-disable-next-line @typescript-eslint/no-explicit-any -- tests assert on the shape they expect
+  readonly body: any;
+  readonly text: string;
+}
+
+export interface TestService {
+  readonly url: string;
+  readonly adminKey: string;
+  /** The environment that it was started with, to start another one beside it. */
+  readonly environment: Record<string, string>;
+  /**
+   * Sends a request. The exchange is shown to the contract referee and the answer is checked against the contract;
+   * the call fails when either finds something.
+   */
+  call(method: string, path: string, options?: CallOptions): Promise<Answer>;
+  /** Makes an API key with these scopes. */
+  createKey(...scopes: Scope[]): Promise<string>;
+  close(): Promise<void>;
+}
+
+export interface TestServiceOptions {
+  environment?: Record<string, string>;
+  log?: Logger;
+}
+
+export const adminKey = 'administrator-key-of-the-tests-0123456789';
+
+const referee = createReferee(document);
+
+/** Starts the real service on a free port, with a database of its own on the test run's server. */
+export async function startTestService({
+  environment = {},
+  log = createLogger('silent'),
+}: TestServiceOptions = {}): Promise<TestService> {
+  const dataDir = await mkdtemp(path.join(tmpdir(), 'service-'));
+  const full: Record<string, string> = {
+    PORT: '0',
+    DATA_DIR: dataDir,
+    MONGODB_URI: process.env['TEST_MONGODB_URI'] ?? '',
+    MONGODB_DATABASE: `test_${randomUUID().slice(0, 8)}`,
+    ADMIN_API_KEY: adminKey,
+    RATE_LIMIT: 'off',
+    ...environment,
+  };
+  const exchanges = new Map<string, Exchange>();
+  const service = await startService({
+    config: loadConfig(full),
+    environment: { ...process.env, ...full },
+    log,
+    print: () => undefined,
+    onExchange: (exchange) => {
+      exchanges.set(exchange.requestId, exchange);
+      if (exchanges.size > 1_000) exchanges.delete(exchanges.keys().next().value ?? '');
+    },
+  });
+  const send = supertest(service.url);
+
+  const call = async (method: string, target: string, options: CallOptions = {}): Promise<Answer> => {
+    const { body, headers = {}, key = adminKey } = options;
+    const request = send[method.toLowerCase() as 'get'](target)
+      .redirects(0)
+      .ok(() => true);
+    if (key !== null) request.set('authorization', `Bearer ${key}`);
+    if (body !== undefined) request.set('content-type', 'application/json');
+    for (const [name, value] of Object.entries(headers)) request.set(name, value);
+    if (body !== undefined) request.send(typeof body === 'string' ? body : JSON.stringify(body));
+    const response = await request;
+    const answer: Answer = {
+      status: response.status,
+      headers: response.headers as Record<string, string>,
+      body: response.body as unknown,
+      text: (response.text as string | undefined) ?? '',
+    };
+    const wrong = await judge(exchanges.get(answer.headers['x-request-id'] ?? ''), answer, options);
+    if (wrong.length > 0) {
+      throw new Error(
+        `${method} ${target} answered ${answer.status}:\n  ${wrong.join('\n  ')}\n${answer.text.slice(0, 1_000)}`,
+      );
+    }
+    return answer;
+  };
+
+  return {
+    url: service.url,
+    adminKey,
+    environment: full,
+    call,
+    async createKey(...scopes) {
+      const { body } = await call('POST', '/api/v1/api-keys', { body: { name: 'test', scopes } });
+      return (body as { key: string }).key;
+    },
+    async close() {
+      await service.stop();
+      await rm(dataDir, { recursive: true, force: true });
+    },
+  };
+}
+
+/** What referee and contract find wrong with an exchange. */
+async function judge(exchange: Exchange | undefined, answer: Answer, options: CallOptions): Promise<string[]> {
+  if (exchange?.operationId === undefined) return [];
+  const wrong = exchange.method === 'HEAD' ? [] : checkAnswer(exchange.operationId, answer);
+  const verdict = await referee.judge({
+    method: exchange.method,
+    url: exchange.url,
+    headers: exchange.requestHeaders,
+    body: exchange.requestBody,
+    answer: exchange.answer,
+  });
+  if (options.differs === undefined) wrong.push(...disagreements(exchange, verdict));
+  return wrong;
+}
