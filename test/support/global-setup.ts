@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { defaultCacheDir } from '../../src/db/embedded/cache-dir.ts';
 import { ENGINE_ORDER, engineIdSchema } from '../../src/db/embedded/engines.ts';
 import { startEmbeddedDatabase, type EmbeddedDatabase } from '../../src/db/embedded/start.ts';
+import stopTestDatabase from './global-teardown.ts';
 import { consoleLog } from './log.ts';
 
 declare global {
@@ -28,4 +29,8 @@ export default async function startTestDatabase(): Promise<void> {
   });
   globalThis.testDatabaseServer = { database, dataDir };
   process.env['TEST_MONGODB_URI'] = database.uri;
+  // Jest runs no teardown when it is interrupted, and the server would outlive it.
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+    process.once(signal, () => void stopTestDatabase().finally(() => process.exit(1)));
+  }
 }

@@ -1,4 +1,4 @@
-import { mkdir } from 'node:fs/promises';
+import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
@@ -39,7 +39,7 @@ export interface DownloadOptions {
  * @throws Error with the reason
  */
 export async function downloadMongod({ cacheDir, env, log, version, now }: DownloadOptions): Promise<string> {
-  const downloadDir = join(cacheDir, 'mongod');
+  const downloadDir = join(cacheDir, `mongod-${version}`);
   const failureFile = join(cacheDir, 'mongod-download-failed.json');
   await mkdir(downloadDir, { recursive: true });
   const failure = failureSchema.safeParse(await readJson(failureFile).catch(() => undefined)).data;
@@ -50,6 +50,8 @@ export async function downloadMongod({ cacheDir, env, log, version, now }: Downl
     return await download(downloadDir, version, env, log);
   } catch (error) {
     const reason = reasonOf(error);
+    // Whatever came must not be taken for a good download the next time.
+    await rm(downloadDir, { recursive: true, force: true });
     await writeJson(failureFile, { version, at: now().toISOString(), reason });
     throw new Error(`the download failed: ${reason}`, { cause: error });
   }
