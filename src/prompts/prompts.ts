@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { ProblemError } from '../errors/problem-error.ts';
+import { createTurns, untilWon } from '../turns.ts';
 import { applyChange, contentChange, type PromptChange } from './changes.ts';
 import type { PromptContent } from './content.ts';
 import { finishDeletion, finishDeletions, removeOrphanedVersions, type Cascade } from './deletion.ts';
@@ -7,7 +8,6 @@ import type { PageBounds } from './page.ts';
 import { currentVersion, type Prompt, type PromptVersion } from './prompt.ts';
 import { freeSlug, slugFromName, withSuffix } from './slug.ts';
 import type { PromptStore } from './store.ts';
-import { createTurns, untilWon } from './turns.ts';
 import { createVersionCache, type VersionCache } from './version-cache.ts';
 
 export type { PromptContent } from './content.ts';

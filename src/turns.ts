@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { ProblemError } from '../errors/problem-error.ts';
+import { ProblemError } from './errors/problem-error.ts';
 
 /** Milliseconds that an edit waits for its turn. Meant to be short: turns save work, they are not what makes edits safe. */
 const turnLimitMs = 2_000;
@@ -14,7 +14,7 @@ export interface Turns {
 }
 
 /**
- * Of a hundred edits of one prompt at the same time, all but one would lose their compare-and-set and start again.
+ * Of a hundred edits of one thing at the same time, all but one would lose their compare-and-set and start again.
  * Across processes they still may; that is what {@link untilWon} is for.
  */
 export function createTurns(): Turns {
@@ -50,7 +50,7 @@ export async function untilWon<Result>(
     if (result !== undefined) return result;
     if (performance.now() + pause > end) {
       throw new ProblemError('edit-conflict', {
-        detail: 'The prompt was changed by others each time the change was about to be saved.',
+        detail: 'It was changed by others each time the change was about to be saved.',
       });
     }
     await sleep(pause * random());

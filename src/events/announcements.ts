@@ -1,0 +1,78 @@
+import type { OutboxEntry } from './event.ts';
+
+/** Where and when something happened, and the id that its event will have. */
+export interface Occasion {
+  /** UUID, chosen before the write so that a repeated write announces the same event. */
+  readonly eventId: string;
+  readonly locationId: string;
+  readonly at: Date;
+}
+
+export interface PlacedOrder {
+  readonly orderId: string;
+  /** One name for each line of the order. */
+  readonly itemNames: readonly string[];
+  /** Tags of all items; repeated ones are announced once. */
+  readonly itemTags: readonly string[];
+  readonly spotName: string | undefined;
+  readonly zoneName: string | undefined;
+  /** In minor units of the currency, taxes and fees included. */
+  readonly total: number;
+  readonly currency: string;
+}
+
+/** `ORDER_PLACED`: an order has been placed at a location. */
+export function orderPlaced(order: PlacedOrder, occasion: Occasion): OutboxEntry {
+  const { orderId, itemNames, itemTags, spotName, zoneName, total, currency } = order;
+  return announce('ORDER_PLACED', occasion, {
+    targetUuid: orderId,
+    data: {
+      itemNames: [...itemNames],
+      itemTags: [...new Set(itemTags)],
+      ...(spotName === undefined ? {} : { spotName }),
+      total,
+      currency,
+      ...(zoneName === undefined ? {} : { zoneName }),
+    },
+  });
+}
+
+/** `PRODUCT_UPDATED`: a product has been changed. Creating one changes nothing that a receiver knows, so it is not announced. */
+export function productUpdated(productId: string, occasion: Occasion): OutboxEntry {
+  return announce('PRODUCT_UPDATED', occasion, { targetUuid: productId, data: {} });
+}
+
+/**
+ * `CATEGORY_UPDATED`: a category has been changed, or a product in it.
+ * @param productId the product whose change it was; left out when the category itself was changed
+ */
+export function categoryUpdated(categoryId: string, occasion: Occasion, productId?: string): OutboxEntry {
+  const cause =
+    productId === undefined ? { type: 'CATEGORY_UPDATED' } : { type: 'PRODUCT_UPDATED', targetUuid: productId };
+  return announce('CATEGORY_UPDATED', occasion, { targetId: categoryId, data: { cause } });
+}
+
+export interface EndedFiscalDay {
+  /** `YYYY-MM-DD`. */
+  readonly fiscalDay: string;
+  readonly orderCount: number;
+  /** Sum of the orders' totals, in minor units of the currency. */
+  readonly total: number;
+  readonly currency: string;
+  readonly locationName: string;
+}
+
+/** `FISCAL_DAY_END`: a fiscal day has ended at a location. */
+export function fiscalDayEnded(day: EndedFiscalDay, occasion: Occasion): OutboxEntry {
+  const { fiscalDay, orderCount, total, currency, locationName } = day;
+  const data = { fiscalDay, orderCount, total, currency, locationName };
+  return announce('FISCAL_DAY_END', occasion, { targetUuid: occasion.locationId, data });
+}
+
+function announce(
+  type: OutboxEntry['type'],
+  { eventId, locationId, at }: Occasion,
+  { targetUuid, targetId, data }: Pick<OutboxEntry, 'data'> & Partial<OutboxEntry>,
+): OutboxEntry {
+  return { id: eventId, type, targetUuid, targetId, locationId, createdAt: at, data };
+}
