@@ -40,6 +40,8 @@ export interface PipelineDependencies {
   readonly onExchange: (exchange: Exchange) => void;
   /** How long an idempotent operation may take before another try may take over, in milliseconds. */
   readonly idempotencyLeaseMs: (headers: Readonly<Record<string, unknown>>) => number;
+  /** The operations whose resource id follows from API key and idempotency key, and so outlives the kept answer. */
+  readonly derivedResourceIds?: Partial<Record<OperationId, (keyId: string, idempotencyKey: string) => string>>;
 }
 
 export interface OperationRoute {
@@ -174,6 +176,7 @@ async function perform(
       scope: `${principal.keyId} ${route.operationId} ${request.path}`,
       key,
       body,
+      resourceId: dependencies.derivedResourceIds?.[route.operationId]?.(principal.keyId, key),
       leaseMs: dependencies.idempotencyLeaseMs(parameters.headers),
     },
     run,

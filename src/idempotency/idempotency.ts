@@ -15,6 +15,8 @@ export interface IdempotentRequest {
   readonly scope: string;
   readonly key: string;
   readonly body: unknown;
+  /** The id to reserve where it follows from the key; a fresh UUID when left out. */
+  readonly resourceId?: string | undefined;
   /** How long the work may take before another try may take it over, in milliseconds. */
   readonly leaseMs: number;
 }
@@ -39,17 +41,33 @@ const largestKeptBody = 8 * 1024 * 1024;
 
 const canonical = configure({ bigint: false, circularValue: Error });
 
+/** A hash that is the same for bodies that mean the same: the order of an object's members does not count. */
+export function fingerprintOf(body: unknown): string {
+  return createHash('sha256')
+    .update(canonical(body) ?? '')
+    .digest('hex');
+}
+
+/** The problem of a key that comes again with another body. */
+export function idempotencyKeyReused(): ProblemError {
+  return new ProblemError('idempotency-key-reused', {
+    detail: 'This Idempotency-Key was used with another body.',
+    errors: [{ detail: 'was used with another body', header: 'Idempotency-Key' }],
+  });
+}
+
 export function createIdempotency(store: IdempotencyStore, now: () => number = Date.now): Idempotency {
   const claim = async (
     id: string,
     fingerprint: string,
     leaseMs: number,
+    resourceId: string = randomUUID(),
   ): Promise<{ record: IdempotencyRecord; mine: boolean }> => {
     const fresh: IdempotencyRecord = {
       id,
       fingerprint,
       owner: randomUUID(),
-      resourceId: randomUUID(),
+      resourceId,
       leaseUntil: now() + leaseMs,
       expiresAt: now() + keepMs + leaseMs,
       answer: undefined,
@@ -64,12 +82,10 @@ export function createIdempotency(store: IdempotencyStore, now: () => number = D
   };
 
   return {
-    async run({ scope, key, body, leaseMs }, work) {
+    async run({ scope, key, body, resourceId, leaseMs }, work) {
       const id = createHash('sha256').update(`${scope}\n${key}`).digest('hex');
-      const fingerprint = createHash('sha256')
-        .update(canonical(body) ?? '')
-        .digest('hex');
-      const { record, mine } = await claim(id, fingerprint, leaseMs);
+      const fingerprint = fingerprintOf(body);
+      const { record, mine } = await claim(id, fingerprint, leaseMs, resourceId);
       if (!mine) return { answer: await replay(record, fingerprint, now, work), replayed: true };
       let answer: KeptAnswer;
       try {
@@ -99,12 +115,7 @@ async function replay(
   now: () => number,
   work: (resourceId: string) => Promise<KeptAnswer>,
 ): Promise<KeptAnswer> {
-  if (record.fingerprint !== fingerprint) {
-    throw new ProblemError('idempotency-key-reused', {
-      detail: 'This Idempotency-Key was used with another body.',
-      errors: [{ detail: 'was used with another body', header: 'Idempotency-Key' }],
-    });
-  }
+  if (record.fingerprint !== fingerprint) throw idempotencyKeyReused();
   if (record.answer === undefined) {
     const seconds = Math.max(1, Math.ceil((record.leaseUntil - now()) / 1000));
     throw new ProblemError('idempotency-key-in-use', {

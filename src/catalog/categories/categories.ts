@@ -1,0 +1,92 @@
+import { randomUUID } from 'node:crypto';
+import { ProblemError } from '../../errors/problem-error.ts';
+import { categoryUpdated } from '../../events/announcements.ts';
+import { makeRoom, outboxCapacity, type Relay } from '../../events/outbox.ts';
+import { createTurns, untilWon } from '../../turns.ts';
+import { changeContent, changeTime, requireMatch, type Change, type Precondition } from '../edits.ts';
+import type { Locations } from '../locations/locations.ts';
+import { requireLocation } from '../references.ts';
+import type { Category } from './category.ts';
+import type { CategoryStore } from './store.ts';
+
+/** What a caller decides about a category once it exists. */
+export type CategoryContent = Pick<Category, 'name'>;
+
+/** Categories. Every method that takes an id throws `category-not-found`. */
+export interface Categories {
+  /**
+   * Stores a category, or finds the one that an earlier try stored under the same id. It is not announced: nothing that
+   * a receiver knows has changed.
+   * @throws {ProblemError} unknown-location
+   */
+  create(category: CategoryContent & { readonly locationId: string }, id: string): Promise<Category>;
+  get(id: string): Promise<Category>;
+  /** The category, or `undefined` where {@link get} throws. */
+  find(id: string): Promise<Category | undefined>;
+  /** The newest first. @param locationId only those of this location */
+  list(
+    locationId: string | undefined,
+    limit: number,
+    offset: number,
+  ): Promise<{ categories: Category[]; total: number }>;
+  /**
+   * Changes a category and announces it in the same write. A change that changes nothing writes and announces nothing.
+   * @throws {ProblemError} precondition-failed, edit-conflict, overloaded
+   */
+  update(id: string, change: Change<CategoryContent>, precondition: Precondition<Category>): Promise<Category>;
+}
+
+export interface CategoriesOptions {
+  readonly store: CategoryStore;
+  readonly locations: Pick<Locations, 'find'>;
+  readonly relay: Relay;
+  readonly now?: () => Date;
+  readonly newId?: () => string;
+}
+
+export function createCategories({
+  store,
+  locations,
+  relay,
+  now = () => new Date(),
+  newId = randomUUID,
+}: CategoriesOptions): Categories {
+  const turns = createTurns();
+  const get = async (id: string): Promise<Category> => {
+    const category = await store.find(id);
+    if (category === undefined)
+      throw new ProblemError('category-not-found', { detail: `No category has the id ${id}.` });
+    return category;
+  };
+
+  return {
+    get,
+    find: (id) => store.find(id),
+    list: (locationId, limit, offset) => store.list(locationId, limit, offset),
+
+    async create({ locationId, name }, id) {
+      await requireLocation(locations, locationId);
+      const at = now();
+      const category: Category = { id, locationId, name, createdAt: at, updatedAt: at, revision: 1, waiting: 0 };
+      return (await store.insert(category)) ? category : await get(id);
+    },
+
+    update: (id, change, precondition) =>
+      turns.take(id, () =>
+        untilWon(async () => {
+          const present = await get(id);
+          requireMatch(present, precondition);
+          const content = changeContent({ name: present.name }, change);
+          if (content === undefined) return present;
+          if (present.waiting >= outboxCapacity) {
+            await makeRoom(relay, 'categories', id, async () => (await get(id)).waiting);
+          }
+          const next = { ...present, ...content, updatedAt: changeTime(present.updatedAt, now()) };
+          const occasion = { eventId: newId(), locationId: present.locationId, at: next.updatedAt };
+          const stored = await store.replace(next, [categoryUpdated(id, occasion)]);
+          if (stored !== undefined) relay.nudge('categories', id);
+          return stored;
+        }),
+      ),
+  };
+}

@@ -1,0 +1,109 @@
+import { ProblemError } from '../../errors/problem-error.ts';
+import { createTurns, untilWon } from '../../turns.ts';
+import { changeContent, changeTime, requireMatch, type Change, type Precondition } from '../edits.ts';
+import { dayAfter, endOfFiscalDay, fiscalDateAt } from './fiscal-calendar.ts';
+import type { Location } from './location.ts';
+import type { LocationStore } from './store.ts';
+
+/** What a caller decides about a location. */
+export type LocationContent = Pick<
+  Location,
+  'name' | 'currency' | 'timezone' | 'fiscalDayEnd' | 'taxRate' | 'feeRate' | 'zones'
+>;
+
+/** Locations. Every method that takes an id throws `location-not-found`. */
+export interface Locations {
+  /** Stores a location, or finds the one that an earlier try stored under the same id. */
+  create(content: LocationContent, id: string): Promise<Location>;
+  get(id: string): Promise<Location>;
+  /** The location, or `undefined` where {@link get} throws. */
+  find(id: string): Promise<Location | undefined>;
+  /** The newest first. */
+  list(limit: number, offset: number): Promise<{ locations: Location[]; total: number }>;
+  /**
+   * A change that changes nothing writes nothing. Another time zone or end of the fiscal day counts from the next close.
+   * @throws {ProblemError} precondition-failed, currency-fixed, edit-conflict
+   */
+  update(id: string, change: Change<LocationContent>, precondition: Precondition<Location>): Promise<Location>;
+
+  /** Locations whose next fiscal day ended before this instant, the longest overdue first. */
+  findDue(before: Date, limit: number): Promise<Location[]>;
+  /**
+   * Moves a location on to the fiscal day after `date`, unless that has happened already.
+   * To be called when the close of `date` is stored and the orders that it counted are marked.
+   */
+  finishFiscalDay(id: string, date: string): Promise<Location>;
+}
+
+export interface LocationsOptions {
+  readonly store: LocationStore;
+  readonly now?: () => Date;
+}
+
+export function createLocations({ store, now = () => new Date() }: LocationsOptions): Locations {
+  const turns = createTurns();
+  const get = async (id: string): Promise<Location> => {
+    const location = await store.find(id);
+    if (location === undefined)
+      throw new ProblemError('location-not-found', { detail: `No location has the id ${id}.` });
+    return location;
+  };
+
+  return {
+    get,
+    find: (id) => store.find(id),
+    list: (limit, offset) => store.list(limit, offset),
+    findDue: (before, limit) => store.findDue(before, limit),
+
+    async create(content, id) {
+      const at = now();
+      const date = fiscalDateAt(at, content);
+      const location: Location = {
+        id,
+        ...content,
+        createdAt: at,
+        updatedAt: at,
+        nextFiscalDay: { date, endsAt: endOfFiscalDay(date, content) },
+        revision: 1,
+      };
+      return (await store.insert(location)) ? location : await get(id);
+    },
+
+    update: (id, change, precondition) =>
+      turns.take(id, () =>
+        untilWon(async () => {
+          const present = await get(id);
+          requireMatch(present, precondition);
+          const next = applyChange(present, change, now());
+          return next === undefined ? present : await store.replace(next, present.nextFiscalDay);
+        }),
+      ),
+
+    async finishFiscalDay(id, date) {
+      for (;;) {
+        const location = await get(id);
+        if (location.nextFiscalDay.date !== date) return location;
+        const next = dayAfter(date);
+        await store.advance(location, { date: next, endsAt: endOfFiscalDay(next, location) });
+      }
+    },
+  };
+}
+
+/** The location after a change; `undefined` when nothing changes. */
+function applyChange(present: Location, change: Change<LocationContent>, at: Date): Location | undefined {
+  if (change.currency !== undefined && change.currency !== present.currency) throw currencyFixed(present);
+  const { name, currency, timezone, fiscalDayEnd, taxRate, feeRate, zones } = present;
+  const content = changeContent({ name, currency, timezone, fiscalDayEnd, taxRate, feeRate, zones }, change);
+  if (content === undefined) return undefined;
+  const { date } = present.nextFiscalDay;
+  const nextFiscalDay = { date, endsAt: endOfFiscalDay(date, content) };
+  return { ...present, ...content, nextFiscalDay, updatedAt: changeTime(present.updatedAt, at) };
+}
+
+function currencyFixed({ currency }: Location): ProblemError {
+  return new ProblemError('currency-fixed', {
+    detail: `The currency of this location is ${currency} and cannot be changed: its prices and orders are in it.`,
+    errors: [{ detail: `must be ${currency}`, pointer: '#/currency' }],
+  });
+}

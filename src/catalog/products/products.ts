@@ -1,0 +1,113 @@
+import { randomUUID } from 'node:crypto';
+import { ProblemError } from '../../errors/problem-error.ts';
+import { categoryUpdated, productUpdated } from '../../events/announcements.ts';
+import type { OutboxEntry } from '../../events/event.ts';
+import { makeRoom, outboxCapacity, type Relay } from '../../events/outbox.ts';
+import { createTurns, untilWon } from '../../turns.ts';
+import type { Categories } from '../categories/categories.ts';
+import { changeContent, changeTime, requireMatch, type Change, type Precondition } from '../edits.ts';
+import type { Locations } from '../locations/locations.ts';
+import { requireCategory, requireLocation } from '../references.ts';
+import type { Product } from './product.ts';
+import type { ProductFilter, ProductStore } from './store.ts';
+
+/** What a caller decides about a product once it exists. */
+export type ProductContent = Pick<Product, 'categoryId' | 'name' | 'price' | 'tags' | 'modifiers' | 'active'>;
+
+/** Products. Every method that takes an id throws `product-not-found`. */
+export interface Products {
+  /**
+   * Stores a product, or finds the one that an earlier try stored under the same id. It is not announced: nothing that
+   * a receiver knows has changed.
+   * @throws {ProblemError} unknown-location, unknown-category
+   */
+  create(product: ProductContent & { readonly locationId: string }, id: string): Promise<Product>;
+  get(id: string): Promise<Product>;
+  /** Those of the products that exist, by id. */
+  findAll(ids: readonly string[]): Promise<ReadonlyMap<string, Product>>;
+  /** The newest first. */
+  list(filter: ProductFilter, limit: number, offset: number): Promise<{ products: Product[]; total: number }>;
+  /**
+   * Changes a product, and in the same write announces it and its category; one that moves announces both categories.
+   * A change that changes nothing writes and announces nothing.
+   * @throws {ProblemError} precondition-failed, unknown-category, edit-conflict, overloaded
+   */
+  update(id: string, change: Change<ProductContent>, precondition: Precondition<Product>): Promise<Product>;
+}
+
+export interface ProductsOptions {
+  readonly store: ProductStore;
+  readonly locations: Pick<Locations, 'find'>;
+  readonly categories: Pick<Categories, 'find'>;
+  readonly relay: Relay;
+  readonly now?: () => Date;
+  readonly newId?: () => string;
+}
+
+export function createProducts({
+  store,
+  locations,
+  categories,
+  relay,
+  now = () => new Date(),
+  newId = randomUUID,
+}: ProductsOptions): Products {
+  const turns = createTurns();
+  const get = async (id: string): Promise<Product> => {
+    const product = await store.find(id);
+    if (product === undefined) throw new ProblemError('product-not-found', { detail: `No product has the id ${id}.` });
+    return product;
+  };
+
+  /** The events that announce a change, the product's first. */
+  const announce = (before: Product, after: Product): OutboxEntry[] => {
+    const occasion = (): { eventId: string; locationId: string; at: Date } => ({
+      eventId: newId(),
+      locationId: after.locationId,
+      at: after.updatedAt,
+    });
+    const affected = new Set([before.categoryId, after.categoryId]);
+    return [
+      productUpdated(after.id, occasion()),
+      ...[...affected].map((categoryId) => categoryUpdated(categoryId, occasion(), after.id)),
+    ];
+  };
+
+  return {
+    get,
+    findAll: (ids) => store.findAll(ids),
+    list: (filter, limit, offset) => store.list(filter, limit, offset),
+
+    async create({ locationId, ...content }, id) {
+      const { currency } = await requireLocation(locations, locationId);
+      await requireCategory(categories, content.categoryId, locationId);
+      const at = now();
+      const product = { id, locationId, currency, ...content, createdAt: at, updatedAt: at, revision: 1, waiting: 0 };
+      return (await store.insert(product)) ? product : await get(id);
+    },
+
+    update: (id, change, precondition) =>
+      turns.take(id, () =>
+        untilWon(async () => {
+          const present = await get(id);
+          requireMatch(present, precondition);
+          const content = changeContent(contentOf(present), change);
+          if (content === undefined) return present;
+          if (content.categoryId !== present.categoryId) {
+            await requireCategory(categories, content.categoryId, present.locationId);
+          }
+          if (present.waiting >= outboxCapacity) {
+            await makeRoom(relay, 'products', id, async () => (await get(id)).waiting);
+          }
+          const next = { ...present, ...content, updatedAt: changeTime(present.updatedAt, now()) };
+          const stored = await store.replace(next, announce(present, next));
+          if (stored !== undefined) relay.nudge('products', id);
+          return stored;
+        }),
+      ),
+  };
+}
+
+function contentOf({ categoryId, name, price, tags, modifiers, active }: Product): ProductContent {
+  return { categoryId, name, price, tags, modifiers, active };
+}

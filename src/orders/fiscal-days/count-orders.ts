@@ -1,0 +1,34 @@
+import type { UncountedOrder } from '../store.ts';
+
+/** The orders that a fiscal day counts, and what they come to, in minor units. */
+export interface CountedOrders {
+  readonly ids: readonly string[];
+  readonly subtotal: number;
+  readonly taxes: number;
+  readonly fees: number;
+  readonly total: number;
+}
+
+/** Ids of 16 bytes each have to fit into one document of at most 16 MiB, with room to spare. */
+export const mostOrders = 500_000;
+
+/**
+ * Adds orders up. It stops before the list gets too long to be stored or the sum too large to be exact; what is left is
+ * counted by the next fiscal day.
+ */
+export async function countOrders(
+  orders: AsyncIterable<UncountedOrder>,
+  most: number = mostOrders,
+): Promise<CountedOrders> {
+  const ids: string[] = [];
+  const sums = { subtotal: 0, taxes: 0, fees: 0, total: 0 };
+  for await (const { id, subtotal, taxes, fees, total } of orders) {
+    if (ids.length === most || !Number.isSafeInteger(sums.total + total)) break;
+    ids.push(id);
+    sums.subtotal += subtotal;
+    sums.taxes += taxes;
+    sums.fees += fees;
+    sums.total += total;
+  }
+  return { ids, ...sums };
+}

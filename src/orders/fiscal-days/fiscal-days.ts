@@ -1,0 +1,151 @@
+/**
+ * The end of fiscal days.
+ *
+ * Each order is counted by exactly one day, however many processes close days and whatever their clocks say. Nothing is
+ * decided by a clock but which orders a close looks at: those created before its cut that are not marked as counted. The
+ * close is a single insert under location and date; of two only one exists, and it carries the list of the orders that it
+ * counts. Then those orders are marked, and only then does the location move on to the next day. So whoever closes the
+ * next day sees every order that an earlier day counted marked, and one that reached the database after the list was
+ * made, however old it says it is, unmarked: it goes into that next day.
+ */
+import { randomUUID } from 'node:crypto';
+import { beginOfFiscalDay } from '../../catalog/locations/fiscal-calendar.ts';
+import type { Location } from '../../catalog/locations/location.ts';
+import type { Locations } from '../../catalog/locations/locations.ts';
+import { ProblemError } from '../../errors/problem-error.ts';
+import { fiscalDayEnded } from '../../events/announcements.ts';
+import type { Relay } from '../../events/outbox.ts';
+import type { OrderStore } from '../store.ts';
+import { countOrders } from './count-orders.ts';
+import type { FiscalDay } from './fiscal-day.ts';
+import type { FiscalDayStore } from './store.ts';
+
+/** Fiscal days. Every method that takes a location's id throws `location-not-found`. */
+export interface FiscalDays {
+  /**
+   * Closes the fiscal day of a date, and before it those days that ended and are not closed yet. A day that has not
+   * ended is closed early; orders placed from now on belong to the next.
+   * @param writeId names this close: repeated under the same name it is done once
+   * @throws {ProblemError} fiscal-day-not-begun, fiscal-day-closed
+   */
+  close(locationId: string, date: string, writeId: string): Promise<FiscalDay>;
+  /** @throws {ProblemError} fiscal-day-not-found for a day that is not closed */
+  get(locationId: string, date: string): Promise<FiscalDay>;
+  /** The latest first. */
+  list(locationId: string, limit: number, offset: number): Promise<{ days: FiscalDay[]; total: number }>;
+  /** Closes the days that have ended by their location's clock. Any process may do it at any time. */
+  tick(): Promise<void>;
+}
+
+export interface FiscalDaysOptions {
+  readonly store: FiscalDayStore;
+  readonly orders: Pick<OrderStore, 'readUncounted' | 'markCounted'>;
+  readonly locations: Pick<Locations, 'get' | 'findDue' | 'finishFiscalDay'>;
+  readonly relay: Relay;
+  readonly now?: () => Date;
+  readonly newId?: () => string;
+}
+
+/** How long after its end a day is closed by the clock, so that orders on their way are still in it, in milliseconds. */
+const graceMs = 2_000;
+/** Locations looked at together, and the days that one of them catches up before the others get their turn. */
+const locationsAtOnce = 100;
+const daysAtOnce = 31;
+
+export function createFiscalDays({
+  store,
+  orders,
+  locations,
+  relay,
+  now = () => new Date(),
+  newId = randomUUID,
+}: FiscalDaysOptions): FiscalDays {
+  /** Closes the location's next day unless that has been done. @returns the location, moved on to the day after */
+  const closeNext = async (location: Location, cutAt: Date, writeId: string): Promise<Location> => {
+    const { id, nextFiscalDay } = location;
+    const counted = await store.findCountedIds(id, nextFiscalDay.date);
+    if (counted === undefined) await insert(location, cutAt, writeId);
+    // Whoever inserted the day may have stopped before it marked the orders.
+    const ids = counted ?? (await store.findCountedIds(id, nextFiscalDay.date)) ?? [];
+    await orders.markCounted(ids);
+    return await locations.finishFiscalDay(id, nextFiscalDay.date);
+  };
+
+  const insert = async (location: Location, cutAt: Date, writeId: string): Promise<void> => {
+    const { id: locationId, name: locationName, currency, nextFiscalDay } = location;
+    const { ids, ...totals } = await orders.readUncounted(locationId, cutAt, (found) => countOrders(found));
+    const { date } = nextFiscalDay;
+    const at = now();
+    const orderCount = ids.length;
+    const day = { locationId, date, cutAt, closedAt: at, orderCount, ...totals, currency, revision: 1, writes: [] };
+    const { total } = totals;
+    const event = fiscalDayEnded(
+      { fiscalDay: date, orderCount, total, currency, locationName },
+      { eventId: newId(), locationId, at },
+    );
+    if (await store.insert(day, ids, [event], writeId)) relay.nudge('fiscal_days', `${locationId}:${date}`);
+  };
+
+  /** Closes up to 31 days of a location that have ended. */
+  const catchUp = async (due: Location): Promise<void> => {
+    let location = due;
+    for (let day = 0; day < daysAtOnce; day += 1) {
+      const { endsAt } = location.nextFiscalDay;
+      if (endsAt.getTime() > now().getTime() - graceMs) return;
+      location = await closeNext(location, endsAt, newId());
+    }
+  };
+
+  return {
+    async close(locationId, date, writeId) {
+      let location = await locations.get(locationId);
+      if (beginOfFiscalDay(date, location) > now()) throw notBegun(date, location);
+      while (location.nextFiscalDay.date <= date) {
+        const { nextFiscalDay } = location;
+        // A day that is closed early has all that was placed up to now, this millisecond included.
+        const cutAt = new Date(Math.min(nextFiscalDay.endsAt.getTime(), now().getTime() + 1));
+        location = await closeNext(location, cutAt, nextFiscalDay.date === date ? writeId : newId());
+      }
+      const day = await store.find(locationId, date);
+      if (day?.writes.includes(writeId) === true) return day;
+      throw alreadyClosed(date, day);
+    },
+    async get(locationId, date) {
+      const day = await store.find(locationId, date);
+      if (day !== undefined) return day;
+      await locations.get(locationId);
+      throw new ProblemError('fiscal-day-not-found', {
+        detail: `The fiscal day ${date} of this location is not closed.`,
+      });
+    },
+    async list(locationId, limit, offset) {
+      await locations.get(locationId);
+      return await store.list(locationId, limit, offset);
+    },
+    async tick() {
+      const failures: unknown[] = [];
+      for (;;) {
+        const due = await locations.findDue(new Date(now().getTime() - graceMs), locationsAtOnce);
+        for (const location of due) await catchUp(location).catch((error: unknown) => failures.push(error));
+        // One location that fails does not hold up the others, but would come first again and again.
+        if (failures.length > 0) throw failures[0];
+        if (due.length < locationsAtOnce) return;
+      }
+    },
+  };
+}
+
+function notBegun(date: string, { timezone }: Location): ProblemError {
+  return new ProblemError('fiscal-day-not-begun', {
+    detail: `The fiscal day ${date} has not begun in the time zone ${timezone}.`,
+    errors: [{ detail: 'has not begun', parameter: 'date' }],
+  });
+}
+
+function alreadyClosed(date: string, day: FiscalDay | undefined): ProblemError {
+  const detail =
+    day === undefined
+      ? `The fiscal day ${date} was over before this location existed.`
+      : `The fiscal day ${date} was closed at ${day.closedAt.toISOString()}.`;
+  return new ProblemError('fiscal-day-closed', { detail });
+}

@@ -1,0 +1,111 @@
+import { Binary, type Collection } from 'mongodb';
+import type { Database } from '../../db/client.ts';
+import type { CollectionIndexes } from '../../db/indexes.ts';
+import { insertOnce, read, type StampedDocument } from '../../db/writes.ts';
+import type { OutboxEntry } from '../../events/event.ts';
+import { outboxIndex, toOutboxDocuments, type WithOutbox } from '../../events/outbox.ts';
+import type { FiscalDay } from './fiscal-day.ts';
+import { packIds, unpackIds } from './packed-ids.ts';
+
+/** Closed fiscal days in the database. Every method throws `database-unavailable` when it must. */
+export interface FiscalDayStore {
+  /** Stores a fiscal day, the ids of the orders that it counts and its events. False when the day is closed already. */
+  insert(
+    day: FiscalDay,
+    countedIds: readonly string[],
+    events: readonly OutboxEntry[],
+    writeId: string,
+  ): Promise<boolean>;
+  find(locationId: string, date: string): Promise<FiscalDay | undefined>;
+  /** Ids of the orders that a closed day counts; `undefined` when the day is not closed. */
+  findCountedIds(locationId: string, date: string): Promise<string[] | undefined>;
+  /** The latest first, and how many there are in all. */
+  list(locationId: string, limit: number, offset: number): Promise<{ days: FiscalDay[]; total: number }>;
+}
+
+/** A document of the collection `fiscal_days`, under the id `<location id>:<date>`. */
+interface FiscalDayDocument extends StampedDocument, WithOutbox {
+  location_id: string;
+  date: string;
+  cut_at: Date;
+  closed_at: Date;
+  order_count: number;
+  subtotal: number;
+  taxes: number;
+  fees: number;
+  total: number;
+  currency: string;
+  /** Ids of the orders that the day counts, 16 bytes each. */
+  counted: Binary;
+}
+
+const collectionName = 'fiscal_days';
+
+export const fiscalDayIndexes: CollectionIndexes = {
+  collection: collectionName,
+  indexes: [{ key: { location_id: 1, date: -1 }, name: 'location_id_1_date_-1' }, outboxIndex],
+};
+
+export function createFiscalDayStore(database: Database): FiscalDayStore {
+  const days: Collection<FiscalDayDocument> = database.db.collection(collectionName);
+  const shown = { projection: { counted: 0, outbox: 0 } } as const;
+
+  return {
+    async insert(day, countedIds, events, writeId) {
+      const document = {
+        _id: idOf(day.locationId, day.date),
+        location_id: day.locationId,
+        date: day.date,
+        cut_at: day.cutAt,
+        closed_at: day.closedAt,
+        order_count: day.orderCount,
+        subtotal: day.subtotal,
+        taxes: day.taxes,
+        fees: day.fees,
+        total: day.total,
+        currency: day.currency,
+        counted: new Binary(packIds(countedIds)),
+        outbox: toOutboxDocuments(events),
+      };
+      return (await insertOnce(days, document, { writeId })).outcome === 'done';
+    },
+    async find(locationId, date) {
+      const document = await read(() => days.findOne({ _id: idOf(locationId, date) }, shown));
+      return document === null ? undefined : fromDocument(document);
+    },
+    async findCountedIds(locationId, date) {
+      const options = { projection: { counted: 1 } };
+      const document = await read(() => days.findOne({ _id: idOf(locationId, date) }, options));
+      return document === null ? undefined : unpackIds(document.counted.value());
+    },
+    async list(locationId, limit, offset) {
+      const filter = { location_id: locationId };
+      const [documents, total] = await Promise.all([
+        read(() => days.find(filter, shown).sort({ date: -1 }).skip(offset).limit(limit).toArray()),
+        read(() => days.countDocuments(filter)),
+      ]);
+      return { days: documents.map(fromDocument), total };
+    },
+  };
+}
+
+function idOf(locationId: string, date: string): string {
+  return `${locationId}:${date}`;
+}
+
+function fromDocument(document: Omit<FiscalDayDocument, 'counted' | 'outbox'>): FiscalDay {
+  return {
+    locationId: document.location_id,
+    date: document.date,
+    cutAt: document.cut_at,
+    closedAt: document.closed_at,
+    orderCount: document.order_count,
+    subtotal: document.subtotal,
+    taxes: document.taxes,
+    fees: document.fees,
+    total: document.total,
+    currency: document.currency,
+    revision: document.revision,
+    writes: document.writes,
+  };
+}

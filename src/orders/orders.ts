@@ -1,0 +1,173 @@
+import { randomUUID } from 'node:crypto';
+import { requireMatch, type Precondition } from '../catalog/edits.ts';
+import type { Location } from '../catalog/locations/location.ts';
+import type { Locations } from '../catalog/locations/locations.ts';
+import type { Products } from '../catalog/products/products.ts';
+import { requireLocation } from '../catalog/references.ts';
+import { ProblemError } from '../errors/problem-error.ts';
+import { orderPlaced } from '../events/announcements.ts';
+import type { OutboxEntry } from '../events/event.ts';
+import type { Relay } from '../events/outbox.ts';
+import { idempotencyKeyReused } from '../idempotency/idempotency.ts';
+import { untilWon } from '../turns.ts';
+import { asPlaced, type Order, type OrderSummary } from './order.ts';
+import { priceOrder, type OrderTotals } from './pricing.ts';
+import { snapshotItems, snapshotSpot, type RequestedItem, type UnpricedItem } from './snapshot.ts';
+import type { OrderFilter, OrderStore } from './store.ts';
+
+/** An order as a caller asks for it. */
+export interface RequestedOrder {
+  readonly locationId: string;
+  readonly items: readonly RequestedItem[];
+  readonly spotId: string | undefined;
+  readonly note: string | undefined;
+  /** Hash of the whole request. */
+  readonly fingerprint: string;
+}
+
+/** Under which id an order is created, and what may be there already. */
+export interface Reservation {
+  readonly id: string;
+  /** Does the id follow from an idempotency key? Then the order may exist, created by an earlier request. */
+  readonly repeatable: boolean;
+}
+
+/** Orders. Every method that takes an id throws `order-not-found`. */
+export interface Orders {
+  /**
+   * Prices an order from the catalog, stores it and announces it, in one write. An order that exists under the id is
+   * returned as it was when it was placed.
+   * @throws {ProblemError} unknown-location, unknown-spot, unknown-product, unknown-modifier, order-too-large,
+   *   idempotency-key-reused when another request created the order of this id
+   */
+  create(request: RequestedOrder, reservation: Reservation): Promise<{ order: Order; replayed: boolean }>;
+  get(id: string): Promise<Order>;
+  /** The newest first. */
+  list(filter: OrderFilter, limit: number, offset: number): Promise<{ orders: OrderSummary[]; total: number }>;
+  /** @param writeId names this move: repeated under the same name it is done once. @throws {ProblemError} order-not-open, precondition-failed */
+  complete(id: string, precondition: Precondition<Order>, writeId: string): Promise<Order>;
+  /** As {@link complete}. An order that is canceled before its fiscal day is closed does not count towards it. */
+  cancel(id: string, precondition: Precondition<Order>, writeId: string): Promise<Order>;
+}
+
+export interface OrdersOptions {
+  readonly store: OrderStore;
+  readonly locations: Pick<Locations, 'find'>;
+  readonly products: Pick<Products, 'findAll'>;
+  readonly relay: Relay;
+  readonly now?: () => Date;
+  readonly newId?: () => string;
+}
+
+/** The largest total of an order, in minor units. */
+export const largestTotal = 1_000_000_000_000;
+
+export function createOrders({
+  store,
+  locations,
+  products,
+  relay,
+  now = () => new Date(),
+  newId = randomUUID,
+}: OrdersOptions): Orders {
+  const get = async (id: string): Promise<Order> => {
+    const order = await store.find(id);
+    if (order === undefined) throw new ProblemError('order-not-found', { detail: `No order has the id ${id}.` });
+    return order;
+  };
+
+  const findPlaced = async (id: string, fingerprint: string): Promise<Order | undefined> => {
+    const order = await store.find(id);
+    if (order === undefined) return undefined;
+    if (order.fingerprint !== fingerprint) throw idempotencyKeyReused();
+    return asPlaced(order);
+  };
+
+  const end = (
+    id: string,
+    status: 'completed' | 'canceled',
+    precondition: Precondition<Order>,
+    writeId: string,
+  ): Promise<Order> =>
+    untilWon(async () => {
+      const order = await get(id);
+      if (order.writes.includes(writeId)) return order;
+      requireMatch(order, precondition);
+      if (order.status !== 'open') throw notOpen(order);
+      return await store.end(order, status, now(), writeId);
+    });
+
+  return {
+    get,
+    list: (filter, limit, offset) => store.list(filter, limit, offset),
+    complete: (id, precondition, writeId) => end(id, 'completed', precondition, writeId),
+    cancel: (id, precondition, writeId) => end(id, 'canceled', precondition, writeId),
+
+    async create(request, { id, repeatable }) {
+      const { locationId, spotId, note, fingerprint } = request;
+      // Before the catalog is looked at: what was sold when the order was placed may be gone by now.
+      const earlier = repeatable ? await findPlaced(id, fingerprint) : undefined;
+      if (earlier !== undefined) return { order: earlier, replayed: true };
+
+      const [location, sold] = await Promise.all([
+        requireLocation(locations, locationId),
+        products.findAll(request.items.map(({ productId }) => productId)),
+      ]);
+      const spot = spotId === undefined ? undefined : snapshotSpot(location, spotId);
+      const items = snapshotItems(request.items, location, sold);
+      const { lines, ...totals } = price(items, location);
+      const order: Order = {
+        id,
+        locationId,
+        status: 'open',
+        currency: location.currency,
+        items: items.map((item, index) => ({ ...item, total: lines[index] ?? 0 })),
+        ...totals,
+        spot,
+        note,
+        createdAt: now(),
+        completedAt: undefined,
+        canceledAt: undefined,
+        fingerprint,
+        revision: 1,
+        writes: [],
+      };
+      if (await store.insert(order, [announce(order, newId())])) {
+        relay.nudge('orders', id);
+        return { order, replayed: false };
+      }
+      const faster = await findPlaced(id, fingerprint);
+      if (faster === undefined) throw new Error(`order ${id} exists and cannot be read`);
+      return { order: faster, replayed: true };
+    },
+  };
+}
+
+function price(items: readonly UnpricedItem[], rates: Location): OrderTotals {
+  const totals = priceOrder(items, rates, largestTotal);
+  if (totals !== undefined) return totals;
+  throw new ProblemError('order-too-large', {
+    detail: `The total of an order can be at most ${largestTotal} minor units.`,
+    errors: [{ detail: 'cost too much', pointer: '#/items' }],
+  });
+}
+
+function announce(order: Order, eventId: string): OutboxEntry {
+  const { id, locationId, items, spot, total, currency, createdAt } = order;
+  return orderPlaced(
+    {
+      orderId: id,
+      itemNames: items.map(({ name }) => name),
+      itemTags: items.flatMap(({ tags }) => tags),
+      spotName: spot?.name,
+      zoneName: spot?.zoneName,
+      total,
+      currency,
+    },
+    { eventId, locationId, at: createdAt },
+  );
+}
+
+function notOpen({ status }: Order): ProblemError {
+  return new ProblemError('order-not-open', { detail: `The order is ${status}; only an open order can be ended.` });
+}

@@ -1,0 +1,64 @@
+/** One line of an order, as far as its price is concerned. Money is an integer in minor units of the currency. */
+export interface PricedLine {
+  readonly quantity: number;
+  readonly unitPrice: number;
+  readonly modifiers: readonly { readonly price: number; readonly quantity: number }[];
+}
+
+/** Rates in basis points: 1,900 is 19 %. */
+export interface Rates {
+  readonly taxRate: number;
+  readonly feeRate: number;
+}
+
+export interface OrderTotals {
+  /** Of each line, in their order. */
+  readonly lines: readonly number[];
+  readonly subtotal: number;
+  readonly taxes: number;
+  readonly fees: number;
+  readonly total: number;
+}
+
+const basisPoints = 10_000n;
+
+/**
+ * Prices an order: the sum of `quantity × (unit price + Σ modifier price × modifier quantity)`, and on it tax and fee,
+ * each rounded half-up once for the whole order. Neither is levied on the other.
+ *
+ * @param largest the largest total that an order may have, at most 2^53 - 1
+ * @returns `undefined` when the total would be larger
+ */
+export function priceOrder(
+  lines: readonly PricedLine[],
+  { taxRate, feeRate }: Rates,
+  largest: number,
+): OrderTotals | undefined {
+  // Two hundred lines at the limits of every quantity and price are beyond what a double can count.
+  const lineTotals = lines.map(lineTotal);
+  const subtotal = lineTotals.reduce((sum, line) => sum + line, 0n);
+  const taxes = share(subtotal, taxRate);
+  const fees = share(subtotal, feeRate);
+  const total = subtotal + taxes + fees;
+  if (total > BigInt(largest)) return undefined;
+  return {
+    lines: lineTotals.map(Number),
+    subtotal: Number(subtotal),
+    taxes: Number(taxes),
+    fees: Number(fees),
+    total: Number(total),
+  };
+}
+
+function lineTotal({ quantity, unitPrice, modifiers }: PricedLine): bigint {
+  const unit = modifiers.reduce(
+    (sum, modifier) => sum + BigInt(modifier.price) * BigInt(modifier.quantity),
+    BigInt(unitPrice),
+  );
+  return BigInt(quantity) * unit;
+}
+
+/** A rate's share of an amount, rounded half-up. */
+function share(amount: bigint, rate: number): bigint {
+  return (amount * BigInt(rate) + basisPoints / 2n) / basisPoints;
+}

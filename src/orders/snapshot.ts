@@ -1,0 +1,85 @@
+import type { Location } from '../catalog/locations/location.ts';
+import { findSpot } from '../catalog/locations/location.ts';
+import type { Product } from '../catalog/products/product.ts';
+import { ProblemError, type ProblemDetail } from '../errors/problem-error.ts';
+import type { OrderItem, OrderModifier, OrderSpot } from './order.ts';
+
+/** A line of an order as a caller asks for it. */
+export interface RequestedItem {
+  readonly productId: string;
+  readonly quantity: number;
+  readonly modifiers: readonly { readonly id: string; readonly quantity: number }[];
+}
+
+/** A line of an order before it is priced. */
+export type UnpricedItem = Omit<OrderItem, 'total'>;
+
+/**
+ * Copies what an order keeps of the catalog. All that is missing of a kind is named at once.
+ * @param products those of the requested products that exist, by id
+ * @throws {ProblemError} unknown-product for products that do not exist, are not active or are another location's;
+ *   unknown-modifier for modifiers that their product does not have
+ */
+export function snapshotItems(
+  requested: readonly RequestedItem[],
+  location: Location,
+  products: ReadonlyMap<string, Product>,
+): UnpricedItem[] {
+  const found = requested.map((item, index) => {
+    const product = products.get(item.productId);
+    const sold = product !== undefined && product.active && product.locationId === location.id;
+    return { item, index, product: sold ? product : undefined };
+  });
+  refuse(
+    'unknown-product',
+    'Products of this order are not sold at its location.',
+    found.flatMap(({ index, product }) =>
+      product === undefined
+        ? [{ detail: 'is the id of no active product of this location', pointer: `#/items/${index}/product_id` }]
+        : [],
+    ),
+  );
+  const unknown: ProblemDetail[] = [];
+  const items = found.flatMap(({ item, index, product }) =>
+    product === undefined ? [] : [snapshotItem(item, product, `#/items/${index}/modifiers`, unknown)],
+  );
+  refuse('unknown-modifier', 'Modifiers of this order are not those of their products.', unknown);
+  return items;
+}
+
+function snapshotItem(item: RequestedItem, product: Product, pointer: string, unknown: ProblemDetail[]): UnpricedItem {
+  const modifiers = item.modifiers.flatMap(({ id, quantity }, index): OrderModifier[] => {
+    const modifier = product.modifiers.find((one) => one.id === id);
+    if (modifier !== undefined) return [{ id, name: modifier.name, price: modifier.price, quantity }];
+    unknown.push({ detail: 'is the id of no modifier of this product', pointer: `${pointer}/${index}/id` });
+    return [];
+  });
+  return {
+    productId: product.id,
+    name: product.name,
+    tags: product.tags,
+    quantity: item.quantity,
+    unitPrice: product.price,
+    modifiers,
+  };
+}
+
+/**
+ * Copies what an order keeps of the spot that it is placed at.
+ * @throws {ProblemError} unknown-spot
+ */
+export function snapshotSpot(location: Location, spotId: string): OrderSpot {
+  const found = findSpot(location, spotId);
+  if (found !== undefined) {
+    const { spot, zone } = found;
+    return { id: spot.id, name: spot.name, zoneId: zone.id, zoneName: zone.name };
+  }
+  throw new ProblemError('unknown-spot', {
+    detail: 'The location has no such spot.',
+    errors: [{ detail: 'is the id of no spot of this location', pointer: '#/spot_id' }],
+  });
+}
+
+function refuse(type: 'unknown-product' | 'unknown-modifier', detail: string, errors: ProblemDetail[]): void {
+  if (errors.length > 0) throw new ProblemError(type, { detail, errors });
+}

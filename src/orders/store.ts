@@ -1,0 +1,173 @@
+import type { Collection, Document, Filter } from 'mongodb';
+import type { Database } from '../db/client.ts';
+import type { CollectionIndexes } from '../db/indexes.ts';
+import { compareAndSet, insertOnce, read, writeIdempotently } from '../db/writes.ts';
+import type { OutboxEntry } from '../events/event.ts';
+import { outboxIndex, toOutboxDocuments } from '../events/outbox.ts';
+import { fromOrderDocument, toOrderFields, type OrderDocument } from './documents.ts';
+import type { Order, OrderStatus, OrderSummary } from './order.ts';
+
+/** Which orders are wanted. */
+export interface OrderFilter {
+  readonly status: OrderStatus | undefined;
+  readonly locationId: string | undefined;
+  /** Created then or later. */
+  readonly since: Date | undefined;
+  /** Created before. */
+  readonly until: Date | undefined;
+}
+
+/** Orders in the database. Every method throws `database-unavailable` when it must. */
+export interface OrderStore {
+  /** Stores a new order and the events that announce it. False when its id exists already. */
+  insert(order: Order, events: readonly OutboxEntry[]): Promise<boolean>;
+  find(id: string): Promise<Order | undefined>;
+  /** The newest first, and how many there are in all. */
+  list(filter: OrderFilter, limit: number, offset: number): Promise<{ orders: OrderSummary[]; total: number }>;
+  /**
+   * Ends an order if the stored one still has its revision.
+   * @returns the order as stored; `undefined` when someone else was first
+   */
+  end(order: Order, status: 'completed' | 'canceled', at: Date, writeId: string): Promise<Order | undefined>;
+
+  /**
+   * Reads the orders of a location that were created before an instant and that no fiscal day has counted, the oldest
+   * first, as far as `collect` wants them. Should the connection fail, it starts again.
+   */
+  readUncounted<Result>(
+    locationId: string,
+    before: Date,
+    collect: (orders: AsyncIterable<UncountedOrder>) => Promise<Result>,
+  ): Promise<Result>;
+  /** Marks orders as counted by a fiscal day, for good. */
+  markCounted(ids: readonly string[]): Promise<void>;
+}
+
+export type UncountedOrder = Pick<Order, 'id' | 'subtotal' | 'taxes' | 'fees' | 'total'>;
+
+const collectionName = 'orders';
+
+/** One for each set of equality filters. Each gives the order of the list too, and `created_at` in it serves the range. */
+const listIndexes = {
+  all: { key: { created_at: -1, _id: 1 }, name: 'created_at_-1__id_1' },
+  status: { key: { status: 1, created_at: -1, _id: 1 }, name: 'status_1_created_at_-1__id_1' },
+  location: { key: { location_id: 1, created_at: -1, _id: 1 }, name: 'location_id_1_created_at_-1__id_1' },
+  both: {
+    key: { location_id: 1, status: 1, created_at: -1, _id: 1 },
+    name: 'location_id_1_status_1_created_at_-1__id_1',
+  },
+} as const;
+
+export const orderIndexes: CollectionIndexes = {
+  collection: collectionName,
+  indexes: [
+    ...Object.values(listIndexes),
+    {
+      key: { location_id: 1, created_at: 1 },
+      name: 'uncounted_location_id_1_created_at_1',
+      partialFilterExpression: { uncounted: true },
+    },
+    outboxIndex,
+  ],
+};
+
+/** How a list of orders is read: the same plan, whatever the data. */
+export interface OrderQuery {
+  readonly filter: Filter<OrderDocument>;
+  readonly sort: { readonly created_at: -1; readonly _id: 1 };
+  /** Name of the index that serves filter and order. */
+  readonly index: string;
+}
+
+/** The query of a list of orders, and of their count. */
+export function orderQuery({ status, locationId, since, until }: OrderFilter): OrderQuery {
+  const equal = {
+    ...(locationId === undefined ? {} : { location_id: locationId }),
+    ...(status === undefined ? {} : { status }),
+  };
+  // A range even where none is asked for: without any filter servers count by metadata, which a crash makes inexact.
+  const range = { $gte: since ?? new Date(0), ...(until === undefined ? {} : { $lt: until }) };
+  const { all, both } = listIndexes;
+  const some = status === undefined ? listIndexes.location : listIndexes.status;
+  const index = [all, some, both][Object.keys(equal).length] ?? both;
+  return { filter: { ...equal, created_at: range }, sort: { created_at: -1, _id: 1 }, index: index.name };
+}
+
+/** Orders that one command marks, so that none takes long on a slow server. */
+const markedAtOnce = 200;
+/** Milliseconds to read the uncounted orders of a day. */
+const uncountedBudgetMs = 60_000;
+
+export function createOrderStore(database: Database): OrderStore {
+  const orders: Collection<OrderDocument> = database.db.collection(collectionName);
+
+  /** By the `count` command: unlike an aggregation it is served by the index alone. */
+  const count = async ({ filter, index }: OrderQuery): Promise<number> => {
+    const command = { count: collectionName, query: filter, hint: index, readConcern: { level: 'majority' } };
+    const { n } = (await read(() => database.db.command(command))) as Document & { n: number };
+    return n;
+  };
+
+  return {
+    async insert(order, events) {
+      const document = {
+        _id: order.id,
+        ...toOrderFields(order),
+        status: order.status,
+        uncounted: true as const,
+        outbox: toOutboxDocuments(events),
+      };
+      return (await insertOnce(orders, document)).outcome === 'done';
+    },
+    async find(id) {
+      const document = await read(() => orders.findOne({ _id: id }, { projection: { outbox: 0 } }));
+      return document === null ? undefined : fromOrderDocument(document);
+    },
+    async list(filter, limit, offset) {
+      const query = orderQuery(filter);
+      const options = { projection: { status: 1, total: 1, currency: 1, created_at: 1 }, hint: query.index };
+      const [documents, total] = await Promise.all([
+        read(() => orders.find(query.filter, options).sort(query.sort).skip(offset).limit(limit).toArray()),
+        count(query),
+      ]);
+      return { orders: documents.map(toSummary), total };
+    },
+    async end(order, status, at, writeId) {
+      const { id, revision } = order;
+      const change =
+        status === 'completed'
+          ? { $set: { status, completed_at: at } }
+          : // What was canceled before its fiscal day was closed is not part of it.
+            { $set: { status, canceled_at: at }, $unset: { uncounted: '' as const } };
+      const result = await compareAndSet(orders, { id, revision, where: { status: 'open' }, change }, { writeId });
+      if (result.outcome !== 'done') return undefined;
+      const ended = status === 'completed' ? { completedAt: at } : { canceledAt: at };
+      return { ...order, status, ...ended, revision: result.revision };
+    },
+    readUncounted(locationId, before, collect) {
+      const filter: Filter<OrderDocument> = { location_id: locationId, uncounted: true, created_at: { $lt: before } };
+      const projection = { subtotal: 1, taxes: 1, fees: 1, total: 1 };
+      return read(() => collect(mapped(orders.find(filter, { projection }).sort({ created_at: 1 }), toUncounted)), {
+        budgetMs: uncountedBudgetMs,
+      });
+    },
+    async markCounted(ids) {
+      for (let start = 0; start < ids.length; start += markedAtOnce) {
+        const some = { _id: { $in: ids.slice(start, start + markedAtOnce) } };
+        await writeIdempotently(() => orders.updateMany(some, { $unset: { uncounted: '' } }));
+      }
+    },
+  };
+}
+
+function toSummary({ _id, status, total, currency, created_at }: OrderDocument): OrderSummary {
+  return { id: _id, status, total, currency, createdAt: created_at };
+}
+
+function toUncounted({ _id, subtotal, taxes, fees, total }: OrderDocument): UncountedOrder {
+  return { id: _id, subtotal, taxes, fees, total };
+}
+
+async function* mapped<Item, Result>(items: AsyncIterable<Item>, map: (item: Item) => Result): AsyncGenerator<Result> {
+  for await (const item of items) yield map(item);
+}
