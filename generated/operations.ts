@@ -743,6 +743,1822 @@ export const operationTable = {
       "overloaded"
     ]
   },
+  "listLocations": {
+    "method": "GET",
+    "path": "/v1/locations",
+    "scope": "catalog:read",
+    "parameters": [
+      {
+        "name": "limit",
+        "in": "query",
+        "type": "integer",
+        "required": false
+      },
+      {
+        "name": "offset",
+        "in": "query",
+        "type": "integer",
+        "required": false
+      }
+    ],
+    "body": "none",
+    "responses": {
+      "200": "application/json",
+      "400": "application/problem+json",
+      "401": "application/problem+json",
+      "403": "application/problem+json",
+      "406": "application/problem+json",
+      "429": "application/problem+json",
+      "500": "application/problem+json",
+      "503": "application/problem+json"
+    },
+    "problems": [
+      "invalid-request",
+      "unauthenticated",
+      "insufficient-scope",
+      "not-acceptable",
+      "rate-limited",
+      "internal-error",
+      "database-unavailable",
+      "shutting-down",
+      "overloaded"
+    ]
+  },
+  "createLocation": {
+    "method": "POST",
+    "path": "/v1/locations",
+    "scope": "catalog:write",
+    "parameters": [
+      {
+        "name": "Idempotency-Key",
+        "in": "header",
+        "type": "string",
+        "required": false
+      }
+    ],
+    "body": "required",
+    "responses": {
+      "201": "application/json",
+      "400": "application/problem+json",
+      "401": "application/problem+json",
+      "403": "application/problem+json",
+      "406": "application/problem+json",
+      "408": "application/problem+json",
+      "409": "application/problem+json",
+      "413": "application/problem+json",
+      "415": "application/problem+json",
+      "422": "application/problem+json",
+      "429": "application/problem+json",
+      "500": "application/problem+json",
+      "503": "application/problem+json"
+    },
+    "problems": [
+      "malformed-body",
+      "invalid-request",
+      "unauthenticated",
+      "insufficient-scope",
+      "not-acceptable",
+      "request-timeout",
+      "idempotency-key-in-use",
+      "content-too-large",
+      "unsupported-media-type",
+      "unknown-timezone",
+      "unknown-currency",
+      "idempotency-key-reused",
+      "rate-limited",
+      "internal-error",
+      "database-unavailable",
+      "shutting-down",
+      "overloaded"
+    ]
+  },
+  "getLocation": {
+    "method": "GET",
+    "path": "/v1/locations/{id}",
+    "scope": "catalog:read",
+    "parameters": [
+      {
+        "name": "id",
+        "in": "path",
+        "type": "string",
+        "required": true
+      },
+      {
+        "name": "If-None-Match",
+        "in": "header",
+        "type": "string",
+        "required": false
+      }
+    ],
+    "body": "none",
+    "responses": {
+      "200": "application/json",
+      "304": null,
+      "400": "application/problem+json",
+      "401": "application/problem+json",
+      "403": "application/problem+json",
+      "404": "application/problem+json",
+      "406": "application/problem+json",
+      "429": "application/problem+json",
+      "500": "application/problem+json",
+      "503": "application/problem+json"
+    },
+    "problems": [
+      "invalid-request",
+      "unauthenticated",
+      "insufficient-scope",
+      "location-not-found",
+      "not-acceptable",
+      "rate-limited",
+      "internal-error",
+      "database-unavailable",
+      "shutting-down",
+      "overloaded"
+    ]
+  },
+  "updateLocation": {
+    "method": "PUT",
+    "path": "/v1/locations/{id}",
+    "scope": "catalog:write",
+    "parameters": [
+      {
+        "name": "id",
+        "in": "path",
+        "type": "string",
+        "required": true
+      },
+      {
+        "name": "If-Match",
+        "in": "header",
+        "type": "string",
+        "required": false
+      }
+    ],
+    "body": "required",
+    "responses": {
+      "200": "application/json",
+      "400": "application/problem+json",
+      "401": "application/problem+json",
+      "403": "application/problem+json",
+      "404": "application/problem+json",
+      "406": "application/problem+json",
+      "408": "application/problem+json",
+      "409": "application/problem+json",
+      "412": "application/problem+json",
+      "413": "application/problem+json",
+      "415": "application/problem+json",
+      "422": "application/problem+json",
+      "429": "application/problem+json",
+      "500": "application/problem+json",
+      "503": "application/problem+json"
+    },
+    "problems": [
+      "malformed-body",
+      "invalid-request",
+      "unauthenticated",
+      "insufficient-scope",
+      "location-not-found",
+      "not-acceptable",
+      "request-timeout",
+      "edit-conflict",
+      "precondition-failed",
+      "content-too-large",
+      "unsupported-media-type",
+      "unknown-timezone",
+      "currency-fixed",
+      "rate-limited",
+      "internal-error",
+      "database-unavailable",
+      "shutting-down",
+      "overloaded"
+    ]
+  },
+  "listFiscalDays": {
+    "method": "GET",
+    "path": "/v1/locations/{id}/fiscal-days",
+    "scope": "orders:read",
+    "parameters": [
+      {
+        "name": "id",
+        "in": "path",
+        "type": "string",
+        "required": true
+      },
+      {
+        "name": "limit",
+        "in": "query",
+        "type": "integer",
+        "required": false
+      },
+      {
+        "name": "offset",
+        "in": "query",
+        "type": "integer",
+        "required": false
+      }
+    ],
+    "body": "none",
+    "responses": {
+      "200": "application/json",
+      "400": "application/problem+json",
+      "401": "application/problem+json",
+      "403": "application/problem+json",
+      "404": "application/problem+json",
+      "406": "application/problem+json",
+      "429": "application/problem+json",
+      "500": "application/problem+json",
+      "503": "application/problem+json"
+    },
+    "problems": [
+      "invalid-request",
+      "unauthenticated",
+      "insufficient-scope",
+      "location-not-found",
+      "not-acceptable",
+      "rate-limited",
+      "internal-error",
+      "database-unavailable",
+      "shutting-down",
+      "overloaded"
+    ]
+  },
+  "getFiscalDay": {
+    "method": "GET",
+    "path": "/v1/locations/{id}/fiscal-days/{date}",
+    "scope": "orders:read",
+    "parameters": [
+      {
+        "name": "id",
+        "in": "path",
+        "type": "string",
+        "required": true
+      },
+      {
+        "name": "date",
+        "in": "path",
+        "type": "string",
+        "required": true
+      },
+      {
+        "name": "If-None-Match",
+        "in": "header",
+        "type": "string",
+        "required": false
+      }
+    ],
+    "body": "none",
+    "responses": {
+      "200": "application/json",
+      "304": null,
+      "400": "application/problem+json",
+      "401": "application/problem+json",
+      "403": "application/problem+json",
+      "404": "application/problem+json",
+      "406": "application/problem+json",
+      "429": "application/problem+json",
+      "500": "application/problem+json",
+      "503": "application/problem+json"
+    },
+    "problems": [
+      "invalid-request",
+      "unauthenticated",
+      "insufficient-scope",
+      "location-not-found",
+      "fiscal-day-not-found",
+      "not-acceptable",
+      "rate-limited",
+      "internal-error",
+      "database-unavailable",
+      "shutting-down",
+      "overloaded"
+    ]
+  },
+  "closeFiscalDay": {
+    "method": "POST",
+    "path": "/v1/locations/{id}/fiscal-days/{date}/close",
+    "scope": "orders:write",
+    "parameters": [
+      {
+        "name": "id",
+        "in": "path",
+        "type": "string",
+        "required": true
+      },
+      {
+        "name": "date",
+        "in": "path",
+        "type": "string",
+        "required": true
+      }
+    ],
+    "body": "none",
+    "responses": {
+      "200": "application/json",
+      "400": "application/problem+json",
+      "401": "application/problem+json",
+      "403": "application/problem+json",
+      "404": "application/problem+json",
+      "406": "application/problem+json",
+      "422": "application/problem+json",
+      "429": "application/problem+json",
+      "500": "application/problem+json",
+      "503": "application/problem+json"
+    },
+    "problems": [
+      "invalid-request",
+      "unauthenticated",
+      "insufficient-scope",
+      "location-not-found",
+      "fiscal-day-not-found",
+      "not-acceptable",
+      "fiscal-day-not-begun",
+      "rate-limited",
+      "internal-error",
+      "database-unavailable",
+      "shutting-down",
+      "overloaded"
+    ]
+  },
+  "listCategories": {
+    "method": "GET",
+    "path": "/v1/categories",
+    "scope": "catalog:read",
+    "parameters": [
+      {
+        "name": "location_id",
+        "in": "query",
+        "type": "string",
+        "required": false
+      },
+      {
+        "name": "limit",
+        "in": "query",
+        "type": "integer",
+        "required": false
+      },
+      {
+        "name": "offset",
+        "in": "query",
+        "type": "integer",
+        "required": false
+      }
+    ],
+    "body": "none",
+    "responses": {
+      "200": "application/json",
+      "400": "application/problem+json",
+      "401": "application/problem+json",
+      "403": "application/problem+json",
+      "406": "application/problem+json",
+      "429": "application/problem+json",
+      "500": "application/problem+json",
+      "503": "application/problem+json"
+    },
+    "problems": [
+      "invalid-request",
+      "unauthenticated",
+      "insufficient-scope",
+      "not-acceptable",
+      "rate-limited",
+      "internal-error",
+      "database-unavailable",
+      "shutting-down",
+      "overloaded"
+    ]
+  },
+  "createCategory": {
+    "method": "POST",
+    "path": "/v1/categories",
+    "scope": "catalog:write",
+    "parameters": [
+      {
+        "name": "Idempotency-Key",
+        "in": "header",
+        "type": "string",
+        "required": false
+      }
+    ],
+    "body": "required",
+    "responses": {
+      "201": "application/json",
+      "400": "application/problem+json",
+      "401": "application/problem+json",
+      "403": "application/problem+json",
+      "406": "application/problem+json",
+      "408": "application/problem+json",
+      "409": "application/problem+json",
+      "413": "application/problem+json",
+      "415": "application/problem+json",
+      "422": "application/problem+json",
+      "429": "application/problem+json",
+      "500": "application/problem+json",
+      "503": "application/problem+json"
+    },
+    "problems": [
+      "malformed-body",
+      "invalid-request",
+      "unauthenticated",
+      "insufficient-scope",
+      "not-acceptable",
+      "request-timeout",
+      "idempotency-key-in-use",
+      "content-too-large",
+      "unsupported-media-type",
+      "unknown-location",
+      "idempotency-key-reused",
+      "rate-limited",
+      "internal-error",
+      "database-unavailable",
+      "shutting-down",
+      "overloaded"
+    ]
+  },
+  "getCategory": {
+    "method": "GET",
+    "path": "/v1/categories/{id}",
+    "scope": "catalog:read",
+    "parameters": [
+      {
+        "name": "id",
+        "in": "path",
+        "type": "string",
+        "required": true
+      },
+      {
+        "name": "If-None-Match",
+        "in": "header",
+        "type": "string",
+        "required": false
+      }
+    ],
+    "body": "none",
+    "responses": {
+      "200": "application/json",
+      "304": null,
+      "400": "application/problem+json",
+      "401": "application/problem+json",
+      "403": "application/problem+json",
+      "404": "application/problem+json",
+      "406": "application/problem+json",
+      "429": "application/problem+json",
+      "500": "application/problem+json",
+      "503": "application/problem+json"
+    },
+    "problems": [
+      "invalid-request",
+      "unauthenticated",
+      "insufficient-scope",
+      "category-not-found",
+      "not-acceptable",
+      "rate-limited",
+      "internal-error",
+      "database-unavailable",
+      "shutting-down",
+      "overloaded"
+    ]
+  },
+  "updateCategory": {
+    "method": "PUT",
+    "path": "/v1/categories/{id}",
+    "scope": "catalog:write",
+    "parameters": [
+      {
+        "name": "id",
+        "in": "path",
+        "type": "string",
+        "required": true
+      },
+      {
+        "name": "If-Match",
+        "in": "header",
+        "type": "string",
+        "required": false
+      }
+    ],
+    "body": "required",
+    "responses": {
+      "200": "application/json",
+      "400": "application/problem+json",
+      "401": "application/problem+json",
+      "403": "application/problem+json",
+      "404": "application/problem+json",
+      "406": "application/problem+json",
+      "408": "application/problem+json",
+      "409": "application/problem+json",
+      "412": "application/problem+json",
+      "413": "application/problem+json",
+      "415": "application/problem+json",
+      "422": "application/problem+json",
+      "429": "application/problem+json",
+      "500": "application/problem+json",
+      "503": "application/problem+json"
+    },
+    "problems": [
+      "malformed-body",
+      "invalid-request",
+      "unauthenticated",
+      "insufficient-scope",
+      "category-not-found",
+      "not-acceptable",
+      "request-timeout",
+      "edit-conflict",
+      "precondition-failed",
+      "content-too-large",
+      "unsupported-media-type",
+      "location-fixed",
+      "rate-limited",
+      "internal-error",
+      "database-unavailable",
+      "shutting-down",
+      "overloaded"
+    ]
+  },
+  "listProducts": {
+    "method": "GET",
+    "path": "/v1/products",
+    "scope": "catalog:read",
+    "parameters": [
+      {
+        "name": "location_id",
+        "in": "query",
+        "type": "string",
+        "required": false
+      },
+      {
+        "name": "category_id",
+        "in": "query",
+        "type": "string",
+        "required": false
+      },
+      {
+        "name": "limit",
+        "in": "query",
+        "type": "integer",
+        "required": false
+      },
+      {
+        "name": "offset",
+        "in": "query",
+        "type": "integer",
+        "required": false
+      }
+    ],
+    "body": "none",
+    "responses": {
+      "200": "application/json",
+      "400": "application/problem+json",
+      "401": "application/problem+json",
+      "403": "application/problem+json",
+      "406": "application/problem+json",
+      "429": "application/problem+json",
+      "500": "application/problem+json",
+      "503": "application/problem+json"
+    },
+    "problems": [
+      "invalid-request",
+      "unauthenticated",
+      "insufficient-scope",
+      "not-acceptable",
+      "rate-limited",
+      "internal-error",
+      "database-unavailable",
+      "shutting-down",
+      "overloaded"
+    ]
+  },
+  "createProduct": {
+    "method": "POST",
+    "path": "/v1/products",
+    "scope": "catalog:write",
+    "parameters": [
+      {
+        "name": "Idempotency-Key",
+        "in": "header",
+        "type": "string",
+        "required": false
+      }
+    ],
+    "body": "required",
+    "responses": {
+      "201": "application/json",
+      "400": "application/problem+json",
+      "401": "application/problem+json",
+      "403": "application/problem+json",
+      "406": "application/problem+json",
+      "408": "application/problem+json",
+      "409": "application/problem+json",
+      "413": "application/problem+json",
+      "415": "application/problem+json",
+      "422": "application/problem+json",
+      "429": "application/problem+json",
+      "500": "application/problem+json",
+      "503": "application/problem+json"
+    },
+    "problems": [
+      "malformed-body",
+      "invalid-request",
+      "unauthenticated",
+      "insufficient-scope",
+      "not-acceptable",
+      "request-timeout",
+      "idempotency-key-in-use",
+      "content-too-large",
+      "unsupported-media-type",
+      "unknown-location",
+      "unknown-category",
+      "idempotency-key-reused",
+      "rate-limited",
+      "internal-error",
+      "database-unavailable",
+      "shutting-down",
+      "overloaded"
+    ]
+  },
+  "getProduct": {
+    "method": "GET",
+    "path": "/v1/products/{id}",
+    "scope": "catalog:read",
+    "parameters": [
+      {
+        "name": "id",
+        "in": "path",
+        "type": "string",
+        "required": true
+      },
+      {
+        "name": "If-None-Match",
+        "in": "header",
+        "type": "string",
+        "required": false
+      }
+    ],
+    "body": "none",
+    "responses": {
+      "200": "application/json",
+      "304": null,
+      "400": "application/problem+json",
+      "401": "application/problem+json",
+      "403": "application/problem+json",
+      "404": "application/problem+json",
+      "406": "application/problem+json",
+      "429": "application/problem+json",
+      "500": "application/problem+json",
+      "503": "application/problem+json"
+    },
+    "problems": [
+      "invalid-request",
+      "unauthenticated",
+      "insufficient-scope",
+      "product-not-found",
+      "not-acceptable",
+      "rate-limited",
+      "internal-error",
+      "database-unavailable",
+      "shutting-down",
+      "overloaded"
+    ]
+  },
+  "updateProduct": {
+    "method": "PUT",
+    "path": "/v1/products/{id}",
+    "scope": "catalog:write",
+    "parameters": [
+      {
+        "name": "id",
+        "in": "path",
+        "type": "string",
+        "required": true
+      },
+      {
+        "name": "If-Match",
+        "in": "header",
+        "type": "string",
+        "required": false
+      }
+    ],
+    "body": "required",
+    "responses": {
+      "200": "application/json",
+      "400": "application/problem+json",
+      "401": "application/problem+json",
+      "403": "application/problem+json",
+      "404": "application/problem+json",
+      "406": "application/problem+json",
+      "408": "application/problem+json",
+      "409": "application/problem+json",
+      "412": "application/problem+json",
+      "413": "application/problem+json",
+      "415": "application/problem+json",
+      "422": "application/problem+json",
+      "429": "application/problem+json",
+      "500": "application/problem+json",
+      "503": "application/problem+json"
+    },
+    "problems": [
+      "malformed-body",
+      "invalid-request",
+      "unauthenticated",
+      "insufficient-scope",
+      "product-not-found",
+      "not-acceptable",
+      "request-timeout",
+      "edit-conflict",
+      "precondition-failed",
+      "content-too-large",
+      "unsupported-media-type",
+      "unknown-category",
+      "location-fixed",
+      "rate-limited",
+      "internal-error",
+      "database-unavailable",
+      "shutting-down",
+      "overloaded"
+    ]
+  },
+  "listOrders": {
+    "method": "GET",
+    "path": "/v1/orders",
+    "scope": "orders:read",
+    "parameters": [
+      {
+        "name": "status",
+        "in": "query",
+        "type": "string",
+        "required": false
+      },
+      {
+        "name": "limit",
+        "in": "query",
+        "type": "integer",
+        "required": false
+      },
+      {
+        "name": "offset",
+        "in": "query",
+        "type": "integer",
+        "required": false
+      },
+      {
+        "name": "since",
+        "in": "query",
+        "type": "string",
+        "required": false
+      },
+      {
+        "name": "until",
+        "in": "query",
+        "type": "string",
+        "required": false
+      },
+      {
+        "name": "location_id",
+        "in": "query",
+        "type": "string",
+        "required": false
+      }
+    ],
+    "body": "none",
+    "responses": {
+      "200": "application/json",
+      "400": "application/problem+json",
+      "401": "application/problem+json",
+      "403": "application/problem+json",
+      "406": "application/problem+json",
+      "429": "application/problem+json",
+      "500": "application/problem+json",
+      "503": "application/problem+json"
+    },
+    "problems": [
+      "invalid-request",
+      "unauthenticated",
+      "insufficient-scope",
+      "not-acceptable",
+      "rate-limited",
+      "internal-error",
+      "database-unavailable",
+      "shutting-down",
+      "overloaded"
+    ]
+  },
+  "createOrder": {
+    "method": "POST",
+    "path": "/v1/orders",
+    "scope": "orders:write",
+    "parameters": [
+      {
+        "name": "Idempotency-Key",
+        "in": "header",
+        "type": "string",
+        "required": false
+      }
+    ],
+    "body": "required",
+    "responses": {
+      "201": "application/json",
+      "400": "application/problem+json",
+      "401": "application/problem+json",
+      "403": "application/problem+json",
+      "406": "application/problem+json",
+      "408": "application/problem+json",
+      "409": "application/problem+json",
+      "413": "application/problem+json",
+      "415": "application/problem+json",
+      "422": "application/problem+json",
+      "429": "application/problem+json",
+      "500": "application/problem+json",
+      "503": "application/problem+json"
+    },
+    "problems": [
+      "malformed-body",
+      "invalid-request",
+      "unauthenticated",
+      "insufficient-scope",
+      "not-acceptable",
+      "request-timeout",
+      "idempotency-key-in-use",
+      "content-too-large",
+      "unsupported-media-type",
+      "unknown-location",
+      "unknown-spot",
+      "unknown-product",
+      "product-not-active",
+      "unknown-modifier",
+      "order-total-too-large",
+      "idempotency-key-reused",
+      "rate-limited",
+      "internal-error",
+      "database-unavailable",
+      "shutting-down",
+      "overloaded"
+    ]
+  },
+  "getOrder": {
+    "method": "GET",
+    "path": "/v1/orders/{id}",
+    "scope": "orders:read",
+    "parameters": [
+      {
+        "name": "id",
+        "in": "path",
+        "type": "string",
+        "required": true
+      },
+      {
+        "name": "If-None-Match",
+        "in": "header",
+        "type": "string",
+        "required": false
+      }
+    ],
+    "body": "none",
+    "responses": {
+      "200": "application/json",
+      "304": null,
+      "400": "application/problem+json",
+      "401": "application/problem+json",
+      "403": "application/problem+json",
+      "404": "application/problem+json",
+      "406": "application/problem+json",
+      "429": "application/problem+json",
+      "500": "application/problem+json",
+      "503": "application/problem+json"
+    },
+    "problems": [
+      "invalid-request",
+      "unauthenticated",
+      "insufficient-scope",
+      "order-not-found",
+      "not-acceptable",
+      "rate-limited",
+      "internal-error",
+      "database-unavailable",
+      "shutting-down",
+      "overloaded"
+    ]
+  },
+  "completeOrder": {
+    "method": "POST",
+    "path": "/v1/orders/{id}/complete",
+    "scope": "orders:write",
+    "parameters": [
+      {
+        "name": "id",
+        "in": "path",
+        "type": "string",
+        "required": true
+      }
+    ],
+    "body": "none",
+    "responses": {
+      "200": "application/json",
+      "400": "application/problem+json",
+      "401": "application/problem+json",
+      "403": "application/problem+json",
+      "404": "application/problem+json",
+      "406": "application/problem+json",
+      "409": "application/problem+json",
+      "429": "application/problem+json",
+      "500": "application/problem+json",
+      "503": "application/problem+json"
+    },
+    "problems": [
+      "invalid-request",
+      "unauthenticated",
+      "insufficient-scope",
+      "order-not-found",
+      "not-acceptable",
+      "order-not-open",
+      "edit-conflict",
+      "rate-limited",
+      "internal-error",
+      "database-unavailable",
+      "shutting-down",
+      "overloaded"
+    ]
+  },
+  "cancelOrder": {
+    "method": "POST",
+    "path": "/v1/orders/{id}/cancel",
+    "scope": "orders:write",
+    "parameters": [
+      {
+        "name": "id",
+        "in": "path",
+        "type": "string",
+        "required": true
+      }
+    ],
+    "body": "none",
+    "responses": {
+      "200": "application/json",
+      "400": "application/problem+json",
+      "401": "application/problem+json",
+      "403": "application/problem+json",
+      "404": "application/problem+json",
+      "406": "application/problem+json",
+      "409": "application/problem+json",
+      "429": "application/problem+json",
+      "500": "application/problem+json",
+      "503": "application/problem+json"
+    },
+    "problems": [
+      "invalid-request",
+      "unauthenticated",
+      "insufficient-scope",
+      "order-not-found",
+      "not-acceptable",
+      "order-not-open",
+      "edit-conflict",
+      "rate-limited",
+      "internal-error",
+      "database-unavailable",
+      "shutting-down",
+      "overloaded"
+    ]
+  },
+  "listIntegrations": {
+    "method": "GET",
+    "path": "/api/v1/integrations",
+    "scope": "integrations:manage",
+    "parameters": [
+      {
+        "name": "limit",
+        "in": "query",
+        "type": "integer",
+        "required": false
+      },
+      {
+        "name": "offset",
+        "in": "query",
+        "type": "integer",
+        "required": false
+      }
+    ],
+    "body": "none",
+    "responses": {
+      "200": "application/json",
+      "400": "application/problem+json",
+      "401": "application/problem+json",
+      "403": "application/problem+json",
+      "406": "application/problem+json",
+      "429": "application/problem+json",
+      "500": "application/problem+json",
+      "503": "application/problem+json"
+    },
+    "problems": [
+      "invalid-request",
+      "unauthenticated",
+      "insufficient-scope",
+      "not-acceptable",
+      "rate-limited",
+      "internal-error",
+      "database-unavailable",
+      "shutting-down",
+      "overloaded"
+    ]
+  },
+  "createIntegration": {
+    "method": "POST",
+    "path": "/api/v1/integrations",
+    "scope": "integrations:manage",
+    "parameters": [],
+    "body": "required",
+    "responses": {
+      "201": "application/json",
+      "400": "application/problem+json",
+      "401": "application/problem+json",
+      "403": "application/problem+json",
+      "406": "application/problem+json",
+      "408": "application/problem+json",
+      "413": "application/problem+json",
+      "415": "application/problem+json",
+      "422": "application/problem+json",
+      "429": "application/problem+json",
+      "500": "application/problem+json",
+      "503": "application/problem+json"
+    },
+    "problems": [
+      "malformed-body",
+      "invalid-request",
+      "unauthenticated",
+      "insufficient-scope",
+      "not-acceptable",
+      "request-timeout",
+      "content-too-large",
+      "unsupported-media-type",
+      "target-not-allowed",
+      "header-not-allowed",
+      "rate-limited",
+      "internal-error",
+      "database-unavailable",
+      "shutting-down",
+      "overloaded"
+    ]
+  },
+  "getIntegration": {
+    "method": "GET",
+    "path": "/api/v1/integrations/{id}",
+    "scope": "integrations:manage",
+    "parameters": [
+      {
+        "name": "id",
+        "in": "path",
+        "type": "string",
+        "required": true
+      },
+      {
+        "name": "If-None-Match",
+        "in": "header",
+        "type": "string",
+        "required": false
+      }
+    ],
+    "body": "none",
+    "responses": {
+      "200": "application/json",
+      "304": null,
+      "400": "application/problem+json",
+      "401": "application/problem+json",
+      "403": "application/problem+json",
+      "404": "application/problem+json",
+      "406": "application/problem+json",
+      "429": "application/problem+json",
+      "500": "application/problem+json",
+      "503": "application/problem+json"
+    },
+    "problems": [
+      "invalid-request",
+      "unauthenticated",
+      "insufficient-scope",
+      "integration-not-found",
+      "not-acceptable",
+      "rate-limited",
+      "internal-error",
+      "database-unavailable",
+      "shutting-down",
+      "overloaded"
+    ]
+  },
+  "updateIntegration": {
+    "method": "PUT",
+    "path": "/api/v1/integrations/{id}",
+    "scope": "integrations:manage",
+    "parameters": [
+      {
+        "name": "id",
+        "in": "path",
+        "type": "string",
+        "required": true
+      },
+      {
+        "name": "If-Match",
+        "in": "header",
+        "type": "string",
+        "required": false
+      }
+    ],
+    "body": "required",
+    "responses": {
+      "200": "application/json",
+      "400": "application/problem+json",
+      "401": "application/problem+json",
+      "403": "application/problem+json",
+      "404": "application/problem+json",
+      "406": "application/problem+json",
+      "408": "application/problem+json",
+      "409": "application/problem+json",
+      "412": "application/problem+json",
+      "413": "application/problem+json",
+      "415": "application/problem+json",
+      "422": "application/problem+json",
+      "429": "application/problem+json",
+      "500": "application/problem+json",
+      "503": "application/problem+json"
+    },
+    "problems": [
+      "malformed-body",
+      "invalid-request",
+      "unauthenticated",
+      "insufficient-scope",
+      "integration-not-found",
+      "not-acceptable",
+      "request-timeout",
+      "edit-conflict",
+      "precondition-failed",
+      "content-too-large",
+      "unsupported-media-type",
+      "target-not-allowed",
+      "header-not-allowed",
+      "rate-limited",
+      "internal-error",
+      "database-unavailable",
+      "shutting-down",
+      "overloaded"
+    ]
+  },
+  "deleteIntegration": {
+    "method": "DELETE",
+    "path": "/api/v1/integrations/{id}",
+    "scope": "integrations:manage",
+    "parameters": [
+      {
+        "name": "id",
+        "in": "path",
+        "type": "string",
+        "required": true
+      },
+      {
+        "name": "If-Match",
+        "in": "header",
+        "type": "string",
+        "required": false
+      }
+    ],
+    "body": "none",
+    "responses": {
+      "200": "application/json",
+      "400": "application/problem+json",
+      "401": "application/problem+json",
+      "403": "application/problem+json",
+      "404": "application/problem+json",
+      "406": "application/problem+json",
+      "409": "application/problem+json",
+      "412": "application/problem+json",
+      "429": "application/problem+json",
+      "500": "application/problem+json",
+      "503": "application/problem+json"
+    },
+    "problems": [
+      "invalid-request",
+      "unauthenticated",
+      "insufficient-scope",
+      "integration-not-found",
+      "not-acceptable",
+      "edit-conflict",
+      "precondition-failed",
+      "rate-limited",
+      "internal-error",
+      "database-unavailable",
+      "shutting-down",
+      "overloaded"
+    ]
+  },
+  "pauseIntegration": {
+    "method": "POST",
+    "path": "/api/v1/integrations/{id}/pause",
+    "scope": "integrations:manage",
+    "parameters": [
+      {
+        "name": "id",
+        "in": "path",
+        "type": "string",
+        "required": true
+      }
+    ],
+    "body": "none",
+    "responses": {
+      "200": "application/json",
+      "400": "application/problem+json",
+      "401": "application/problem+json",
+      "403": "application/problem+json",
+      "404": "application/problem+json",
+      "406": "application/problem+json",
+      "409": "application/problem+json",
+      "429": "application/problem+json",
+      "500": "application/problem+json",
+      "503": "application/problem+json"
+    },
+    "problems": [
+      "invalid-request",
+      "unauthenticated",
+      "insufficient-scope",
+      "integration-not-found",
+      "not-acceptable",
+      "edit-conflict",
+      "rate-limited",
+      "internal-error",
+      "database-unavailable",
+      "shutting-down",
+      "overloaded"
+    ]
+  },
+  "enableIntegration": {
+    "method": "POST",
+    "path": "/api/v1/integrations/{id}/enable",
+    "scope": "integrations:manage",
+    "parameters": [
+      {
+        "name": "id",
+        "in": "path",
+        "type": "string",
+        "required": true
+      }
+    ],
+    "body": "none",
+    "responses": {
+      "200": "application/json",
+      "400": "application/problem+json",
+      "401": "application/problem+json",
+      "403": "application/problem+json",
+      "404": "application/problem+json",
+      "406": "application/problem+json",
+      "409": "application/problem+json",
+      "429": "application/problem+json",
+      "500": "application/problem+json",
+      "503": "application/problem+json"
+    },
+    "problems": [
+      "invalid-request",
+      "unauthenticated",
+      "insufficient-scope",
+      "integration-not-found",
+      "not-acceptable",
+      "edit-conflict",
+      "rate-limited",
+      "internal-error",
+      "database-unavailable",
+      "shutting-down",
+      "overloaded"
+    ]
+  },
+  "beginSecretRotation": {
+    "method": "POST",
+    "path": "/api/v1/integrations/{id}/secret/rotation",
+    "scope": "integrations:manage",
+    "parameters": [
+      {
+        "name": "id",
+        "in": "path",
+        "type": "string",
+        "required": true
+      }
+    ],
+    "body": "optional",
+    "responses": {
+      "200": "application/json",
+      "400": "application/problem+json",
+      "401": "application/problem+json",
+      "403": "application/problem+json",
+      "404": "application/problem+json",
+      "406": "application/problem+json",
+      "408": "application/problem+json",
+      "409": "application/problem+json",
+      "413": "application/problem+json",
+      "415": "application/problem+json",
+      "429": "application/problem+json",
+      "500": "application/problem+json",
+      "503": "application/problem+json"
+    },
+    "problems": [
+      "malformed-body",
+      "invalid-request",
+      "unauthenticated",
+      "insufficient-scope",
+      "integration-not-found",
+      "not-acceptable",
+      "request-timeout",
+      "edit-conflict",
+      "content-too-large",
+      "unsupported-media-type",
+      "rate-limited",
+      "internal-error",
+      "database-unavailable",
+      "shutting-down",
+      "overloaded"
+    ]
+  },
+  "cancelSecretRotation": {
+    "method": "DELETE",
+    "path": "/api/v1/integrations/{id}/secret/rotation",
+    "scope": "integrations:manage",
+    "parameters": [
+      {
+        "name": "id",
+        "in": "path",
+        "type": "string",
+        "required": true
+      }
+    ],
+    "body": "none",
+    "responses": {
+      "200": "application/json",
+      "400": "application/problem+json",
+      "401": "application/problem+json",
+      "403": "application/problem+json",
+      "404": "application/problem+json",
+      "406": "application/problem+json",
+      "409": "application/problem+json",
+      "429": "application/problem+json",
+      "500": "application/problem+json",
+      "503": "application/problem+json"
+    },
+    "problems": [
+      "invalid-request",
+      "unauthenticated",
+      "insufficient-scope",
+      "integration-not-found",
+      "not-acceptable",
+      "edit-conflict",
+      "rate-limited",
+      "internal-error",
+      "database-unavailable",
+      "shutting-down",
+      "overloaded"
+    ]
+  },
+  "finishSecretRotation": {
+    "method": "POST",
+    "path": "/api/v1/integrations/{id}/secret/rotation/finish",
+    "scope": "integrations:manage",
+    "parameters": [
+      {
+        "name": "id",
+        "in": "path",
+        "type": "string",
+        "required": true
+      }
+    ],
+    "body": "required",
+    "responses": {
+      "200": "application/json",
+      "400": "application/problem+json",
+      "401": "application/problem+json",
+      "403": "application/problem+json",
+      "404": "application/problem+json",
+      "406": "application/problem+json",
+      "408": "application/problem+json",
+      "409": "application/problem+json",
+      "413": "application/problem+json",
+      "415": "application/problem+json",
+      "429": "application/problem+json",
+      "500": "application/problem+json",
+      "503": "application/problem+json"
+    },
+    "problems": [
+      "malformed-body",
+      "invalid-request",
+      "unauthenticated",
+      "insufficient-scope",
+      "integration-not-found",
+      "not-acceptable",
+      "request-timeout",
+      "secret-rotation-not-pending",
+      "edit-conflict",
+      "content-too-large",
+      "unsupported-media-type",
+      "rate-limited",
+      "internal-error",
+      "database-unavailable",
+      "shutting-down",
+      "overloaded"
+    ]
+  },
+  "sendTestEvent": {
+    "method": "POST",
+    "path": "/api/v1/integrations/{id}/test",
+    "scope": "integrations:manage",
+    "parameters": [
+      {
+        "name": "id",
+        "in": "path",
+        "type": "string",
+        "required": true
+      },
+      {
+        "name": "Idempotency-Key",
+        "in": "header",
+        "type": "string",
+        "required": false
+      }
+    ],
+    "body": "none",
+    "responses": {
+      "202": "application/json",
+      "400": "application/problem+json",
+      "401": "application/problem+json",
+      "403": "application/problem+json",
+      "404": "application/problem+json",
+      "406": "application/problem+json",
+      "409": "application/problem+json",
+      "422": "application/problem+json",
+      "429": "application/problem+json",
+      "500": "application/problem+json",
+      "503": "application/problem+json"
+    },
+    "problems": [
+      "invalid-request",
+      "unauthenticated",
+      "insufficient-scope",
+      "integration-not-found",
+      "not-acceptable",
+      "idempotency-key-in-use",
+      "idempotency-key-reused",
+      "rate-limited",
+      "internal-error",
+      "database-unavailable",
+      "shutting-down",
+      "overloaded"
+    ]
+  },
+  "replayEvents": {
+    "method": "POST",
+    "path": "/api/v1/integrations/{id}/replays",
+    "scope": "integrations:manage",
+    "parameters": [
+      {
+        "name": "id",
+        "in": "path",
+        "type": "string",
+        "required": true
+      },
+      {
+        "name": "Idempotency-Key",
+        "in": "header",
+        "type": "string",
+        "required": false
+      }
+    ],
+    "body": "required",
+    "responses": {
+      "202": "application/json",
+      "400": "application/problem+json",
+      "401": "application/problem+json",
+      "403": "application/problem+json",
+      "404": "application/problem+json",
+      "406": "application/problem+json",
+      "408": "application/problem+json",
+      "409": "application/problem+json",
+      "413": "application/problem+json",
+      "415": "application/problem+json",
+      "422": "application/problem+json",
+      "429": "application/problem+json",
+      "500": "application/problem+json",
+      "503": "application/problem+json"
+    },
+    "problems": [
+      "malformed-body",
+      "invalid-request",
+      "unauthenticated",
+      "insufficient-scope",
+      "integration-not-found",
+      "not-acceptable",
+      "request-timeout",
+      "idempotency-key-in-use",
+      "content-too-large",
+      "unsupported-media-type",
+      "idempotency-key-reused",
+      "rate-limited",
+      "internal-error",
+      "database-unavailable",
+      "shutting-down",
+      "overloaded"
+    ]
+  },
+  "getReplay": {
+    "method": "GET",
+    "path": "/api/v1/integrations/{id}/replays/{replay_id}",
+    "scope": "integrations:manage",
+    "parameters": [
+      {
+        "name": "id",
+        "in": "path",
+        "type": "string",
+        "required": true
+      },
+      {
+        "name": "replay_id",
+        "in": "path",
+        "type": "string",
+        "required": true
+      },
+      {
+        "name": "If-None-Match",
+        "in": "header",
+        "type": "string",
+        "required": false
+      }
+    ],
+    "body": "none",
+    "responses": {
+      "200": "application/json",
+      "304": null,
+      "400": "application/problem+json",
+      "401": "application/problem+json",
+      "403": "application/problem+json",
+      "404": "application/problem+json",
+      "406": "application/problem+json",
+      "429": "application/problem+json",
+      "500": "application/problem+json",
+      "503": "application/problem+json"
+    },
+    "problems": [
+      "invalid-request",
+      "unauthenticated",
+      "insufficient-scope",
+      "integration-not-found",
+      "replay-not-found",
+      "not-acceptable",
+      "rate-limited",
+      "internal-error",
+      "database-unavailable",
+      "shutting-down",
+      "overloaded"
+    ]
+  },
+  "listDeliveries": {
+    "method": "GET",
+    "path": "/api/v1/integrations/{id}/deliveries",
+    "scope": "integrations:manage",
+    "parameters": [
+      {
+        "name": "id",
+        "in": "path",
+        "type": "string",
+        "required": true
+      },
+      {
+        "name": "status",
+        "in": "query",
+        "type": "string",
+        "required": false
+      },
+      {
+        "name": "event_type",
+        "in": "query",
+        "type": "string",
+        "required": false
+      },
+      {
+        "name": "since",
+        "in": "query",
+        "type": "string",
+        "required": false
+      },
+      {
+        "name": "until",
+        "in": "query",
+        "type": "string",
+        "required": false
+      },
+      {
+        "name": "limit",
+        "in": "query",
+        "type": "integer",
+        "required": false
+      },
+      {
+        "name": "offset",
+        "in": "query",
+        "type": "integer",
+        "required": false
+      }
+    ],
+    "body": "none",
+    "responses": {
+      "200": "application/json",
+      "400": "application/problem+json",
+      "401": "application/problem+json",
+      "403": "application/problem+json",
+      "404": "application/problem+json",
+      "406": "application/problem+json",
+      "429": "application/problem+json",
+      "500": "application/problem+json",
+      "503": "application/problem+json"
+    },
+    "problems": [
+      "invalid-request",
+      "unauthenticated",
+      "insufficient-scope",
+      "integration-not-found",
+      "not-acceptable",
+      "rate-limited",
+      "internal-error",
+      "database-unavailable",
+      "shutting-down",
+      "overloaded"
+    ]
+  },
+  "getDelivery": {
+    "method": "GET",
+    "path": "/api/v1/deliveries/{id}",
+    "scope": "integrations:manage",
+    "parameters": [
+      {
+        "name": "id",
+        "in": "path",
+        "type": "string",
+        "required": true
+      },
+      {
+        "name": "If-None-Match",
+        "in": "header",
+        "type": "string",
+        "required": false
+      }
+    ],
+    "body": "none",
+    "responses": {
+      "200": "application/json",
+      "304": null,
+      "400": "application/problem+json",
+      "401": "application/problem+json",
+      "403": "application/problem+json",
+      "404": "application/problem+json",
+      "406": "application/problem+json",
+      "429": "application/problem+json",
+      "500": "application/problem+json",
+      "503": "application/problem+json"
+    },
+    "problems": [
+      "invalid-request",
+      "unauthenticated",
+      "insufficient-scope",
+      "delivery-not-found",
+      "not-acceptable",
+      "rate-limited",
+      "internal-error",
+      "database-unavailable",
+      "shutting-down",
+      "overloaded"
+    ]
+  },
+  "listAttempts": {
+    "method": "GET",
+    "path": "/api/v1/deliveries/{id}/attempts",
+    "scope": "integrations:manage",
+    "parameters": [
+      {
+        "name": "id",
+        "in": "path",
+        "type": "string",
+        "required": true
+      },
+      {
+        "name": "limit",
+        "in": "query",
+        "type": "integer",
+        "required": false
+      },
+      {
+        "name": "offset",
+        "in": "query",
+        "type": "integer",
+        "required": false
+      }
+    ],
+    "body": "none",
+    "responses": {
+      "200": "application/json",
+      "400": "application/problem+json",
+      "401": "application/problem+json",
+      "403": "application/problem+json",
+      "404": "application/problem+json",
+      "406": "application/problem+json",
+      "429": "application/problem+json",
+      "500": "application/problem+json",
+      "503": "application/problem+json"
+    },
+    "problems": [
+      "invalid-request",
+      "unauthenticated",
+      "insufficient-scope",
+      "delivery-not-found",
+      "not-acceptable",
+      "rate-limited",
+      "internal-error",
+      "database-unavailable",
+      "shutting-down",
+      "overloaded"
+    ]
+  },
+  "resendDelivery": {
+    "method": "POST",
+    "path": "/api/v1/deliveries/{id}/resend",
+    "scope": "integrations:manage",
+    "parameters": [
+      {
+        "name": "id",
+        "in": "path",
+        "type": "string",
+        "required": true
+      },
+      {
+        "name": "Idempotency-Key",
+        "in": "header",
+        "type": "string",
+        "required": false
+      }
+    ],
+    "body": "none",
+    "responses": {
+      "202": "application/json",
+      "400": "application/problem+json",
+      "401": "application/problem+json",
+      "403": "application/problem+json",
+      "404": "application/problem+json",
+      "406": "application/problem+json",
+      "409": "application/problem+json",
+      "422": "application/problem+json",
+      "429": "application/problem+json",
+      "500": "application/problem+json",
+      "503": "application/problem+json"
+    },
+    "problems": [
+      "invalid-request",
+      "unauthenticated",
+      "insufficient-scope",
+      "delivery-not-found",
+      "not-acceptable",
+      "idempotency-key-in-use",
+      "idempotency-key-reused",
+      "rate-limited",
+      "internal-error",
+      "database-unavailable",
+      "shutting-down",
+      "overloaded"
+    ]
+  },
+  "listEventTypes": {
+    "method": "GET",
+    "path": "/api/v1/event-types",
+    "scope": "integrations:manage",
+    "parameters": [
+      {
+        "name": "limit",
+        "in": "query",
+        "type": "integer",
+        "required": false
+      },
+      {
+        "name": "offset",
+        "in": "query",
+        "type": "integer",
+        "required": false
+      }
+    ],
+    "body": "none",
+    "responses": {
+      "200": "application/json",
+      "400": "application/problem+json",
+      "401": "application/problem+json",
+      "403": "application/problem+json",
+      "406": "application/problem+json",
+      "429": "application/problem+json",
+      "500": "application/problem+json",
+      "503": "application/problem+json"
+    },
+    "problems": [
+      "invalid-request",
+      "unauthenticated",
+      "insufficient-scope",
+      "not-acceptable",
+      "rate-limited",
+      "internal-error",
+      "database-unavailable",
+      "shutting-down",
+      "overloaded"
+    ]
+  },
   "listApiKeys": {
     "method": "GET",
     "path": "/api/v1/api-keys",

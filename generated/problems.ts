@@ -42,6 +42,38 @@ export const problems = {
     "status": 404,
     "title": "API key not found"
   },
+  "location-not-found": {
+    "status": 404,
+    "title": "Location not found"
+  },
+  "category-not-found": {
+    "status": 404,
+    "title": "Category not found"
+  },
+  "product-not-found": {
+    "status": 404,
+    "title": "Product not found"
+  },
+  "order-not-found": {
+    "status": 404,
+    "title": "Order not found"
+  },
+  "fiscal-day-not-found": {
+    "status": 404,
+    "title": "Fiscal day not found"
+  },
+  "integration-not-found": {
+    "status": 404,
+    "title": "Integration not found"
+  },
+  "delivery-not-found": {
+    "status": 404,
+    "title": "Delivery not found"
+  },
+  "replay-not-found": {
+    "status": 404,
+    "title": "Replay not found"
+  },
   "method-not-allowed": {
     "status": 405,
     "title": "Method not allowed"
@@ -73,6 +105,14 @@ export const problems = {
   "edit-conflict": {
     "status": 409,
     "title": "Edit conflict"
+  },
+  "order-not-open": {
+    "status": 409,
+    "title": "Order not open"
+  },
+  "secret-rotation-not-pending": {
+    "status": 409,
+    "title": "Secret rotation not pending"
   },
   "precondition-failed": {
     "status": 412,
@@ -113,6 +153,62 @@ export const problems = {
   "idempotency-key-reused": {
     "status": 422,
     "title": "Idempotency key reused"
+  },
+  "unknown-location": {
+    "status": 422,
+    "title": "Unknown location"
+  },
+  "unknown-category": {
+    "status": 422,
+    "title": "Unknown category"
+  },
+  "unknown-product": {
+    "status": 422,
+    "title": "Unknown product"
+  },
+  "product-not-active": {
+    "status": 422,
+    "title": "Product not active"
+  },
+  "unknown-modifier": {
+    "status": 422,
+    "title": "Unknown modifier"
+  },
+  "unknown-spot": {
+    "status": 422,
+    "title": "Unknown spot"
+  },
+  "unknown-timezone": {
+    "status": 422,
+    "title": "Unknown time zone"
+  },
+  "unknown-currency": {
+    "status": 422,
+    "title": "Unknown currency"
+  },
+  "currency-fixed": {
+    "status": 422,
+    "title": "Currency fixed"
+  },
+  "location-fixed": {
+    "status": 422,
+    "title": "Location fixed"
+  },
+  "order-total-too-large": {
+    "status": 422,
+    "title": "Order total too large"
+  },
+  "fiscal-day-not-begun": {
+    "status": 422,
+    "title": "Fiscal day not begun"
+  },
+  "target-not-allowed": {
+    "status": 422,
+    "title": "Target not allowed"
+  },
+  "header-not-allowed": {
+    "status": 422,
+    "title": "Header not allowed"
   },
   "rate-limited": {
     "status": 429,

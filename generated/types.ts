@@ -280,6 +280,662 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/locations": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List locations
+         * @description Lists all locations, the newest first.
+         */
+        get: operations["listLocations"];
+        put?: never;
+        /**
+         * Create a location
+         * @description Creates a location with its zones and spots. Its currency cannot be changed later. Its first fiscal day is the
+         *     one that is under way at that moment by its own clock.
+         */
+        post: operations["createLocation"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/locations/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get a location
+         * @description Returns one location with its zones and spots.
+         */
+        get: operations["getLocation"];
+        /**
+         * Change a location
+         * @description Changes the fields that are sent and leaves the others as they are. `zones` is replaced whole.
+         *
+         *     New tax and fee rates apply to orders placed from then on. A new time zone or end of the fiscal day moves the
+         *     end of the day that is under way. A request that changes nothing leaves `updated_at` and `ETag` alone.
+         *
+         *     Send `If-Match` with the `ETag` that you know, and nobody's change is overwritten unseen.
+         */
+        put: operations["updateLocation"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/locations/{id}/fiscal-days": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List fiscal days
+         * @description Lists the closed fiscal days of a location, the latest first.
+         */
+        get: operations["listFiscalDays"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/locations/{id}/fiscal-days/{date}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get a fiscal day
+         * @description Returns one closed fiscal day of a location.
+         */
+        get: operations["getFiscalDay"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/locations/{id}/fiscal-days/{date}/close": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Close a fiscal day
+         * @description Closes the fiscal day that is under way, or one that has ended and the clock has not closed yet. Orders placed
+         *     from that instant on belong to the next day. A `FISCAL_DAY_END` event announces the close.
+         *
+         *     Days are closed in order: earlier days that are still open are closed first, as the clock would have. Without
+         *     this operation, a day is closed by the location's clock. Closing a day that is closed changes nothing and
+         *     answers the same.
+         */
+        post: operations["closeFiscalDay"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/categories": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List categories
+         * @description Lists the categories, the newest first; with `location_id`, those of one location.
+         */
+        get: operations["listCategories"];
+        put?: never;
+        /**
+         * Create a category
+         * @description Creates a category of a location. No event announces it.
+         */
+        post: operations["createCategory"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/categories/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get a category
+         * @description Returns one category.
+         */
+        get: operations["getCategory"];
+        /**
+         * Change a category
+         * @description Changes the fields that are sent and leaves the others as they are. A change is announced by a
+         *     `CATEGORY_UPDATED` event; a request that changes nothing announces nothing and leaves `updated_at` and `ETag`
+         *     alone.
+         *
+         *     Send `If-Match` with the `ETag` that you know, and nobody's change is overwritten unseen.
+         */
+        put: operations["updateCategory"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/products": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List products
+         * @description Lists the products, the newest first; with `location_id` or `category_id`, those of one location or category.
+         */
+        get: operations["listProducts"];
+        put?: never;
+        /**
+         * Create a product
+         * @description Creates a product of a location, priced in the currency of the location. No event announces it.
+         */
+        post: operations["createProduct"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/products/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get a product
+         * @description Returns one product.
+         */
+        get: operations["getProduct"];
+        /**
+         * Change a product
+         * @description Changes the fields that are sent and leaves the others as they are. Arrays are replaced whole. Orders that were
+         *     placed keep the product as it was. To take a product off the menu, set `active` to false.
+         *
+         *     A change is announced by a `PRODUCT_UPDATED` event, and by a `CATEGORY_UPDATED` event for its category; if the
+         *     product moves to another category, for both. A request that changes nothing announces nothing and leaves
+         *     `updated_at` and `ETag` alone.
+         *
+         *     Send `If-Match` with the `ETag` that you know, and nobody's change is overwritten unseen.
+         */
+        put: operations["updateProduct"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/orders": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List orders
+         * @description Lists the orders, the newest first, without their details. `since` and `until` go by `created_at`.
+         */
+        get: operations["listOrders"];
+        put?: never;
+        /**
+         * Place an order
+         * @description Places an order. The server prices it from the catalog and keeps what it found there: names, tags and prices of
+         *     the products and of the chosen modifiers. Tax and fee are taken of the subtotal, each rounded half-up once. An
+         *     `ORDER_PLACED` event announces the order.
+         *
+         *     When several things that the order names do not exist, the problem is the first one of this operation's list of
+         *     422 problems that applies, and `errors` names all places.
+         *
+         *     **An `Idempotency-Key` names its order for ever**, not only for 24 hours: the same request with the same key
+         *     answers with the order as it was placed, however much later, and never places a second one.
+         */
+        post: operations["createOrder"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/orders/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get an order
+         * @description Returns one order with its items.
+         */
+        get: operations["getOrder"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/orders/{id}/complete": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Complete an order
+         * @description Marks an open order as dealt with. That is final.
+         *
+         *     An order that is not open is answered with 409 `order-not-open`, whose `detail` says what it is.
+         */
+        post: operations["completeOrder"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/orders/{id}/cancel": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Cancel an order
+         * @description Calls an open order off. That is final. An order that is canceled before its fiscal day is closed is not counted
+         *     in it.
+         *
+         *     An order that is not open is answered with 409 `order-not-open`, whose `detail` says what it is.
+         */
+        post: operations["cancelOrder"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/integrations": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List integrations
+         * @description Lists all integrations, the newest first, without their secrets.
+         */
+        get: operations["listIntegrations"];
+        put?: never;
+        /**
+         * Create an integration
+         * @description Creates an integration, which receives the events of its types from then on.
+         *
+         *     A secret that the server makes (`generate_secret`) is in the answer and cannot be had again, which is why the
+         *     operation takes no `Idempotency-Key`.
+         *
+         *     A URL whose host is a literal address that is not public is refused here; what a host name resolves to is
+         *     checked whenever a connection is made.
+         */
+        post: operations["createIntegration"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/integrations/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get an integration
+         * @description Returns one integration without its secret, with a `warning` if it is about to be disabled.
+         */
+        get: operations["getIntegration"];
+        /**
+         * Change an integration
+         * @description Changes the fields that are sent and leaves the others as they are. Deliveries under way go to the URL and with
+         *     the headers that they began with; tries that follow use the new ones. Event types apply to events that happen
+         *     from then on.
+         *
+         *     Send `If-Match` with the `ETag` that you know, and nobody's change is overwritten unseen.
+         */
+        put: operations["updateIntegration"];
+        post?: never;
+        /**
+         * Delete an integration
+         * @description Removes the integration for good. Nothing more is sent to it; its deliveries and replays are removed in the
+         *     background.
+         */
+        delete: operations["deleteIntegration"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/integrations/{id}/pause": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Pause an integration
+         * @description Stops sending. Events are held for up to 30 days and sent when the integration is enabled. Pausing a paused
+         *     integration changes nothing and answers the same.
+         */
+        post: operations["pauseIntegration"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/integrations/{id}/enable": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Enable an integration
+         * @description Starts sending again, whether someone paused the integration or the service disabled it. What was held is sent.
+         *     The count of failures starts anew. Enabling an active integration changes nothing and answers the same.
+         */
+        post: operations["enableIntegration"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/integrations/{id}/secret/rotation": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Begin to rotate the secret
+         * @description Sets the integration's next secret beside the present one, so that no delivery fails verification:
+         *
+         *     1. Begin. From now on `webhook-signature` carries a signature of each secret; `X-Service-Signature` still uses
+         *     the present one.
+         *
+         *     2. Give the next secret to the receiver.
+         *
+         *     3. Finish. Both headers use only the new secret.
+         *
+         *     The next secret is yours, or one that the server makes and shows this once, which is why the operation takes no
+         *     `Idempotency-Key`. Beginning again replaces the next secret. An integration that has no secret is given its
+         *     first one in the same way.
+         */
+        post: operations["beginSecretRotation"];
+        /**
+         * Cancel a rotation of the secret
+         * @description Forgets the next secret. The integration keeps its present one. When no rotation is pending, nothing changes and
+         *     the answer is the same.
+         */
+        delete: operations["cancelSecretRotation"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/integrations/{id}/secret/rotation/finish": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Finish a rotation of the secret
+         * @description Makes the next secret the only one. The request names the rotation, so that a secret which has been replaced
+         *     meanwhile is not taken for the one that the receiver knows. Finishing it again answers the same.
+         */
+        post: operations["finishSecretRotation"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/integrations/{id}/test": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Send a test event
+         * @description Makes an event of type `TEST` and sends it to this integration only, signed and retried as any other. The answer
+         *     is the delivery, to look at until it is `delivered`. While the integration is paused or disabled, the delivery
+         *     is `held`.
+         */
+        post: operations["sendTestEvent"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/integrations/{id}/replays": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Replay events
+         * @description Sends past events to the integration once more: all that were created in the span and are of the types that it
+         *     is subscribed to now, whether they had been delivered to it or not. `until` is now when left out; a `since` that
+         *     is not before it is an `invalid-request`.
+         *
+         *     Each makes a new delivery that carries the event's own id, so receivers that remember ids can tell repetitions.
+         *     The replay goes on in the background, also through a restart. Events older than the service keeps them are not
+         *     sent.
+         */
+        post: operations["replayEvents"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/integrations/{id}/replays/{replay_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get a replay
+         * @description Returns how far a replay is.
+         */
+        get: operations["getReplay"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/integrations/{id}/deliveries": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List deliveries
+         * @description Lists the deliveries to an integration, the newest first, without their bodies. `since` and `until` go by
+         *     `created_at`.
+         */
+        get: operations["listDeliveries"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/deliveries/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get a delivery
+         * @description Returns one delivery with the body that is sent.
+         */
+        get: operations["getDelivery"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/deliveries/{id}/attempts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List attempts
+         * @description Lists the tries of a delivery, the first one first, with what the receiver answered.
+         */
+        get: operations["listAttempts"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/deliveries/{id}/resend": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Resend a delivery
+         * @description Sends the event of a delivery once more, whatever became of it, as a new delivery with the same event id and
+         *     body. It is a replay of one.
+         */
+        post: operations["resendDelivery"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/event-types": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List event types
+         * @description Lists the types of events with the JSON Schema and an example of each. Generate types from the schemas, or
+         *     validate what you receive.
+         */
+        get: operations["listEventTypes"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/api-keys": {
         parameters: {
             query?: never;
@@ -1446,6 +2102,1866 @@ export interface components {
          */
         ProviderList: components["schemas"]["Provider"][];
         /**
+         * Location id
+         * @description Id of a location. Made by the server, never changes.
+         * @example 3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753
+         */
+        LocationId: string;
+        /**
+         * Location name
+         * @description What people call the location. Not only blanks.
+         * @example Canal Café
+         */
+        LocationName: string;
+        /**
+         * Currency
+         * @description ISO 4217 code of the currency.
+         * @example EUR
+         */
+        CurrencyCode: string;
+        /**
+         * Time zone
+         * @description Name of a time zone in the IANA database. The fiscal day ends by its clock.
+         * @example Europe/Amsterdam
+         */
+        Timezone: string;
+        /**
+         * End of the fiscal day
+         * @description Time of day, `HH:MM`, at which a fiscal day ends and the next begins, on the clock of the location's time zone. With
+         *     `04:00`, an order at 01:30 belongs to the day before. A time that daylight saving skips is the first instant after the
+         *     gap; of a time that comes twice, the first counts.
+         * @example 04:00
+         */
+        FiscalDayEndTime: string;
+        /**
+         * Tax rate
+         * @description Tax on an order's subtotal in basis points, rounded half-up once per order. 900 is 9 %.
+         * @example 900
+         */
+        TaxRate: number;
+        /**
+         * Fee rate
+         * @description Fee on an order's subtotal in basis points, rounded half-up once per order. 250 is 2.5 %.
+         * @example 250
+         */
+        FeeRate: number;
+        /**
+         * Zone id
+         * @description Id of a zone, unique within its location.
+         * @example 7c2d9e40-5b1f-4a38-8e67-d90c3f2a1b65
+         */
+        ZoneId: string;
+        /**
+         * Zone name
+         * @description What people call the zone. Not only blanks.
+         * @example Terrace
+         */
+        ZoneName: string;
+        /**
+         * Spot id
+         * @description Id of a spot, unique within its location.
+         * @example a4f01c82-6e3d-4b79-b5d2-0c8e7f964a13
+         */
+        SpotId: string;
+        /**
+         * Spot name
+         * @description What people call the spot. Not only blanks.
+         * @example Table 4
+         */
+        SpotName: string;
+        /**
+         * Spot
+         * @description A place where orders are placed, such as a table.
+         * @example {
+         *       "id": "a4f01c82-6e3d-4b79-b5d2-0c8e7f964a13",
+         *       "name": "Table 4"
+         *     }
+         */
+        Spot: {
+            id: components["schemas"]["SpotId"];
+            name: components["schemas"]["SpotName"];
+        };
+        /**
+         * Zone
+         * @description A part of a location, such as a terrace, and its spots.
+         * @example {
+         *       "id": "7c2d9e40-5b1f-4a38-8e67-d90c3f2a1b65",
+         *       "name": "Terrace",
+         *       "spots": [
+         *         {
+         *           "id": "a4f01c82-6e3d-4b79-b5d2-0c8e7f964a13",
+         *           "name": "Table 4"
+         *         }
+         *       ]
+         *     }
+         */
+        Zone: {
+            id: components["schemas"]["ZoneId"];
+            name: components["schemas"]["ZoneName"];
+            /** @description The spots of the zone. */
+            spots: components["schemas"]["Spot"][];
+        };
+        /**
+         * Location
+         * @description A place that sells things.
+         * @example {
+         *       "id": "3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753",
+         *       "name": "Canal Café",
+         *       "currency": "EUR",
+         *       "timezone": "Europe/Amsterdam",
+         *       "fiscal_day_end": "04:00",
+         *       "tax_rate_bp": 900,
+         *       "fee_rate_bp": 250,
+         *       "zones": [],
+         *       "created_at": "2026-11-04T08:00:00.000Z",
+         *       "updated_at": "2026-11-04T08:00:00.000Z"
+         *     }
+         */
+        Location: {
+            id: components["schemas"]["LocationId"];
+            name: components["schemas"]["LocationName"];
+            currency: components["schemas"]["CurrencyCode"];
+            timezone: components["schemas"]["Timezone"];
+            fiscal_day_end: components["schemas"]["FiscalDayEndTime"];
+            tax_rate_bp: components["schemas"]["TaxRate"];
+            fee_rate_bp: components["schemas"]["FeeRate"];
+            /** @description The zones of the location. Empty when it has none. */
+            zones: components["schemas"]["Zone"][];
+            created_at: components["schemas"]["Timestamp"];
+            updated_at: components["schemas"]["Timestamp"];
+        };
+        /**
+         * Page of locations
+         * @description Locations, the newest first.
+         * @example {
+         *       "data": [],
+         *       "pagination": {
+         *         "total": 0,
+         *         "limit": 20,
+         *         "offset": 0
+         *       }
+         *     }
+         */
+        LocationPage: {
+            /** @description The locations of this page. */
+            data: components["schemas"]["Location"][];
+            pagination: components["schemas"]["Pagination"];
+        };
+        /**
+         * Spot (input)
+         * @description A place where orders are placed. Without `id` it is a new one and the server makes its id.
+         * @example {
+         *       "name": "Table 4"
+         *     }
+         */
+        SpotInput: {
+            id?: components["schemas"]["SpotId"];
+            name: components["schemas"]["SpotName"];
+        };
+        /**
+         * Zone (input)
+         * @description A part of a location. Without `id` it is a new one and the server makes its id.
+         * @example {
+         *       "name": "Terrace",
+         *       "spots": [
+         *         {
+         *           "name": "Table 4"
+         *         }
+         *       ]
+         *     }
+         */
+        ZoneInput: {
+            id?: components["schemas"]["ZoneId"];
+            name: components["schemas"]["ZoneName"];
+            /** @description The spots of the zone. Left out, it has none. */
+            spots?: components["schemas"]["SpotInput"][];
+        };
+        /**
+         * Zones (input)
+         * @description The zones of the location and their spots. A zone or spot that is sent with an id keeps it; one without gets a new id.
+         *     The same id twice is an `invalid-request`.
+         * @example [
+         *       {
+         *         "name": "Terrace",
+         *         "spots": [
+         *           {
+         *             "name": "Table 4"
+         *           },
+         *           {
+         *             "name": "Table 5"
+         *           }
+         *         ]
+         *       }
+         *     ]
+         */
+        ZonesInput: components["schemas"]["ZoneInput"][];
+        /**
+         * Location to create
+         * @description A new location.
+         * @example {
+         *       "name": "Canal Café",
+         *       "currency": "EUR",
+         *       "timezone": "Europe/Amsterdam"
+         *     }
+         */
+        LocationCreate: {
+            name: components["schemas"]["LocationName"];
+            /**
+             * @description ISO 4217 code of the currency of all prices at the location. It cannot be changed later.
+             * @example EUR
+             */
+            currency: string;
+            timezone: components["schemas"]["Timezone"];
+            /**
+             * @description Time of day, `HH:MM`, at which a fiscal day ends and the next begins. Left out, `00:00`.
+             * @example 04:00
+             */
+            fiscal_day_end?: string;
+            /**
+             * @description Tax on an order's subtotal in basis points. 900 is 9 %. Left out, 0.
+             * @example 900
+             */
+            tax_rate_bp?: number;
+            /**
+             * @description Fee on an order's subtotal in basis points. 250 is 2.5 %. Left out, 0.
+             * @example 250
+             */
+            fee_rate_bp?: number;
+            zones?: components["schemas"]["ZonesInput"];
+        };
+        /**
+         * Changes to a location
+         * @description Any subset of the fields. What is left out stays as it is; `zones` is replaced whole, and zones and spots that are sent
+         *     with their ids stay the same ones.
+         *
+         *     `id`, `created_at` and `updated_at` belong to the server: they may be present and are ignored, so a location can be
+         *     sent back as it was got. `currency` may be present if it is the location's own.
+         * @example {
+         *       "tax_rate_bp": 2100
+         *     }
+         */
+        LocationUpdate: {
+            name?: components["schemas"]["LocationName"];
+            currency?: components["schemas"]["CurrencyCode"];
+            timezone?: components["schemas"]["Timezone"];
+            fiscal_day_end?: components["schemas"]["FiscalDayEndTime"];
+            tax_rate_bp?: components["schemas"]["TaxRate"];
+            fee_rate_bp?: components["schemas"]["FeeRate"];
+            zones?: components["schemas"]["ZonesInput"];
+            id?: components["schemas"]["LocationId"];
+            created_at?: components["schemas"]["DateTimeInput"];
+            updated_at?: components["schemas"]["DateTimeInput"];
+        };
+        /**
+         * Fiscal date
+         * Format: date
+         * @description Date of a fiscal day, as the location's clock has it when the day begins.
+         * @example 2026-11-06
+         */
+        FiscalDate: string;
+        /**
+         * Fiscal day
+         * @description A closed fiscal day of a location. It never changes.
+         * @example {
+         *       "location_id": "3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753",
+         *       "date": "2026-11-06",
+         *       "closed_at": "2026-11-07T03:00:00.000Z",
+         *       "order_count": 148,
+         *       "total": 231642,
+         *       "currency": "EUR",
+         *       "cause": "clock"
+         *     }
+         */
+        FiscalDay: {
+            location_id: components["schemas"]["LocationId"];
+            date: components["schemas"]["FiscalDate"];
+            /**
+             * Format: date-time
+             * @description The instant at which the day was cut off. It counts the orders created before that no earlier day counts; later ones go into the next day.
+             * @example 2026-11-07T03:00:00.000Z
+             */
+            closed_at: string;
+            /**
+             * @description Number of orders that the day counts. Orders canceled before the close are not among them.
+             * @example 148
+             */
+            order_count: number;
+            /**
+             * @description Sum of those orders' totals, taxes and fees included, in the minor unit of the currency.
+             * @example 231642
+             */
+            total: number;
+            currency: components["schemas"]["CurrencyCode"];
+            /**
+             * @description What closed the day, a request (`call`), the location's clock (`clock`), or something else (`other`).
+             * @example clock
+             * @enum {string}
+             */
+            cause: "call" | "clock" | "other";
+        };
+        /**
+         * Page of fiscal days
+         * @description Closed fiscal days of a location, the latest first.
+         * @example {
+         *       "data": [],
+         *       "pagination": {
+         *         "total": 0,
+         *         "limit": 20,
+         *         "offset": 0
+         *       }
+         *     }
+         */
+        FiscalDayPage: {
+            /** @description The fiscal days of this page. */
+            data: components["schemas"]["FiscalDay"][];
+            pagination: components["schemas"]["Pagination"];
+        };
+        /**
+         * Category id
+         * @description Id of a category, `cat_` and 32 hexadecimal digits. Made by the server, never changes.
+         * @example cat_5f0c2a9be1d84736a8c15e7d90b3f264
+         */
+        CategoryId: string;
+        /**
+         * Category name
+         * @description What people call the category. Not only blanks.
+         * @example Hot drinks
+         */
+        CategoryName: string;
+        /**
+         * Category
+         * @description A group of a location's products.
+         * @example {
+         *       "id": "cat_5f0c2a9be1d84736a8c15e7d90b3f264",
+         *       "location_id": "3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753",
+         *       "name": "Hot drinks",
+         *       "created_at": "2026-11-04T08:05:00.000Z",
+         *       "updated_at": "2026-11-04T08:05:00.000Z"
+         *     }
+         */
+        Category: {
+            id: components["schemas"]["CategoryId"];
+            location_id: components["schemas"]["LocationId"];
+            name: components["schemas"]["CategoryName"];
+            created_at: components["schemas"]["Timestamp"];
+            updated_at: components["schemas"]["Timestamp"];
+        };
+        /**
+         * Page of categories
+         * @description Categories, the newest first.
+         * @example {
+         *       "data": [],
+         *       "pagination": {
+         *         "total": 0,
+         *         "limit": 20,
+         *         "offset": 0
+         *       }
+         *     }
+         */
+        CategoryPage: {
+            /** @description The categories of this page. */
+            data: components["schemas"]["Category"][];
+            pagination: components["schemas"]["Pagination"];
+        };
+        /**
+         * Category to create
+         * @description A new category.
+         * @example {
+         *       "location_id": "3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753",
+         *       "name": "Hot drinks"
+         *     }
+         */
+        CategoryCreate: {
+            location_id: components["schemas"]["LocationId"];
+            name: components["schemas"]["CategoryName"];
+        };
+        /**
+         * Changes to a category
+         * @description Any subset of the fields. What is left out stays as it is.
+         *
+         *     `id`, `created_at` and `updated_at` belong to the server: they may be present and are ignored, so a category can be
+         *     sent back as it was got. `location_id` may be present if it is the category's own.
+         * @example {
+         *       "name": "Coffee and tea"
+         *     }
+         */
+        CategoryUpdate: {
+            name?: components["schemas"]["CategoryName"];
+            id?: components["schemas"]["CategoryId"];
+            location_id?: components["schemas"]["LocationId"];
+            created_at?: components["schemas"]["DateTimeInput"];
+            updated_at?: components["schemas"]["DateTimeInput"];
+        };
+        /**
+         * Product id
+         * @description Id of a product. Made by the server, never changes.
+         * @example d27a6f13-90e4-4b58-8c3a-6b1f5e0d7c92
+         */
+        ProductId: string;
+        /**
+         * Product name
+         * @description What people call the product. Not only blanks.
+         * @example Flat white
+         */
+        ProductName: string;
+        /**
+         * Price
+         * @description In the minor unit of the currency, as ISO 4217 has it. 420 is 4.20 euros, or 420 yen.
+         * @example 420
+         */
+        Price: number;
+        /**
+         * Tag
+         * @description A word that products are marked with, for the receivers of events. Not only blanks.
+         * @example coffee
+         */
+        Tag: string;
+        /**
+         * Modifier id
+         * @description Id of a modifier, unique within its product.
+         * @example 0d9c4e7b-2a61-4f35-b8d0-917e3c5a6f48
+         */
+        ModifierId: string;
+        /**
+         * Modifier name
+         * @description What people call the modifier. Not only blanks.
+         * @example Oat milk
+         */
+        ModifierName: string;
+        /**
+         * Modifier
+         * @description Something that can be added to a product, and what it costs.
+         * @example {
+         *       "id": "0d9c4e7b-2a61-4f35-b8d0-917e3c5a6f48",
+         *       "name": "Oat milk",
+         *       "price": 50
+         *     }
+         */
+        Modifier: {
+            id: components["schemas"]["ModifierId"];
+            name: components["schemas"]["ModifierName"];
+            price: components["schemas"]["Price"];
+        };
+        /**
+         * Product
+         * @description Something that a location sells.
+         * @example {
+         *       "id": "d27a6f13-90e4-4b58-8c3a-6b1f5e0d7c92",
+         *       "location_id": "3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753",
+         *       "category_id": "cat_5f0c2a9be1d84736a8c15e7d90b3f264",
+         *       "name": "Flat white",
+         *       "price": 420,
+         *       "currency": "EUR",
+         *       "tags": [
+         *         "coffee",
+         *         "hot"
+         *       ],
+         *       "modifiers": [],
+         *       "active": true,
+         *       "created_at": "2026-11-04T08:10:00.000Z",
+         *       "updated_at": "2026-11-04T08:10:00.000Z"
+         *     }
+         */
+        Product: {
+            id: components["schemas"]["ProductId"];
+            location_id: components["schemas"]["LocationId"];
+            category_id: components["schemas"]["CategoryId"];
+            name: components["schemas"]["ProductName"];
+            price: components["schemas"]["Price"];
+            currency: components["schemas"]["CurrencyCode"];
+            /** @description Words that the product is marked with. Empty when there are none. */
+            tags: components["schemas"]["Tag"][];
+            /** @description What can be added to the product. Empty when there is nothing. */
+            modifiers: components["schemas"]["Modifier"][];
+            /**
+             * @description Whether the product can be ordered.
+             * @example true
+             */
+            active: boolean;
+            created_at: components["schemas"]["Timestamp"];
+            updated_at: components["schemas"]["Timestamp"];
+        };
+        /**
+         * Page of products
+         * @description Products, the newest first.
+         * @example {
+         *       "data": [],
+         *       "pagination": {
+         *         "total": 0,
+         *         "limit": 20,
+         *         "offset": 0
+         *       }
+         *     }
+         */
+        ProductPage: {
+            /** @description The products of this page. */
+            data: components["schemas"]["Product"][];
+            pagination: components["schemas"]["Pagination"];
+        };
+        /**
+         * Tags (input)
+         * @description Words that the product is marked with.
+         * @example [
+         *       "coffee",
+         *       "hot"
+         *     ]
+         */
+        TagsInput: components["schemas"]["Tag"][];
+        /**
+         * Modifier (input)
+         * @description Something that can be added to a product. Without `id` it is a new one and the server makes its id.
+         * @example {
+         *       "name": "Oat milk",
+         *       "price": 50
+         *     }
+         */
+        ModifierInput: {
+            id?: components["schemas"]["ModifierId"];
+            name: components["schemas"]["ModifierName"];
+            price: components["schemas"]["Price"];
+        };
+        /**
+         * Modifiers (input)
+         * @description What can be added to the product. A modifier that is sent with an id keeps it; one without gets a new id. The same id
+         *     twice is an `invalid-request`.
+         * @example [
+         *       {
+         *         "name": "Oat milk",
+         *         "price": 50
+         *       }
+         *     ]
+         */
+        ModifiersInput: components["schemas"]["ModifierInput"][];
+        /**
+         * Product to create
+         * @description A new product. Its currency is the location's.
+         * @example {
+         *       "location_id": "3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753",
+         *       "category_id": "cat_5f0c2a9be1d84736a8c15e7d90b3f264",
+         *       "name": "Flat white",
+         *       "price": 420
+         *     }
+         */
+        ProductCreate: {
+            location_id: components["schemas"]["LocationId"];
+            category_id: components["schemas"]["CategoryId"];
+            name: components["schemas"]["ProductName"];
+            price: components["schemas"]["Price"];
+            tags?: components["schemas"]["TagsInput"];
+            modifiers?: components["schemas"]["ModifiersInput"];
+            /**
+             * @description Whether the product can be ordered. Left out, it can.
+             * @example true
+             */
+            active?: boolean;
+        };
+        /**
+         * Changes to a product
+         * @description Any subset of the fields. What is left out stays as it is; arrays are replaced whole, and modifiers that are sent with
+         *     their ids stay the same ones.
+         *
+         *     `id`, `currency`, `created_at` and `updated_at` belong to the server: they may be present and are ignored, so a product
+         *     can be sent back as it was got. `location_id` may be present if it is the product's own.
+         * @example {
+         *       "price": 440
+         *     }
+         */
+        ProductUpdate: {
+            category_id?: components["schemas"]["CategoryId"];
+            name?: components["schemas"]["ProductName"];
+            price?: components["schemas"]["Price"];
+            tags?: components["schemas"]["TagsInput"];
+            modifiers?: components["schemas"]["ModifiersInput"];
+            /**
+             * @description Whether the product can be ordered.
+             * @example false
+             */
+            active?: boolean;
+            id?: components["schemas"]["ProductId"];
+            location_id?: components["schemas"]["LocationId"];
+            currency?: components["schemas"]["CurrencyCode"];
+            created_at?: components["schemas"]["DateTimeInput"];
+            updated_at?: components["schemas"]["DateTimeInput"];
+        };
+        /**
+         * Moment
+         * @description RFC 3339 date, which means its midnight in UTC, or date and time with `T`, seconds, and an offset (`Z` or `±hh:mm`).
+         * @example 2026-11-06
+         * @example 2026-11-06T00:00:00+01:00
+         */
+        Moment: string | components["schemas"]["DateTimeInput"];
+        /**
+         * Order id
+         * @description Id of an order. Made by the server, never changes.
+         * @example c81e4a97-3d5b-4062-9f7a-e12b6d80c5f4
+         */
+        OrderId: string;
+        /**
+         * Order status
+         * @description - `open`: placed, and not dealt with yet.
+         *     - `completed`: dealt with. Final.
+         *     - `canceled`: called off. Final.
+         *     - `other`: a status that a later release adds.
+         * @example open
+         * @enum {string}
+         */
+        OrderStatus: "open" | "completed" | "canceled" | "other";
+        /**
+         * Amount
+         * @description In the minor unit of the currency, as ISO 4217 has it. 1584 is 15.84 euros, or 1584 yen.
+         * @example 1584
+         */
+        Amount: number;
+        /**
+         * Order in a list
+         * @description An order without its details.
+         * @example {
+         *       "id": "c81e4a97-3d5b-4062-9f7a-e12b6d80c5f4",
+         *       "status": "open",
+         *       "total": 1584,
+         *       "currency": "EUR",
+         *       "created_at": "2026-11-06T12:31:08.214Z"
+         *     }
+         */
+        OrderListItem: {
+            id: components["schemas"]["OrderId"];
+            status: components["schemas"]["OrderStatus"];
+            total: components["schemas"]["Amount"];
+            currency: components["schemas"]["CurrencyCode"];
+            created_at: components["schemas"]["Timestamp"];
+        };
+        /**
+         * Page of orders
+         * @description Orders, the newest first.
+         * @example {
+         *       "data": [],
+         *       "pagination": {
+         *         "total": 0,
+         *         "limit": 20,
+         *         "offset": 0
+         *       }
+         *     }
+         */
+        OrderPage: {
+            /** @description The orders of this page. */
+            data: components["schemas"]["OrderListItem"][];
+            pagination: components["schemas"]["Pagination"];
+        };
+        /**
+         * Quantity
+         * @description How many.
+         * @example 2
+         */
+        Quantity: number;
+        /**
+         * Chosen modifier (input)
+         * @description A modifier of the product.
+         * @example {
+         *       "id": "0d9c4e7b-2a61-4f35-b8d0-917e3c5a6f48",
+         *       "quantity": 1
+         *     }
+         */
+        OrderItemModifierInput: {
+            id: components["schemas"]["ModifierId"];
+            /**
+             * @description How many for each unit of the item. Left out, 1.
+             * @example 1
+             */
+            quantity?: number;
+        };
+        /**
+         * Order item (input)
+         * @description One line of an order.
+         * @example {
+         *       "product_id": "d27a6f13-90e4-4b58-8c3a-6b1f5e0d7c92",
+         *       "quantity": 2,
+         *       "modifiers": [
+         *         {
+         *           "id": "0d9c4e7b-2a61-4f35-b8d0-917e3c5a6f48"
+         *         }
+         *       ]
+         *     }
+         */
+        OrderItemInput: {
+            product_id: components["schemas"]["ProductId"];
+            quantity: components["schemas"]["Quantity"];
+            /** @description The chosen modifiers. Left out, none. */
+            modifiers?: components["schemas"]["OrderItemModifierInput"][];
+        };
+        /**
+         * Note
+         * @description What the guest wants known. It is stored and not interpreted.
+         * @example One flat white extra hot
+         * @example please.
+         */
+        OrderNote: string;
+        /**
+         * Order to create
+         * @description What is ordered, and where. The server prices it from the catalog.
+         * @example {
+         *       "location_id": "3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753",
+         *       "items": [
+         *         {
+         *           "product_id": "d27a6f13-90e4-4b58-8c3a-6b1f5e0d7c92",
+         *           "quantity": 2,
+         *           "modifiers": []
+         *         }
+         *       ]
+         *     }
+         */
+        OrderCreate: {
+            location_id: components["schemas"]["LocationId"];
+            /** @description The lines of the order. The same product may occur in more than one. */
+            items: components["schemas"]["OrderItemInput"][];
+            spot_id?: components["schemas"]["SpotId"];
+            note?: components["schemas"]["OrderNote"];
+        };
+        /**
+         * Order spot
+         * @description Where an order was placed, by the names of that moment.
+         * @example {
+         *       "id": "a4f01c82-6e3d-4b79-b5d2-0c8e7f964a13",
+         *       "name": "Table 4",
+         *       "zone_id": "7c2d9e40-5b1f-4a38-8e67-d90c3f2a1b65",
+         *       "zone_name": "Terrace"
+         *     }
+         */
+        OrderSpot: {
+            id: components["schemas"]["SpotId"];
+            name: components["schemas"]["SpotName"];
+            zone_id: components["schemas"]["ZoneId"];
+            zone_name: components["schemas"]["ZoneName"];
+        };
+        /**
+         * Chosen modifier
+         * @description A modifier of an item, as it was when the order was placed.
+         * @example {
+         *       "id": "0d9c4e7b-2a61-4f35-b8d0-917e3c5a6f48",
+         *       "name": "Oat milk",
+         *       "price": 50,
+         *       "quantity": 1
+         *     }
+         */
+        OrderItemModifier: {
+            id: components["schemas"]["ModifierId"];
+            name: components["schemas"]["ModifierName"];
+            price: components["schemas"]["Price"];
+            /**
+             * @description How many for each unit of the item.
+             * @example 1
+             */
+            quantity: number;
+        };
+        /**
+         * Order item
+         * @description One line of an order, with the product as it was when the order was placed.
+         * @example {
+         *       "product_id": "d27a6f13-90e4-4b58-8c3a-6b1f5e0d7c92",
+         *       "name": "Flat white",
+         *       "quantity": 2,
+         *       "unit_price": 420,
+         *       "tags": [
+         *         "coffee",
+         *         "hot"
+         *       ],
+         *       "modifiers": [
+         *         {
+         *           "id": "0d9c4e7b-2a61-4f35-b8d0-917e3c5a6f48",
+         *           "name": "Oat milk",
+         *           "price": 50,
+         *           "quantity": 1
+         *         }
+         *       ],
+         *       "total": 940
+         *     }
+         */
+        OrderItem: {
+            product_id: components["schemas"]["ProductId"];
+            name: components["schemas"]["ProductName"];
+            quantity: components["schemas"]["Quantity"];
+            /**
+             * @description Price of one unit without modifiers, in the minor unit of the currency.
+             * @example 420
+             */
+            unit_price: number;
+            /** @description Tags of the product. Empty when it has none. */
+            tags: components["schemas"]["Tag"][];
+            /** @description The chosen modifiers. Empty when there are none. */
+            modifiers: components["schemas"]["OrderItemModifier"][];
+            /**
+             * @description `quantity` × (`unit_price` + each modifier's `price` × its `quantity`), without taxes and fees.
+             * @example 940
+             */
+            total: number;
+        };
+        /**
+         * Order
+         * @description An order, priced by the server when it was placed. Later changes of the catalog do not touch it. Fields that are not
+         *     set are absent.
+         * @example {
+         *       "id": "c81e4a97-3d5b-4062-9f7a-e12b6d80c5f4",
+         *       "status": "open",
+         *       "total": 1048,
+         *       "currency": "EUR",
+         *       "created_at": "2026-11-06T12:31:08.214Z",
+         *       "location_id": "3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753",
+         *       "subtotal": 940,
+         *       "taxes": 85,
+         *       "fees": 23,
+         *       "items": [
+         *         {
+         *           "product_id": "d27a6f13-90e4-4b58-8c3a-6b1f5e0d7c92",
+         *           "name": "Flat white",
+         *           "quantity": 2,
+         *           "unit_price": 420,
+         *           "tags": [
+         *             "coffee",
+         *             "hot"
+         *           ],
+         *           "modifiers": [
+         *             {
+         *               "id": "0d9c4e7b-2a61-4f35-b8d0-917e3c5a6f48",
+         *               "name": "Oat milk",
+         *               "price": 50,
+         *               "quantity": 1
+         *             }
+         *           ],
+         *           "total": 940
+         *         }
+         *       ]
+         *     }
+         */
+        Order: {
+            id: components["schemas"]["OrderId"];
+            status: components["schemas"]["OrderStatus"];
+            /**
+             * @description `subtotal` + `taxes` + `fees`, in the minor unit of the currency. 1584 is 15.84 euros, or 1584 yen.
+             * @example 1584
+             */
+            total: number;
+            currency: components["schemas"]["CurrencyCode"];
+            created_at: components["schemas"]["Timestamp"];
+            location_id: components["schemas"]["LocationId"];
+            spot?: components["schemas"]["OrderSpot"];
+            note?: components["schemas"]["OrderNote"];
+            /**
+             * @description Sum of the items' totals.
+             * @example 1420
+             */
+            subtotal: number;
+            /**
+             * @description The location's tax rate of the subtotal, rounded half-up.
+             * @example 128
+             */
+            taxes: number;
+            /**
+             * @description The location's fee rate of the subtotal, rounded half-up.
+             * @example 36
+             */
+            fees: number;
+            /** @description The lines of the order, as they were sent. */
+            items: components["schemas"]["OrderItem"][];
+            completed_at?: components["schemas"]["Timestamp"];
+            canceled_at?: components["schemas"]["Timestamp"];
+            /**
+             * Format: date
+             * @description Date of the closed fiscal day that counts the order. Absent until a day that counts it is closed.
+             * @example 2026-11-06
+             */
+            fiscal_day?: string;
+        };
+        /**
+         * Integration id
+         * @description Id of an integration, sent to it as `X-Service-Application-ID`. Made by the server, never changes.
+         * @example f4d81b36-a05c-4e72-9b18-7c3e2d6f0a95
+         */
+        IntegrationId: string;
+        /**
+         * Integration name
+         * @description What people call the application that receives the events. Not only blanks.
+         * @example Kitchen display
+         */
+        IntegrationName: string;
+        /**
+         * Integration URL
+         * Format: uri
+         * @description Where events are sent: `http` or `https`, without user information and without fragment. Unless the operator allows its
+         *     network, an address that is private, on the loopback, or otherwise not public is refused, here if it is written out and
+         *     when connecting in any case.
+         * @example https://kitchen.example.com/hooks/orders
+         */
+        IntegrationUrl: string;
+        /**
+         * Event type name
+         * @description Name of a type of event. Later releases may add types.
+         * @example ORDER_PLACED
+         */
+        EventTypeName: string;
+        /**
+         * Header name
+         * @description Name of an HTTP header.
+         * @example X-Kitchen
+         */
+        HeaderName: string;
+        /**
+         * Custom headers
+         * @description Headers that are sent with every delivery. Values that look like credentials are shown as `********`.
+         * @example {
+         *       "X-Kitchen": "ground-floor",
+         *       "Authorization": "********"
+         *     }
+         */
+        CustomHeaders: {
+            [key: string]: string;
+        };
+        /**
+         * Secret rotation id
+         * @description Names one begun rotation. Each begin makes a new one.
+         * @example 5b70e9d4-1c8f-4a26-93e7-f0a2d6c48b17
+         */
+        SecretRotationId: string;
+        /**
+         * Secret rotation
+         * @description A rotation that has begun and is not finished.
+         * @example {
+         *       "id": "5b70e9d4-1c8f-4a26-93e7-f0a2d6c48b17",
+         *       "started_at": "2026-11-06T09:00:00.000Z"
+         *     }
+         */
+        SecretRotation: {
+            id: components["schemas"]["SecretRotationId"];
+            started_at: components["schemas"]["Timestamp"];
+        };
+        /**
+         * Integration state
+         * @description - `active`: events are sent.
+         *     - `paused`: someone stopped it. Events are held for up to 30 days and sent when it is enabled.
+         *     - `disabled`: the service stopped it, for the reason in `disabled_reason`. Events are held as when paused.
+         *     - `other`: a state that a later release adds.
+         * @example active
+         * @enum {string}
+         */
+        IntegrationState: "active" | "paused" | "disabled" | "other";
+        /**
+         * Reason for disabling
+         * @description - `gone`: the receiver answered 410.
+         *     - `failing`: every try of five days failed.
+         *     - `other`: a reason that a later release adds.
+         * @example failing
+         * @enum {string}
+         */
+        DisabledReason: "gone" | "failing" | "other";
+        /**
+         * Warning
+         * @description Something that needs attention before the integration stops working.
+         * @example {
+         *       "type": "failing",
+         *       "detail": "No delivery has succeeded since 2026-11-06T12:31:08.214Z. The last try was answered with status 500.",
+         *       "disables_at": "2026-11-11T12:31:08.214Z"
+         *     }
+         */
+        IntegrationWarning: {
+            /**
+             * @description What kind of warning it is, nothing but failures (`failing`), or another one (`other`).
+             * @example failing
+             * @enum {string}
+             */
+            type: "failing" | "other";
+            /**
+             * @description What is wrong, for a person to read.
+             * @example No delivery has succeeded since 2026-11-06T12:31:08.214Z. The last try was answered with status 500.
+             */
+            detail: string;
+            /**
+             * Format: date-time
+             * @description When the integration is disabled if nothing succeeds until then.
+             * @example 2026-11-11T12:31:08.214Z
+             */
+            disables_at?: string;
+        };
+        /**
+         * Integration
+         * @description An application that receives events. Fields that are not set are absent.
+         * @example {
+         *       "id": "f4d81b36-a05c-4e72-9b18-7c3e2d6f0a95",
+         *       "name": "Kitchen display",
+         *       "url": "https://kitchen.example.com/hooks/orders",
+         *       "event_types": [
+         *         "ORDER_PLACED",
+         *         "FISCAL_DAY_END"
+         *       ],
+         *       "headers": {
+         *         "X-Kitchen": "ground-floor"
+         *       },
+         *       "has_secret": true,
+         *       "state": "active",
+         *       "consecutive_failures": 0,
+         *       "created_at": "2026-11-05T16:20:00.000Z",
+         *       "updated_at": "2026-11-05T16:20:00.000Z"
+         *     }
+         */
+        Integration: {
+            id: components["schemas"]["IntegrationId"];
+            name: components["schemas"]["IntegrationName"];
+            url: components["schemas"]["IntegrationUrl"];
+            /** @description The types of events that it has subscribed to. */
+            event_types: components["schemas"]["EventTypeName"][];
+            headers: components["schemas"]["CustomHeaders"];
+            /**
+             * @description Whether deliveries carry `X-Service-Signature`. The secret itself is never shown.
+             * @example true
+             */
+            has_secret: boolean;
+            secret_rotation?: components["schemas"]["SecretRotation"];
+            state: components["schemas"]["IntegrationState"];
+            disabled_reason?: components["schemas"]["DisabledReason"];
+            disabled_at?: components["schemas"]["Timestamp"];
+            warning?: components["schemas"]["IntegrationWarning"];
+            /**
+             * @description Tries that failed since the last one that succeeded.
+             * @example 0
+             */
+            consecutive_failures: number;
+            created_at: components["schemas"]["Timestamp"];
+            updated_at: components["schemas"]["Timestamp"];
+        };
+        /**
+         * Page of integrations
+         * @description Integrations, the newest first.
+         * @example {
+         *       "data": [],
+         *       "pagination": {
+         *         "total": 0,
+         *         "limit": 20,
+         *         "offset": 0
+         *       }
+         *     }
+         */
+        IntegrationPage: {
+            /** @description The integrations of this page. */
+            data: components["schemas"]["Integration"][];
+            pagination: components["schemas"]["Pagination"];
+        };
+        /**
+         * Subscribable event type
+         * @description A type of event that an integration can subscribe to.
+         * @example ORDER_PLACED
+         * @enum {string}
+         */
+        SubscribableEventType: "ORDER_PLACED" | "PRODUCT_UPDATED" | "CATEGORY_UPDATED" | "FISCAL_DAY_END";
+        /**
+         * Event types (input)
+         * @description The types of events to send. There is no wildcard, so that a later type reaches nobody unasked.
+         * @example [
+         *       "ORDER_PLACED",
+         *       "FISCAL_DAY_END"
+         *     ]
+         */
+        EventTypesInput: components["schemas"]["SubscribableEventType"][];
+        /**
+         * Custom headers (input)
+         * @description Headers to send with every delivery, by name: visible ASCII and inner blanks. Values that look like credentials are
+         *     stored encrypted and answered as `********`; sending `********` leaves the stored value of that header as it is.
+         *
+         *     Names differ in more than case. `Host`, `Connection`, `Expect`, `TE`, `Trailer`, `Transfer-Encoding`, `Upgrade`,
+         *     `User-Agent`, `Content-*`, `Proxy-*`, `X-Service-*` and `webhook-*` are the service's own and refused.
+         * @example {
+         *       "X-Kitchen": "ground-floor",
+         *       "Authorization": "Bearer EXAMPLE-not-a-real-token"
+         *     }
+         */
+        CustomHeadersInput: {
+            [key: string]: string;
+        };
+        /**
+         * Secret (input)
+         * @description The key that deliveries are signed with: 24 to 64 printable ASCII characters, whose bytes are the key. A receiver that
+         *     wants the spelling of Standard Webhooks is given `whsec_` and the base64 of these bytes. A secret that starts with
+         *     `whsec_` itself is refused, because such a receiver would read it as another key.
+         * @example EXAMPLE-not-a-real-secret-0123456789
+         */
+        SecretInput: string;
+        /**
+         * Integration to create
+         * @description A new integration. It is active at once.
+         * @example {
+         *       "name": "Kitchen display",
+         *       "url": "https://kitchen.example.com/hooks/orders",
+         *       "event_types": [
+         *         "ORDER_PLACED",
+         *         "FISCAL_DAY_END"
+         *       ],
+         *       "generate_secret": true
+         *     }
+         */
+        IntegrationCreate: {
+            name: components["schemas"]["IntegrationName"];
+            url: components["schemas"]["IntegrationUrl"];
+            event_types: components["schemas"]["EventTypesInput"];
+            headers?: components["schemas"]["CustomHeadersInput"];
+            secret?: components["schemas"]["SecretInput"];
+            /**
+             * @description `true` has the server make a secret, which the answer shows this once. It excludes `secret`; both together are an `invalid-request`. With neither, deliveries are not signed.
+             * @example true
+             */
+            generate_secret?: boolean;
+        };
+        /**
+         * Issued secret
+         * @description A secret that the server made, in both spellings. It is shown this once and cannot be had again.
+         * @example {
+         *       "value": "EXAMPLE-not-a-real-secret-0123456789",
+         *       "standard_webhooks": "whsec_RVhBTVBMRS1ub3QtYS1yZWFsLXNlY3JldC0wMTIzNDU2Nzg5"
+         *     }
+         */
+        IssuedSecret: {
+            /**
+             * @description The secret. Its bytes are the key of `X-Service-Signature`.
+             * @example EXAMPLE-not-a-real-secret-0123456789
+             */
+            value: string;
+            /**
+             * @description The same key as libraries for Standard Webhooks take it, `whsec_` and the base64 of the secret's bytes.
+             * @example whsec_RVhBTVBMRS1ub3QtYS1yZWFsLXNlY3JldC0wMTIzNDU2Nzg5
+             */
+            standard_webhooks: string;
+        };
+        /**
+         * Integration with its secret
+         * @description An integration and, if the server has just made one, its secret, shown this once.
+         * @example {
+         *       "id": "f4d81b36-a05c-4e72-9b18-7c3e2d6f0a95",
+         *       "name": "Kitchen display",
+         *       "url": "https://kitchen.example.com/hooks/orders",
+         *       "event_types": [
+         *         "ORDER_PLACED",
+         *         "FISCAL_DAY_END"
+         *       ],
+         *       "headers": {
+         *         "X-Kitchen": "ground-floor"
+         *       },
+         *       "has_secret": true,
+         *       "state": "active",
+         *       "consecutive_failures": 0,
+         *       "created_at": "2026-11-05T16:20:00.000Z",
+         *       "updated_at": "2026-11-05T16:20:00.000Z",
+         *       "secret": {
+         *         "value": "EXAMPLE-not-a-real-secret-0123456789",
+         *         "standard_webhooks": "whsec_RVhBTVBMRS1ub3QtYS1yZWFsLXNlY3JldC0wMTIzNDU2Nzg5"
+         *       }
+         *     }
+         */
+        IntegrationWithSecret: {
+            id: components["schemas"]["IntegrationId"];
+            name: components["schemas"]["IntegrationName"];
+            url: components["schemas"]["IntegrationUrl"];
+            /** @description The types of events that it has subscribed to. */
+            event_types: components["schemas"]["EventTypeName"][];
+            headers: components["schemas"]["CustomHeaders"];
+            /**
+             * @description Whether deliveries carry `X-Service-Signature`.
+             * @example true
+             */
+            has_secret: boolean;
+            secret_rotation?: components["schemas"]["SecretRotation"];
+            state: components["schemas"]["IntegrationState"];
+            disabled_reason?: components["schemas"]["DisabledReason"];
+            disabled_at?: components["schemas"]["Timestamp"];
+            warning?: components["schemas"]["IntegrationWarning"];
+            /**
+             * @description Tries that failed since the last one that succeeded.
+             * @example 0
+             */
+            consecutive_failures: number;
+            created_at: components["schemas"]["Timestamp"];
+            updated_at: components["schemas"]["Timestamp"];
+            secret?: components["schemas"]["IssuedSecret"];
+        };
+        /**
+         * Ignored object
+         * @description An object that belongs to the server. It may be sent back as it was got and is ignored.
+         * @example {
+         *       "started_at": "2026-11-06T09:00:00.000Z"
+         *     }
+         */
+        IgnoredObject: {
+            [key: string]: unknown;
+        };
+        /**
+         * Changes to an integration
+         * @description Any subset of the fields. What is left out stays as it is; `event_types` and `headers` are replaced whole, and a header
+         *     value of `********` is the one that is stored.
+         *
+         *     The secret is changed by rotation, the state by pause and enable. `id`, `has_secret`, `secret_rotation`, `state`,
+         *     `disabled_reason`, `disabled_at`, `warning`, `consecutive_failures`, `created_at` and `updated_at` belong to the server:
+         *     they may be present and are ignored, so an integration can be sent back as it was got.
+         * @example {
+         *       "event_types": [
+         *         "ORDER_PLACED"
+         *       ]
+         *     }
+         */
+        IntegrationUpdate: {
+            name?: components["schemas"]["IntegrationName"];
+            url?: components["schemas"]["IntegrationUrl"];
+            event_types?: components["schemas"]["EventTypesInput"];
+            headers?: components["schemas"]["CustomHeadersInput"];
+            id?: components["schemas"]["IntegrationId"];
+            /**
+             * @description Ignored.
+             * @example true
+             */
+            has_secret?: boolean;
+            secret_rotation?: components["schemas"]["IgnoredObject"];
+            state?: components["schemas"]["IntegrationState"];
+            disabled_reason?: components["schemas"]["DisabledReason"];
+            disabled_at?: components["schemas"]["DateTimeInput"];
+            warning?: components["schemas"]["IgnoredObject"];
+            /**
+             * @description Ignored.
+             * @example 0
+             */
+            consecutive_failures?: number;
+            created_at?: components["schemas"]["DateTimeInput"];
+            updated_at?: components["schemas"]["DateTimeInput"];
+        };
+        /**
+         * Rotation to begin
+         * @description The next secret of the integration.
+         * @example {
+         *       "secret": "EXAMPLE-not-a-real-secret-9876543210"
+         *     }
+         */
+        SecretRotationBegin: {
+            /**
+             * @description The next secret, 24 to 64 printable ASCII characters that do not start with `whsec_`. Left out, the server makes one and the answer shows it this once.
+             * @example EXAMPLE-not-a-real-secret-9876543210
+             */
+            secret?: string;
+        };
+        /**
+         * Rotation to finish
+         * @description Names the rotation, so that nobody finishes one that has been replaced meanwhile.
+         * @example {
+         *       "rotation_id": "5b70e9d4-1c8f-4a26-93e7-f0a2d6c48b17"
+         *     }
+         */
+        SecretRotationFinish: {
+            rotation_id: components["schemas"]["SecretRotationId"];
+        };
+        /**
+         * Delivery id
+         * @description Id of a delivery, that is of one event to one integration. A replay makes new deliveries.
+         * @example b6e20d87-4f1a-4c95-a3d8-90f7e5c2b164
+         */
+        DeliveryId: string;
+        /**
+         * Event id
+         * @description Id of an event, sent as `webhook-id` on every try of every delivery of it.
+         * @example 2f9a7c54-8e01-4d63-b7a2-5c1d0e9f8b36
+         */
+        EventId: string;
+        /**
+         * Replay id
+         * @description Id of a replay.
+         * @example 8a6d3f92-e517-4b0c-84d9-1f2c7a5b0e63
+         */
+        ReplayId: string;
+        /**
+         * Delivery status
+         * @description - `pending`: waits for its next try, at `next_attempt_at`.
+         *     - `delivered`: the receiver answered with a 2xx status.
+         *     - `failed`: all tries failed, and no more are made. It can be resent.
+         *     - `held`: the integration is paused or disabled. It is sent when that ends, for up to 30 days.
+         *     - `other`: a status that a later release adds.
+         * @example delivered
+         * @enum {string}
+         */
+        DeliveryStatus: "pending" | "delivered" | "failed" | "held" | "other";
+        /**
+         * Attempt count
+         * @description Tries made so far, the one under way included.
+         * @example 1
+         */
+        AttemptCount: number;
+        /**
+         * Event time
+         * Format: date-time
+         * @description When the event was created, in UTC to the millisecond. Deliveries may arrive in another order.
+         * @example 2026-11-06T12:31:08.214Z
+         */
+        EventTime: string;
+        /**
+         * Placed order
+         * @description What was ordered, where, and for how much. Names are those of the moment when the order was placed.
+         * @example {
+         *       "itemNames": [
+         *         "Flat white",
+         *         "Apple pie"
+         *       ],
+         *       "itemTags": [
+         *         "coffee",
+         *         "hot",
+         *         "pastry"
+         *       ],
+         *       "spotName": "Table 4",
+         *       "total": 1584,
+         *       "currency": "EUR",
+         *       "zoneName": "Terrace"
+         *     }
+         */
+        OrderPlacedData: {
+            /**
+             * @description Names of the ordered products, one for each line of the order.
+             * @example [
+             *       "Flat white",
+             *       "Apple pie"
+             *     ]
+             */
+            itemNames: string[];
+            /**
+             * @description Tags of the ordered products, each once.
+             * @example [
+             *       "coffee",
+             *       "hot",
+             *       "pastry"
+             *     ]
+             */
+            itemTags: string[];
+            /**
+             * @description The spot where the order was placed. Absent when it was placed at none.
+             * @example Table 4
+             */
+            spotName?: string;
+            /**
+             * @description Total of the order, taxes and fees included, in the minor unit of `currency`. 1584 EUR is 15.84 euros.
+             * @example 1584
+             */
+            total: number;
+            /**
+             * @description ISO 4217 code of the currency.
+             * @example EUR
+             */
+            currency: string;
+            /**
+             * @description The zone that the spot is in. Absent when the order was placed at no spot.
+             * @example Terrace
+             */
+            zoneName?: string;
+        };
+        /**
+         * ORDER_PLACED
+         * @description An order has been placed at a location.
+         * @example {
+         *       "type": "ORDER_PLACED",
+         *       "targetUuid": "c81e4a97-3d5b-4062-9f7a-e12b6d80c5f4",
+         *       "createdAt": "2026-11-06T12:31:08.214Z",
+         *       "data": {
+         *         "itemNames": [
+         *           "Flat white",
+         *           "Apple pie"
+         *         ],
+         *         "itemTags": [
+         *           "coffee",
+         *           "hot",
+         *           "pastry"
+         *         ],
+         *         "spotName": "Table 4",
+         *         "total": 1584,
+         *         "currency": "EUR",
+         *         "zoneName": "Terrace"
+         *       }
+         *     }
+         */
+        OrderPlaced: {
+            /**
+             * @description Always `ORDER_PLACED`.
+             * @example ORDER_PLACED
+             * @constant
+             */
+            type: "ORDER_PLACED";
+            /**
+             * @description Id of the order.
+             * @example c81e4a97-3d5b-4062-9f7a-e12b6d80c5f4
+             */
+            targetUuid: string;
+            createdAt: components["schemas"]["EventTime"];
+            data: components["schemas"]["OrderPlacedData"];
+        };
+        /**
+         * No data
+         * @description No fields yet. Later releases may add some.
+         * @example {}
+         */
+        NoData: {
+            [key: string]: unknown;
+        };
+        /**
+         * PRODUCT_UPDATED
+         * @description A product at a location has been updated.
+         * @example {
+         *       "type": "PRODUCT_UPDATED",
+         *       "targetUuid": "d27a6f13-90e4-4b58-8c3a-6b1f5e0d7c92",
+         *       "createdAt": "2026-11-06T09:12:44.031Z",
+         *       "data": {}
+         *     }
+         */
+        ProductUpdated: {
+            /**
+             * @description Always `PRODUCT_UPDATED`.
+             * @example PRODUCT_UPDATED
+             * @constant
+             */
+            type: "PRODUCT_UPDATED";
+            /**
+             * @description Id of the product.
+             * @example d27a6f13-90e4-4b58-8c3a-6b1f5e0d7c92
+             */
+            targetUuid: string;
+            createdAt: components["schemas"]["EventTime"];
+            data: components["schemas"]["NoData"];
+        };
+        /**
+         * Cause of an update
+         * @description The update that triggered the event.
+         * @example {
+         *       "type": "PRODUCT_UPDATED",
+         *       "targetUuid": "d27a6f13-90e4-4b58-8c3a-6b1f5e0d7c92"
+         *     }
+         */
+        UpdateCause: {
+            /**
+             * @description - `CATEGORY_UPDATED`: the category itself was updated.
+             *     - `PRODUCT_UPDATED`: a product was updated that is in the category, or was until then.
+             *
+             *     Later releases may add causes.
+             * @example PRODUCT_UPDATED
+             */
+            type: string;
+            /**
+             * @description Id of the product, when a product's update is the cause.
+             * @example d27a6f13-90e4-4b58-8c3a-6b1f5e0d7c92
+             */
+            targetUuid?: string;
+        };
+        /**
+         * Updated category
+         * @description Why the category counts as updated.
+         * @example {
+         *       "cause": {
+         *         "type": "CATEGORY_UPDATED"
+         *       }
+         *     }
+         */
+        CategoryUpdatedData: {
+            cause: components["schemas"]["UpdateCause"];
+        };
+        /**
+         * CATEGORY_UPDATED
+         * @description A category at a location has been updated, or a product in it.
+         * @example {
+         *       "type": "CATEGORY_UPDATED",
+         *       "targetUuid": null,
+         *       "targetId": "cat_5f0c2a9be1d84736a8c15e7d90b3f264",
+         *       "createdAt": "2026-11-06T09:12:44.031Z",
+         *       "data": {
+         *         "cause": {
+         *           "type": "PRODUCT_UPDATED",
+         *           "targetUuid": "d27a6f13-90e4-4b58-8c3a-6b1f5e0d7c92"
+         *         }
+         *       }
+         *     }
+         */
+        CategoryUpdated: {
+            /**
+             * @description Always `CATEGORY_UPDATED`.
+             * @example CATEGORY_UPDATED
+             * @constant
+             */
+            type: "CATEGORY_UPDATED";
+            /**
+             * @description Always `null`, because categories have no UUID. The header `X-Service-Event-Target-UUID` is left out.
+             * @example null
+             */
+            targetUuid: null;
+            /**
+             * @description Id of the category.
+             * @example cat_5f0c2a9be1d84736a8c15e7d90b3f264
+             */
+            targetId: string;
+            createdAt: components["schemas"]["EventTime"];
+            data: components["schemas"]["CategoryUpdatedData"];
+        };
+        /**
+         * Ended fiscal day
+         * @description The day that ended and what was ordered in it. Canceled orders are not counted.
+         * @example {
+         *       "fiscalDay": "2026-11-06",
+         *       "orderCount": 148,
+         *       "total": 231642,
+         *       "currency": "EUR",
+         *       "locationName": "Canal Café"
+         *     }
+         */
+        FiscalDayEndData: {
+            /**
+             * Format: date
+             * @description Date of the fiscal day.
+             * @example 2026-11-06
+             */
+            fiscalDay: string;
+            /**
+             * @description Number of orders of the day.
+             * @example 148
+             */
+            orderCount: number;
+            /**
+             * @description Sum of the orders' totals, taxes and fees included, in the minor unit of `currency`.
+             * @example 231642
+             */
+            total: number;
+            /**
+             * @description ISO 4217 code of the currency.
+             * @example EUR
+             */
+            currency: string;
+            /**
+             * @description Name of the location.
+             * @example Canal Café
+             */
+            locationName: string;
+        };
+        /**
+         * FISCAL_DAY_END
+         * @description The fiscal day has ended at a location.
+         * @example {
+         *       "type": "FISCAL_DAY_END",
+         *       "targetUuid": "3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753",
+         *       "createdAt": "2026-11-07T03:00:00.000Z",
+         *       "data": {
+         *         "fiscalDay": "2026-11-06",
+         *         "orderCount": 148,
+         *         "total": 231642,
+         *         "currency": "EUR",
+         *         "locationName": "Canal Café"
+         *       }
+         *     }
+         */
+        FiscalDayEnd: {
+            /**
+             * @description Always `FISCAL_DAY_END`.
+             * @example FISCAL_DAY_END
+             * @constant
+             */
+            type: "FISCAL_DAY_END";
+            /**
+             * @description Id of the location.
+             * @example 3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753
+             */
+            targetUuid: string;
+            createdAt: components["schemas"]["EventTime"];
+            data: components["schemas"]["FiscalDayEndData"];
+        };
+        /**
+         * TEST
+         * @description An event that announces nothing. It is sent when someone tries out an integration, and cannot be subscribed to.
+         * @example {
+         *       "type": "TEST",
+         *       "createdAt": "2026-11-06T08:30:00.000Z",
+         *       "data": {}
+         *     }
+         */
+        TestEvent: {
+            /**
+             * @description Always `TEST`.
+             * @example TEST
+             * @constant
+             */
+            type: "TEST";
+            createdAt: components["schemas"]["EventTime"];
+            data: components["schemas"]["NoData"];
+        };
+        /**
+         * Event
+         * @description The body of a delivery, one of the types of event.
+         * @example {
+         *       "type": "PRODUCT_UPDATED",
+         *       "targetUuid": "d27a6f13-90e4-4b58-8c3a-6b1f5e0d7c92",
+         *       "createdAt": "2026-11-06T09:12:44.031Z",
+         *       "data": {}
+         *     }
+         */
+        Event: components["schemas"]["OrderPlaced"] | components["schemas"]["ProductUpdated"] | components["schemas"]["CategoryUpdated"] | components["schemas"]["FiscalDayEnd"] | components["schemas"]["TestEvent"];
+        /**
+         * Delivery
+         * @description One event on its way to one integration. Fields that are not set are absent.
+         * @example {
+         *       "id": "b6e20d87-4f1a-4c95-a3d8-90f7e5c2b164",
+         *       "event_id": "2f9a7c54-8e01-4d63-b7a2-5c1d0e9f8b36",
+         *       "event_type": "TEST",
+         *       "integration_id": "f4d81b36-a05c-4e72-9b18-7c3e2d6f0a95",
+         *       "status": "delivered",
+         *       "attempt_count": 1,
+         *       "created_at": "2026-11-06T08:30:00.000Z",
+         *       "delivered_at": "2026-11-06T08:30:00.112Z",
+         *       "body": "{\"type\":\"TEST\",\"createdAt\":\"2026-11-06T08:30:00.000Z\",\"data\":{}}"
+         *     }
+         */
+        Delivery: {
+            id: components["schemas"]["DeliveryId"];
+            event_id: components["schemas"]["EventId"];
+            event_type: components["schemas"]["EventTypeName"];
+            integration_id: components["schemas"]["IntegrationId"];
+            replay_id?: components["schemas"]["ReplayId"];
+            status: components["schemas"]["DeliveryStatus"];
+            attempt_count: components["schemas"]["AttemptCount"];
+            next_attempt_at?: components["schemas"]["Timestamp"];
+            created_at: components["schemas"]["Timestamp"];
+            delivered_at?: components["schemas"]["Timestamp"];
+            /**
+             * @description The body that is sent, byte for byte. It is what the signatures are made of.
+             * @example {"type":"TEST","createdAt":"2026-11-06T08:30:00.000Z","data":{}}
+             */
+            body: string;
+        };
+        /**
+         * Span to replay
+         * @description Which events to send again, by the time at which they were created.
+         * @example {
+         *       "since": "2026-11-06T12:00:00Z",
+         *       "until": "2026-11-06T13:00:00Z"
+         *     }
+         */
+        ReplayCreate: {
+            since: components["schemas"]["Moment"];
+            until?: components["schemas"]["Moment"];
+        };
+        /**
+         * Replay
+         * @description The sending of past events once more.
+         * @example {
+         *       "id": "8a6d3f92-e517-4b0c-84d9-1f2c7a5b0e63",
+         *       "integration_id": "f4d81b36-a05c-4e72-9b18-7c3e2d6f0a95",
+         *       "since": "2026-11-06T12:00:00.000Z",
+         *       "until": "2026-11-06T13:00:00.000Z",
+         *       "status": "running",
+         *       "delivery_count": 0,
+         *       "created_at": "2026-11-06T14:05:00.000Z"
+         *     }
+         */
+        Replay: {
+            id: components["schemas"]["ReplayId"];
+            integration_id: components["schemas"]["IntegrationId"];
+            /**
+             * Format: date-time
+             * @description Events created at this moment or later are sent.
+             * @example 2026-11-06T12:00:00.000Z
+             */
+            since: string;
+            /**
+             * Format: date-time
+             * @description Events created before this moment are sent.
+             * @example 2026-11-06T13:00:00.000Z
+             */
+            until: string;
+            /**
+             * @description Whether deliveries are still being made (`running`), all are made (`done`), or something else (`other`).
+             * @example done
+             * @enum {string}
+             */
+            status: "running" | "done" | "other";
+            /**
+             * @description Deliveries made so far.
+             * @example 23
+             */
+            delivery_count: number;
+            created_at: components["schemas"]["Timestamp"];
+            finished_at?: components["schemas"]["Timestamp"];
+        };
+        /**
+         * Delivery in a list
+         * @description A delivery without its body. Fields that are not set are absent.
+         * @example {
+         *       "id": "b6e20d87-4f1a-4c95-a3d8-90f7e5c2b164",
+         *       "event_id": "2f9a7c54-8e01-4d63-b7a2-5c1d0e9f8b36",
+         *       "event_type": "TEST",
+         *       "integration_id": "f4d81b36-a05c-4e72-9b18-7c3e2d6f0a95",
+         *       "status": "delivered",
+         *       "attempt_count": 1,
+         *       "created_at": "2026-11-06T08:30:00.000Z",
+         *       "delivered_at": "2026-11-06T08:30:00.112Z"
+         *     }
+         */
+        DeliveryListItem: {
+            id: components["schemas"]["DeliveryId"];
+            event_id: components["schemas"]["EventId"];
+            event_type: components["schemas"]["EventTypeName"];
+            integration_id: components["schemas"]["IntegrationId"];
+            replay_id?: components["schemas"]["ReplayId"];
+            status: components["schemas"]["DeliveryStatus"];
+            attempt_count: components["schemas"]["AttemptCount"];
+            next_attempt_at?: components["schemas"]["Timestamp"];
+            created_at: components["schemas"]["Timestamp"];
+            delivered_at?: components["schemas"]["Timestamp"];
+        };
+        /**
+         * Page of deliveries
+         * @description Deliveries to an integration, the newest first.
+         * @example {
+         *       "data": [],
+         *       "pagination": {
+         *         "total": 0,
+         *         "limit": 20,
+         *         "offset": 0
+         *       }
+         *     }
+         */
+        DeliveryPage: {
+            /** @description The deliveries of this page. */
+            data: components["schemas"]["DeliveryListItem"][];
+            pagination: components["schemas"]["Pagination"];
+        };
+        /**
+         * Attempt error
+         * @description Why no answer was received, or not all of it.
+         * @example {
+         *       "code": "timeout",
+         *       "detail": "The receiver did not answer within 15 seconds."
+         *     }
+         */
+        AttemptError: {
+            /**
+             * @description - `address-not-allowed`: the address is not a public one; no connection was made.
+             *     - `name-not-resolved`: the host name has no address.
+             *     - `connection-failed`: no connection came about within 5 seconds.
+             *     - `tls-failed`: the certificate or the handshake is not acceptable.
+             *     - `connection-closed`: the receiver closed the connection before its answer was complete.
+             *     - `timeout`: no complete answer within 15 seconds.
+             *     - `other`: something else.
+             * @example timeout
+             * @enum {string}
+             */
+            code: "address-not-allowed" | "name-not-resolved" | "connection-failed" | "tls-failed" | "connection-closed" | "timeout" | "other";
+            /**
+             * @description What happened, for a person to read.
+             * @example The receiver did not answer within 15 seconds.
+             */
+            detail: string;
+        };
+        /**
+         * Attempt
+         * @description One try of a delivery. Fields that are not set are absent.
+         * @example {
+         *       "number": 1,
+         *       "started_at": "2026-11-06T08:30:00.028Z",
+         *       "duration_ms": 84,
+         *       "succeeded": true,
+         *       "status_code": 204
+         *     }
+         */
+        Attempt: {
+            /**
+             * @description Number of the try. The first is 1.
+             * @example 1
+             */
+            number: number;
+            started_at: components["schemas"]["Timestamp"];
+            /**
+             * @description Milliseconds from the start to the end of the answer or the failure.
+             * @example 84
+             */
+            duration_ms: number;
+            /**
+             * @description True when the receiver answered with a 2xx status. Redirects are failures.
+             * @example true
+             */
+            succeeded: boolean;
+            /**
+             * @description The HTTP status of the answer. Absent when there was none.
+             * @example 204
+             */
+            status_code?: number;
+            error?: components["schemas"]["AttemptError"];
+            /** @description The headers of the answer by lower-case name, repeated ones joined by commas. */
+            response_headers?: {
+                [key: string]: string;
+            };
+            /**
+             * @description The first 16 KiB of the answer's body, read as UTF-8.
+             * @example ok
+             */
+            response_body?: string;
+        };
+        /**
+         * Page of attempts
+         * @description The tries of a delivery, the first one first.
+         * @example {
+         *       "data": [],
+         *       "pagination": {
+         *         "total": 0,
+         *         "limit": 20,
+         *         "offset": 0
+         *       }
+         *     }
+         */
+        AttemptPage: {
+            /** @description The tries of this page. */
+            data: components["schemas"]["Attempt"][];
+            pagination: components["schemas"]["Pagination"];
+        };
+        /**
+         * Event type
+         * @description A type of event, the schema of its payload, and an example.
+         * @example {
+         *       "type": "TEST",
+         *       "description": "An event that announces nothing.",
+         *       "subscribable": false,
+         *       "schema": {
+         *         "type": "object"
+         *       },
+         *       "example": {
+         *         "type": "TEST",
+         *         "createdAt": "2026-11-06T08:30:00.000Z",
+         *         "data": {}
+         *       }
+         *     }
+         */
+        EventType: {
+            type: components["schemas"]["EventTypeName"];
+            /**
+             * @description When events of the type are sent.
+             * @example An order has been placed at a location.
+             */
+            description: string;
+            /**
+             * @description Whether integrations can subscribe to it. `TEST` events are sent only on request.
+             * @example true
+             */
+            subscribable: boolean;
+            /** @description JSON Schema (2020-12) of the payload, complete in itself. It allows for fields that later releases add. */
+            schema: {
+                [key: string]: unknown;
+            };
+            example: components["schemas"]["Event"];
+        };
+        /**
+         * Page of event types
+         * @description The types of events, in the order of the reference.
+         * @example {
+         *       "data": [],
+         *       "pagination": {
+         *         "total": 5,
+         *         "limit": 20,
+         *         "offset": 5
+         *       }
+         *     }
+         */
+        EventTypePage: {
+            /** @description The event types of this page. */
+            data: components["schemas"]["EventType"][];
+            pagination: components["schemas"]["Pagination"];
+        };
+        /**
          * API key id
          * @description Made by the server, never changes. It is not the key itself and is no secret.
          * @example 1e4b7c90-2d6f-4f3a-8b5c-7a9d0e1f2c34
@@ -2277,6 +4793,809 @@ export interface components {
                 "application/json": components["schemas"]["ProviderList"];
             };
         };
+        /** @description A page of locations. */
+        LocationsListed: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                "Cache-Control": components["headers"]["CacheControl"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                Link: components["headers"]["Link"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["LocationPage"];
+            };
+        };
+        /** @description The location. */
+        LocationCreated: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                "Cache-Control": components["headers"]["CacheControl"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                Location: components["headers"]["Location"];
+                ETag: components["headers"]["ETag"];
+                "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Location"];
+            };
+        };
+        /** @description The time zone or currency is unknown, or the idempotency key was used before with a different request. */
+        CreateLocationUnprocessable: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                "Cache-Control": components["headers"]["CacheControl"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The location. */
+        LocationFound: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                "Cache-Control": components["headers"]["CacheControl"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                ETag: components["headers"]["ETag"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Location"];
+            };
+        };
+        /** @description No location has this id. */
+        LocationNotFound: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                "Cache-Control": components["headers"]["CacheControl"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The whole location after the change. */
+        LocationUpdated: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                "Cache-Control": components["headers"]["CacheControl"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                ETag: components["headers"]["ETag"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Location"];
+            };
+        };
+        /** @description The time zone is unknown, or the currency is not the location's own. */
+        UpdateLocationUnprocessable: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                "Cache-Control": components["headers"]["CacheControl"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description A page of fiscal days. */
+        FiscalDaysListed: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                "Cache-Control": components["headers"]["CacheControl"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                Link: components["headers"]["Link"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["FiscalDayPage"];
+            };
+        };
+        /** @description The fiscal day. */
+        FiscalDayFound: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                "Cache-Control": components["headers"]["CacheControl"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                ETag: components["headers"]["ETag"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["FiscalDay"];
+            };
+        };
+        /** @description No location has this id, or it has no closed fiscal day of this date. */
+        FiscalDayNotFound: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                "Cache-Control": components["headers"]["CacheControl"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The closed fiscal day. */
+        FiscalDayClosed: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                "Cache-Control": components["headers"]["CacheControl"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                ETag: components["headers"]["ETag"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["FiscalDay"];
+            };
+        };
+        /** @description No location has this id, or the date is before its first fiscal day. */
+        CloseFiscalDayNotFound: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                "Cache-Control": components["headers"]["CacheControl"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The fiscal day has not begun. */
+        FiscalDayNotBegun: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                "Cache-Control": components["headers"]["CacheControl"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description A page of categories. */
+        CategoriesListed: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                "Cache-Control": components["headers"]["CacheControl"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                Link: components["headers"]["Link"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["CategoryPage"];
+            };
+        };
+        /** @description The category. */
+        CategoryCreated: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                "Cache-Control": components["headers"]["CacheControl"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                Location: components["headers"]["Location"];
+                ETag: components["headers"]["ETag"];
+                "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Category"];
+            };
+        };
+        /** @description The location is unknown, or the idempotency key was used before with a different request. */
+        CreateCategoryUnprocessable: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                "Cache-Control": components["headers"]["CacheControl"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The category. */
+        CategoryFound: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                "Cache-Control": components["headers"]["CacheControl"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                ETag: components["headers"]["ETag"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Category"];
+            };
+        };
+        /** @description No category has this id. */
+        CategoryNotFound: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                "Cache-Control": components["headers"]["CacheControl"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The whole category after the change. */
+        CategoryUpdated: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                "Cache-Control": components["headers"]["CacheControl"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                ETag: components["headers"]["ETag"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Category"];
+            };
+        };
+        /** @description The resource belongs to another location and cannot be moved. */
+        LocationFixed: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                "Cache-Control": components["headers"]["CacheControl"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description A page of products. */
+        ProductsListed: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                "Cache-Control": components["headers"]["CacheControl"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                Link: components["headers"]["Link"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ProductPage"];
+            };
+        };
+        /** @description The product. */
+        ProductCreated: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                "Cache-Control": components["headers"]["CacheControl"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                Location: components["headers"]["Location"];
+                ETag: components["headers"]["ETag"];
+                "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Product"];
+            };
+        };
+        /** @description The location or category is unknown, or the idempotency key was used before with a different request. */
+        CreateProductUnprocessable: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                "Cache-Control": components["headers"]["CacheControl"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The product. */
+        ProductFound: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                "Cache-Control": components["headers"]["CacheControl"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                ETag: components["headers"]["ETag"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Product"];
+            };
+        };
+        /** @description No product has this id. */
+        ProductNotFound: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                "Cache-Control": components["headers"]["CacheControl"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The whole product after the change. */
+        ProductUpdated: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                "Cache-Control": components["headers"]["CacheControl"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                ETag: components["headers"]["ETag"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Product"];
+            };
+        };
+        /** @description The category is unknown, or the product belongs to another location. */
+        UpdateProductUnprocessable: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                "Cache-Control": components["headers"]["CacheControl"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description A page of orders. */
+        OrdersListed: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                "Cache-Control": components["headers"]["CacheControl"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                Link: components["headers"]["Link"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["OrderPage"];
+            };
+        };
+        /** @description The order, priced. */
+        OrderCreated: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                "Cache-Control": components["headers"]["CacheControl"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                Location: components["headers"]["Location"];
+                ETag: components["headers"]["ETag"];
+                "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Order"];
+            };
+        };
+        /** @description The request is well-formed, but cannot become an order. */
+        CreateOrderUnprocessable: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                "Cache-Control": components["headers"]["CacheControl"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The order. */
+        OrderFound: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                "Cache-Control": components["headers"]["CacheControl"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                ETag: components["headers"]["ETag"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Order"];
+            };
+        };
+        /** @description No order has this id. */
+        OrderNotFound: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                "Cache-Control": components["headers"]["CacheControl"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The order after the change. */
+        OrderCompleted: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                "Cache-Control": components["headers"]["CacheControl"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                ETag: components["headers"]["ETag"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Order"];
+            };
+        };
+        /** @description The order is completed or canceled already, or others kept changing it. */
+        OrderNotOpen: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                "Cache-Control": components["headers"]["CacheControl"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The order after the change. */
+        OrderCanceled: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                "Cache-Control": components["headers"]["CacheControl"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                ETag: components["headers"]["ETag"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Order"];
+            };
+        };
+        /** @description A page of integrations. */
+        IntegrationsListed: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                "Cache-Control": components["headers"]["CacheControl"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                Link: components["headers"]["Link"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["IntegrationPage"];
+            };
+        };
+        /** @description The integration, with its secret if the server made one. */
+        IntegrationCreated: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                "Cache-Control": components["headers"]["CacheControl"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                Location: components["headers"]["Location"];
+                ETag: components["headers"]["ETag"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["IntegrationWithSecret"];
+            };
+        };
+        /** @description The URL or a custom header is not allowed. */
+        IntegrationUnprocessable: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                "Cache-Control": components["headers"]["CacheControl"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The integration. */
+        IntegrationFound: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                "Cache-Control": components["headers"]["CacheControl"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                ETag: components["headers"]["ETag"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Integration"];
+            };
+        };
+        /** @description No integration has this id. */
+        IntegrationNotFound: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                "Cache-Control": components["headers"]["CacheControl"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The whole integration after the change. */
+        IntegrationUpdated: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                "Cache-Control": components["headers"]["CacheControl"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                ETag: components["headers"]["ETag"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Integration"];
+            };
+        };
+        /** @description The integration is gone. */
+        IntegrationDeleted: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                "Cache-Control": components["headers"]["CacheControl"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Confirmation"];
+            };
+        };
+        /** @description The integration after the change. */
+        IntegrationPaused: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                "Cache-Control": components["headers"]["CacheControl"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                ETag: components["headers"]["ETag"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Integration"];
+            };
+        };
+        /** @description The integration after the change. */
+        IntegrationEnabled: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                "Cache-Control": components["headers"]["CacheControl"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                ETag: components["headers"]["ETag"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Integration"];
+            };
+        };
+        /** @description The integration, with its next secret if the server made one. */
+        SecretRotationBegun: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                "Cache-Control": components["headers"]["CacheControl"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                ETag: components["headers"]["ETag"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["IntegrationWithSecret"];
+            };
+        };
+        /** @description The integration, which has only its present secret now. */
+        SecretRotationCanceled: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                "Cache-Control": components["headers"]["CacheControl"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                ETag: components["headers"]["ETag"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Integration"];
+            };
+        };
+        /** @description The integration, which has only its new secret now. */
+        SecretRotationFinished: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                "Cache-Control": components["headers"]["CacheControl"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                ETag: components["headers"]["ETag"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Integration"];
+            };
+        };
+        /** @description The rotation is not the pending one, or others kept changing the integration. */
+        SecretRotationConflict: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                "Cache-Control": components["headers"]["CacheControl"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The delivery of the test event, which goes on. */
+        TestEventAccepted: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                "Cache-Control": components["headers"]["CacheControl"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                Location: components["headers"]["Location"];
+                "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Delivery"];
+            };
+        };
+        /** @description The replay has started and goes on. `Location` says where to look for it. */
+        ReplayStarted: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                "Cache-Control": components["headers"]["CacheControl"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                Location: components["headers"]["Location"];
+                "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Replay"];
+            };
+        };
+        /** @description The replay. */
+        ReplayFound: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                "Cache-Control": components["headers"]["CacheControl"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                ETag: components["headers"]["ETag"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Replay"];
+            };
+        };
+        /** @description No integration has this id, or it has no replay of this id. */
+        ReplayNotFound: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                "Cache-Control": components["headers"]["CacheControl"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description A page of deliveries. */
+        DeliveriesListed: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                "Cache-Control": components["headers"]["CacheControl"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                Link: components["headers"]["Link"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["DeliveryPage"];
+            };
+        };
+        /** @description The delivery. */
+        DeliveryFound: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                "Cache-Control": components["headers"]["CacheControl"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                ETag: components["headers"]["ETag"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Delivery"];
+            };
+        };
+        /** @description No delivery has this id. */
+        DeliveryNotFound: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                "Cache-Control": components["headers"]["CacheControl"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description A page of tries. */
+        AttemptsListed: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                "Cache-Control": components["headers"]["CacheControl"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                Link: components["headers"]["Link"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["AttemptPage"];
+            };
+        };
+        /** @description The new delivery, which goes on. */
+        DeliveryResent: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                "Cache-Control": components["headers"]["CacheControl"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                Location: components["headers"]["Location"];
+                "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Delivery"];
+            };
+        };
+        /** @description A page of event types. */
+        EventTypesListed: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                "Cache-Control": components["headers"]["CacheControl"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                Link: components["headers"]["Link"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["EventTypePage"];
+            };
+        };
         /** @description A page of API keys. */
         ApiKeysListed: {
             headers: {
@@ -2525,6 +5844,86 @@ export interface components {
          * @example 5d9f1b7e-8c24-4a63-b0f1-9e7d2c6a4f38
          */
         TestRunId: components["schemas"]["TestRunId"];
+        /**
+         * @description The most entries to answer with.
+         * @example 20
+         */
+        Limit: number;
+        /**
+         * @description Id of the location.
+         * @example 3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753
+         */
+        LocationId: components["schemas"]["LocationId"];
+        /**
+         * @description Date of the fiscal day.
+         * @example 2026-11-06
+         */
+        FiscalDate: components["schemas"]["FiscalDate"];
+        /**
+         * @description Only entries of this location.
+         * @example 3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753
+         */
+        InLocation: string;
+        /**
+         * @description Id of the category.
+         * @example cat_5f0c2a9be1d84736a8c15e7d90b3f264
+         */
+        CategoryId: components["schemas"]["CategoryId"];
+        /**
+         * @description Only products of this category.
+         * @example cat_5f0c2a9be1d84736a8c15e7d90b3f264
+         */
+        InCategory: string;
+        /**
+         * @description Id of the product.
+         * @example d27a6f13-90e4-4b58-8c3a-6b1f5e0d7c92
+         */
+        ProductId: components["schemas"]["ProductId"];
+        /**
+         * @description Only orders with this status.
+         * @example open
+         */
+        WithOrderStatus: "open" | "completed" | "canceled";
+        /**
+         * @description Only entries created at this moment or later: an RFC 3339 date, which means its midnight in UTC, or a date and time with `T`, seconds, and an offset (`Z` or `±hh:mm`).
+         * @example 2026-11-06T00:00:00+01:00
+         */
+        Since: components["schemas"]["Moment"];
+        /**
+         * @description Only entries created before this moment: an RFC 3339 date, which means its midnight in UTC, or a date and time with `T`, seconds, and an offset (`Z` or `±hh:mm`).
+         * @example 2026-11-07
+         */
+        Until: components["schemas"]["Moment"];
+        /**
+         * @description Id of the order.
+         * @example c81e4a97-3d5b-4062-9f7a-e12b6d80c5f4
+         */
+        OrderId: components["schemas"]["OrderId"];
+        /**
+         * @description Id of the integration.
+         * @example f4d81b36-a05c-4e72-9b18-7c3e2d6f0a95
+         */
+        IntegrationId: components["schemas"]["IntegrationId"];
+        /**
+         * @description Id of the replay.
+         * @example 8a6d3f92-e517-4b0c-84d9-1f2c7a5b0e63
+         */
+        ReplayId: components["schemas"]["ReplayId"];
+        /**
+         * @description Only deliveries with this status.
+         * @example failed
+         */
+        WithDeliveryStatus: "pending" | "delivered" | "failed" | "held";
+        /**
+         * @description Only deliveries of events of this type.
+         * @example ORDER_PLACED
+         */
+        OfEventType: "ORDER_PLACED" | "PRODUCT_UPDATED" | "CATEGORY_UPDATED" | "FISCAL_DAY_END" | "TEST";
+        /**
+         * @description Id of the delivery.
+         * @example b6e20d87-4f1a-4c95-a3d8-90f7e5c2b164
+         */
+        DeliveryId: components["schemas"]["DeliveryId"];
         /**
          * @description The most API keys to answer with.
          * @example 50
@@ -3158,6 +6557,1347 @@ export interface operations {
         requestBody?: never;
         responses: {
             200: components["responses"]["ProvidersListed"];
+            400: components["responses"]["InvalidParameters"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["InsufficientScope"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    listLocations: {
+        parameters: {
+            query?: {
+                /**
+                 * @description The most entries to answer with.
+                 * @example 20
+                 */
+                limit?: components["parameters"]["Limit"];
+                /**
+                 * @description How many entries to skip.
+                 * @example 0
+                 */
+                offset?: components["parameters"]["Offset"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["LocationsListed"];
+            400: components["responses"]["InvalidParameters"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["InsufficientScope"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    createLocation: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes it safe to repeat the request: a repetition gets the first answer again instead of doing the work twice. Up to 255 visible ASCII characters, in double quotes or without.
+                 * @example "8e03978e-40d5-43dd-bc93-6894a57f9324"
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        /** @description The location. */
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["LocationCreate"];
+            };
+        };
+        responses: {
+            201: components["responses"]["LocationCreated"];
+            400: components["responses"]["InvalidRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["InsufficientScope"];
+            406: components["responses"]["NotAcceptable"];
+            408: components["responses"]["RequestTimeout"];
+            409: components["responses"]["IdempotencyKeyInUse"];
+            413: components["responses"]["ContentTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["CreateLocationUnprocessable"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    getLocation: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Answers 304 without a body if the resource still has one of these entity tags.
+                 * @example "Zk3v9QwLx0uT1c"
+                 */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+            };
+            path: {
+                /**
+                 * @description Id of the location.
+                 * @example 3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753
+                 */
+                id: components["parameters"]["LocationId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["LocationFound"];
+            304: components["responses"]["NotModified"];
+            400: components["responses"]["InvalidParameters"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["InsufficientScope"];
+            404: components["responses"]["LocationNotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    updateLocation: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Does the work only if the resource still has one of these entity tags (or, with `*`, exists); 412 otherwise.
+                 * @example "Zk3v9QwLx0uT1c"
+                 */
+                "If-Match"?: components["parameters"]["IfMatch"];
+            };
+            path: {
+                /**
+                 * @description Id of the location.
+                 * @example 3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753
+                 */
+                id: components["parameters"]["LocationId"];
+            };
+            cookie?: never;
+        };
+        /** @description The fields to change. */
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["LocationUpdate"];
+            };
+        };
+        responses: {
+            200: components["responses"]["LocationUpdated"];
+            400: components["responses"]["InvalidRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["InsufficientScope"];
+            404: components["responses"]["LocationNotFound"];
+            406: components["responses"]["NotAcceptable"];
+            408: components["responses"]["RequestTimeout"];
+            409: components["responses"]["EditConflict"];
+            412: components["responses"]["PreconditionFailed"];
+            413: components["responses"]["ContentTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["UpdateLocationUnprocessable"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    listFiscalDays: {
+        parameters: {
+            query?: {
+                /**
+                 * @description The most entries to answer with.
+                 * @example 20
+                 */
+                limit?: components["parameters"]["Limit"];
+                /**
+                 * @description How many entries to skip.
+                 * @example 0
+                 */
+                offset?: components["parameters"]["Offset"];
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description Id of the location.
+                 * @example 3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753
+                 */
+                id: components["parameters"]["LocationId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["FiscalDaysListed"];
+            400: components["responses"]["InvalidParameters"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["InsufficientScope"];
+            404: components["responses"]["LocationNotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    getFiscalDay: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Answers 304 without a body if the resource still has one of these entity tags.
+                 * @example "Zk3v9QwLx0uT1c"
+                 */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+            };
+            path: {
+                /**
+                 * @description Id of the location.
+                 * @example 3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753
+                 */
+                id: components["parameters"]["LocationId"];
+                /**
+                 * @description Date of the fiscal day.
+                 * @example 2026-11-06
+                 */
+                date: components["parameters"]["FiscalDate"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["FiscalDayFound"];
+            304: components["responses"]["NotModified"];
+            400: components["responses"]["InvalidParameters"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["InsufficientScope"];
+            404: components["responses"]["FiscalDayNotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    closeFiscalDay: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Id of the location.
+                 * @example 3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753
+                 */
+                id: components["parameters"]["LocationId"];
+                /**
+                 * @description Date of the fiscal day.
+                 * @example 2026-11-06
+                 */
+                date: components["parameters"]["FiscalDate"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["FiscalDayClosed"];
+            400: components["responses"]["InvalidParameters"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["InsufficientScope"];
+            404: components["responses"]["CloseFiscalDayNotFound"];
+            406: components["responses"]["NotAcceptable"];
+            422: components["responses"]["FiscalDayNotBegun"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    listCategories: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Only entries of this location.
+                 * @example 3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753
+                 */
+                location_id?: components["parameters"]["InLocation"];
+                /**
+                 * @description The most entries to answer with.
+                 * @example 20
+                 */
+                limit?: components["parameters"]["Limit"];
+                /**
+                 * @description How many entries to skip.
+                 * @example 0
+                 */
+                offset?: components["parameters"]["Offset"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["CategoriesListed"];
+            400: components["responses"]["InvalidParameters"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["InsufficientScope"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    createCategory: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes it safe to repeat the request: a repetition gets the first answer again instead of doing the work twice. Up to 255 visible ASCII characters, in double quotes or without.
+                 * @example "8e03978e-40d5-43dd-bc93-6894a57f9324"
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        /** @description The category. */
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CategoryCreate"];
+            };
+        };
+        responses: {
+            201: components["responses"]["CategoryCreated"];
+            400: components["responses"]["InvalidRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["InsufficientScope"];
+            406: components["responses"]["NotAcceptable"];
+            408: components["responses"]["RequestTimeout"];
+            409: components["responses"]["IdempotencyKeyInUse"];
+            413: components["responses"]["ContentTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["CreateCategoryUnprocessable"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    getCategory: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Answers 304 without a body if the resource still has one of these entity tags.
+                 * @example "Zk3v9QwLx0uT1c"
+                 */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+            };
+            path: {
+                /**
+                 * @description Id of the category.
+                 * @example cat_5f0c2a9be1d84736a8c15e7d90b3f264
+                 */
+                id: components["parameters"]["CategoryId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["CategoryFound"];
+            304: components["responses"]["NotModified"];
+            400: components["responses"]["InvalidParameters"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["InsufficientScope"];
+            404: components["responses"]["CategoryNotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    updateCategory: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Does the work only if the resource still has one of these entity tags (or, with `*`, exists); 412 otherwise.
+                 * @example "Zk3v9QwLx0uT1c"
+                 */
+                "If-Match"?: components["parameters"]["IfMatch"];
+            };
+            path: {
+                /**
+                 * @description Id of the category.
+                 * @example cat_5f0c2a9be1d84736a8c15e7d90b3f264
+                 */
+                id: components["parameters"]["CategoryId"];
+            };
+            cookie?: never;
+        };
+        /** @description The fields to change. */
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CategoryUpdate"];
+            };
+        };
+        responses: {
+            200: components["responses"]["CategoryUpdated"];
+            400: components["responses"]["InvalidRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["InsufficientScope"];
+            404: components["responses"]["CategoryNotFound"];
+            406: components["responses"]["NotAcceptable"];
+            408: components["responses"]["RequestTimeout"];
+            409: components["responses"]["EditConflict"];
+            412: components["responses"]["PreconditionFailed"];
+            413: components["responses"]["ContentTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["LocationFixed"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    listProducts: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Only entries of this location.
+                 * @example 3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753
+                 */
+                location_id?: components["parameters"]["InLocation"];
+                /**
+                 * @description Only products of this category.
+                 * @example cat_5f0c2a9be1d84736a8c15e7d90b3f264
+                 */
+                category_id?: components["parameters"]["InCategory"];
+                /**
+                 * @description The most entries to answer with.
+                 * @example 20
+                 */
+                limit?: components["parameters"]["Limit"];
+                /**
+                 * @description How many entries to skip.
+                 * @example 0
+                 */
+                offset?: components["parameters"]["Offset"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["ProductsListed"];
+            400: components["responses"]["InvalidParameters"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["InsufficientScope"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    createProduct: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes it safe to repeat the request: a repetition gets the first answer again instead of doing the work twice. Up to 255 visible ASCII characters, in double quotes or without.
+                 * @example "8e03978e-40d5-43dd-bc93-6894a57f9324"
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        /** @description The product. */
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ProductCreate"];
+            };
+        };
+        responses: {
+            201: components["responses"]["ProductCreated"];
+            400: components["responses"]["InvalidRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["InsufficientScope"];
+            406: components["responses"]["NotAcceptable"];
+            408: components["responses"]["RequestTimeout"];
+            409: components["responses"]["IdempotencyKeyInUse"];
+            413: components["responses"]["ContentTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["CreateProductUnprocessable"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    getProduct: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Answers 304 without a body if the resource still has one of these entity tags.
+                 * @example "Zk3v9QwLx0uT1c"
+                 */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+            };
+            path: {
+                /**
+                 * @description Id of the product.
+                 * @example d27a6f13-90e4-4b58-8c3a-6b1f5e0d7c92
+                 */
+                id: components["parameters"]["ProductId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["ProductFound"];
+            304: components["responses"]["NotModified"];
+            400: components["responses"]["InvalidParameters"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["InsufficientScope"];
+            404: components["responses"]["ProductNotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    updateProduct: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Does the work only if the resource still has one of these entity tags (or, with `*`, exists); 412 otherwise.
+                 * @example "Zk3v9QwLx0uT1c"
+                 */
+                "If-Match"?: components["parameters"]["IfMatch"];
+            };
+            path: {
+                /**
+                 * @description Id of the product.
+                 * @example d27a6f13-90e4-4b58-8c3a-6b1f5e0d7c92
+                 */
+                id: components["parameters"]["ProductId"];
+            };
+            cookie?: never;
+        };
+        /** @description The fields to change. */
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ProductUpdate"];
+            };
+        };
+        responses: {
+            200: components["responses"]["ProductUpdated"];
+            400: components["responses"]["InvalidRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["InsufficientScope"];
+            404: components["responses"]["ProductNotFound"];
+            406: components["responses"]["NotAcceptable"];
+            408: components["responses"]["RequestTimeout"];
+            409: components["responses"]["EditConflict"];
+            412: components["responses"]["PreconditionFailed"];
+            413: components["responses"]["ContentTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["UpdateProductUnprocessable"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    listOrders: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Only orders with this status.
+                 * @example open
+                 */
+                status?: components["parameters"]["WithOrderStatus"];
+                /**
+                 * @description The most entries to answer with.
+                 * @example 20
+                 */
+                limit?: components["parameters"]["Limit"];
+                /**
+                 * @description How many entries to skip.
+                 * @example 0
+                 */
+                offset?: components["parameters"]["Offset"];
+                /**
+                 * @description Only entries created at this moment or later: an RFC 3339 date, which means its midnight in UTC, or a date and time with `T`, seconds, and an offset (`Z` or `±hh:mm`).
+                 * @example 2026-11-06T00:00:00+01:00
+                 */
+                since?: components["parameters"]["Since"];
+                /**
+                 * @description Only entries created before this moment: an RFC 3339 date, which means its midnight in UTC, or a date and time with `T`, seconds, and an offset (`Z` or `±hh:mm`).
+                 * @example 2026-11-07
+                 */
+                until?: components["parameters"]["Until"];
+                /**
+                 * @description Only entries of this location.
+                 * @example 3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753
+                 */
+                location_id?: components["parameters"]["InLocation"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["OrdersListed"];
+            400: components["responses"]["InvalidParameters"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["InsufficientScope"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    createOrder: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes it safe to repeat the request: a repetition gets the first answer again instead of doing the work twice. Up to 255 visible ASCII characters, in double quotes or without.
+                 * @example "8e03978e-40d5-43dd-bc93-6894a57f9324"
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        /** @description The order. */
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["OrderCreate"];
+            };
+        };
+        responses: {
+            201: components["responses"]["OrderCreated"];
+            400: components["responses"]["InvalidRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["InsufficientScope"];
+            406: components["responses"]["NotAcceptable"];
+            408: components["responses"]["RequestTimeout"];
+            409: components["responses"]["IdempotencyKeyInUse"];
+            413: components["responses"]["ContentTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["CreateOrderUnprocessable"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    getOrder: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Answers 304 without a body if the resource still has one of these entity tags.
+                 * @example "Zk3v9QwLx0uT1c"
+                 */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+            };
+            path: {
+                /**
+                 * @description Id of the order.
+                 * @example c81e4a97-3d5b-4062-9f7a-e12b6d80c5f4
+                 */
+                id: components["parameters"]["OrderId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["OrderFound"];
+            304: components["responses"]["NotModified"];
+            400: components["responses"]["InvalidParameters"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["InsufficientScope"];
+            404: components["responses"]["OrderNotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    completeOrder: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Id of the order.
+                 * @example c81e4a97-3d5b-4062-9f7a-e12b6d80c5f4
+                 */
+                id: components["parameters"]["OrderId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["OrderCompleted"];
+            400: components["responses"]["InvalidParameters"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["InsufficientScope"];
+            404: components["responses"]["OrderNotFound"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["OrderNotOpen"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    cancelOrder: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Id of the order.
+                 * @example c81e4a97-3d5b-4062-9f7a-e12b6d80c5f4
+                 */
+                id: components["parameters"]["OrderId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["OrderCanceled"];
+            400: components["responses"]["InvalidParameters"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["InsufficientScope"];
+            404: components["responses"]["OrderNotFound"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["OrderNotOpen"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    listIntegrations: {
+        parameters: {
+            query?: {
+                /**
+                 * @description The most entries to answer with.
+                 * @example 20
+                 */
+                limit?: components["parameters"]["Limit"];
+                /**
+                 * @description How many entries to skip.
+                 * @example 0
+                 */
+                offset?: components["parameters"]["Offset"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["IntegrationsListed"];
+            400: components["responses"]["InvalidParameters"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["InsufficientScope"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    createIntegration: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description The integration. */
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["IntegrationCreate"];
+            };
+        };
+        responses: {
+            201: components["responses"]["IntegrationCreated"];
+            400: components["responses"]["InvalidRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["InsufficientScope"];
+            406: components["responses"]["NotAcceptable"];
+            408: components["responses"]["RequestTimeout"];
+            413: components["responses"]["ContentTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["IntegrationUnprocessable"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    getIntegration: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Answers 304 without a body if the resource still has one of these entity tags.
+                 * @example "Zk3v9QwLx0uT1c"
+                 */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+            };
+            path: {
+                /**
+                 * @description Id of the integration.
+                 * @example f4d81b36-a05c-4e72-9b18-7c3e2d6f0a95
+                 */
+                id: components["parameters"]["IntegrationId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["IntegrationFound"];
+            304: components["responses"]["NotModified"];
+            400: components["responses"]["InvalidParameters"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["InsufficientScope"];
+            404: components["responses"]["IntegrationNotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    updateIntegration: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Does the work only if the resource still has one of these entity tags (or, with `*`, exists); 412 otherwise.
+                 * @example "Zk3v9QwLx0uT1c"
+                 */
+                "If-Match"?: components["parameters"]["IfMatch"];
+            };
+            path: {
+                /**
+                 * @description Id of the integration.
+                 * @example f4d81b36-a05c-4e72-9b18-7c3e2d6f0a95
+                 */
+                id: components["parameters"]["IntegrationId"];
+            };
+            cookie?: never;
+        };
+        /** @description The fields to change. */
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["IntegrationUpdate"];
+            };
+        };
+        responses: {
+            200: components["responses"]["IntegrationUpdated"];
+            400: components["responses"]["InvalidRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["InsufficientScope"];
+            404: components["responses"]["IntegrationNotFound"];
+            406: components["responses"]["NotAcceptable"];
+            408: components["responses"]["RequestTimeout"];
+            409: components["responses"]["EditConflict"];
+            412: components["responses"]["PreconditionFailed"];
+            413: components["responses"]["ContentTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["IntegrationUnprocessable"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    deleteIntegration: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Does the work only if the resource still has one of these entity tags (or, with `*`, exists); 412 otherwise.
+                 * @example "Zk3v9QwLx0uT1c"
+                 */
+                "If-Match"?: components["parameters"]["IfMatch"];
+            };
+            path: {
+                /**
+                 * @description Id of the integration.
+                 * @example f4d81b36-a05c-4e72-9b18-7c3e2d6f0a95
+                 */
+                id: components["parameters"]["IntegrationId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["IntegrationDeleted"];
+            400: components["responses"]["InvalidParameters"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["InsufficientScope"];
+            404: components["responses"]["IntegrationNotFound"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["EditConflict"];
+            412: components["responses"]["PreconditionFailed"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    pauseIntegration: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Id of the integration.
+                 * @example f4d81b36-a05c-4e72-9b18-7c3e2d6f0a95
+                 */
+                id: components["parameters"]["IntegrationId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["IntegrationPaused"];
+            400: components["responses"]["InvalidParameters"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["InsufficientScope"];
+            404: components["responses"]["IntegrationNotFound"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["EditConflict"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    enableIntegration: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Id of the integration.
+                 * @example f4d81b36-a05c-4e72-9b18-7c3e2d6f0a95
+                 */
+                id: components["parameters"]["IntegrationId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["IntegrationEnabled"];
+            400: components["responses"]["InvalidParameters"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["InsufficientScope"];
+            404: components["responses"]["IntegrationNotFound"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["EditConflict"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    beginSecretRotation: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Id of the integration.
+                 * @example f4d81b36-a05c-4e72-9b18-7c3e2d6f0a95
+                 */
+                id: components["parameters"]["IntegrationId"];
+            };
+            cookie?: never;
+        };
+        /** @description The next secret. May be left out to have the server make one. */
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["SecretRotationBegin"];
+            };
+        };
+        responses: {
+            200: components["responses"]["SecretRotationBegun"];
+            400: components["responses"]["InvalidRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["InsufficientScope"];
+            404: components["responses"]["IntegrationNotFound"];
+            406: components["responses"]["NotAcceptable"];
+            408: components["responses"]["RequestTimeout"];
+            409: components["responses"]["EditConflict"];
+            413: components["responses"]["ContentTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    cancelSecretRotation: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Id of the integration.
+                 * @example f4d81b36-a05c-4e72-9b18-7c3e2d6f0a95
+                 */
+                id: components["parameters"]["IntegrationId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["SecretRotationCanceled"];
+            400: components["responses"]["InvalidParameters"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["InsufficientScope"];
+            404: components["responses"]["IntegrationNotFound"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["EditConflict"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    finishSecretRotation: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Id of the integration.
+                 * @example f4d81b36-a05c-4e72-9b18-7c3e2d6f0a95
+                 */
+                id: components["parameters"]["IntegrationId"];
+            };
+            cookie?: never;
+        };
+        /** @description The rotation. */
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SecretRotationFinish"];
+            };
+        };
+        responses: {
+            200: components["responses"]["SecretRotationFinished"];
+            400: components["responses"]["InvalidRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["InsufficientScope"];
+            404: components["responses"]["IntegrationNotFound"];
+            406: components["responses"]["NotAcceptable"];
+            408: components["responses"]["RequestTimeout"];
+            409: components["responses"]["SecretRotationConflict"];
+            413: components["responses"]["ContentTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    sendTestEvent: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes it safe to repeat the request: a repetition gets the first answer again instead of doing the work twice. Up to 255 visible ASCII characters, in double quotes or without.
+                 * @example "8e03978e-40d5-43dd-bc93-6894a57f9324"
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /**
+                 * @description Id of the integration.
+                 * @example f4d81b36-a05c-4e72-9b18-7c3e2d6f0a95
+                 */
+                id: components["parameters"]["IntegrationId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            202: components["responses"]["TestEventAccepted"];
+            400: components["responses"]["InvalidParameters"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["InsufficientScope"];
+            404: components["responses"]["IntegrationNotFound"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["IdempotencyKeyInUse"];
+            422: components["responses"]["IdempotencyKeyReused"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    replayEvents: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes it safe to repeat the request: a repetition gets the first answer again instead of doing the work twice. Up to 255 visible ASCII characters, in double quotes or without.
+                 * @example "8e03978e-40d5-43dd-bc93-6894a57f9324"
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /**
+                 * @description Id of the integration.
+                 * @example f4d81b36-a05c-4e72-9b18-7c3e2d6f0a95
+                 */
+                id: components["parameters"]["IntegrationId"];
+            };
+            cookie?: never;
+        };
+        /** @description The span. */
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ReplayCreate"];
+            };
+        };
+        responses: {
+            202: components["responses"]["ReplayStarted"];
+            400: components["responses"]["InvalidRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["InsufficientScope"];
+            404: components["responses"]["IntegrationNotFound"];
+            406: components["responses"]["NotAcceptable"];
+            408: components["responses"]["RequestTimeout"];
+            409: components["responses"]["IdempotencyKeyInUse"];
+            413: components["responses"]["ContentTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["IdempotencyKeyReused"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    getReplay: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Answers 304 without a body if the resource still has one of these entity tags.
+                 * @example "Zk3v9QwLx0uT1c"
+                 */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+            };
+            path: {
+                /**
+                 * @description Id of the integration.
+                 * @example f4d81b36-a05c-4e72-9b18-7c3e2d6f0a95
+                 */
+                id: components["parameters"]["IntegrationId"];
+                /**
+                 * @description Id of the replay.
+                 * @example 8a6d3f92-e517-4b0c-84d9-1f2c7a5b0e63
+                 */
+                replay_id: components["parameters"]["ReplayId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["ReplayFound"];
+            304: components["responses"]["NotModified"];
+            400: components["responses"]["InvalidParameters"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["InsufficientScope"];
+            404: components["responses"]["ReplayNotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    listDeliveries: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Only deliveries with this status.
+                 * @example failed
+                 */
+                status?: components["parameters"]["WithDeliveryStatus"];
+                /**
+                 * @description Only deliveries of events of this type.
+                 * @example ORDER_PLACED
+                 */
+                event_type?: components["parameters"]["OfEventType"];
+                /**
+                 * @description Only entries created at this moment or later: an RFC 3339 date, which means its midnight in UTC, or a date and time with `T`, seconds, and an offset (`Z` or `±hh:mm`).
+                 * @example 2026-11-06T00:00:00+01:00
+                 */
+                since?: components["parameters"]["Since"];
+                /**
+                 * @description Only entries created before this moment: an RFC 3339 date, which means its midnight in UTC, or a date and time with `T`, seconds, and an offset (`Z` or `±hh:mm`).
+                 * @example 2026-11-07
+                 */
+                until?: components["parameters"]["Until"];
+                /**
+                 * @description The most entries to answer with.
+                 * @example 20
+                 */
+                limit?: components["parameters"]["Limit"];
+                /**
+                 * @description How many entries to skip.
+                 * @example 0
+                 */
+                offset?: components["parameters"]["Offset"];
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description Id of the integration.
+                 * @example f4d81b36-a05c-4e72-9b18-7c3e2d6f0a95
+                 */
+                id: components["parameters"]["IntegrationId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["DeliveriesListed"];
+            400: components["responses"]["InvalidParameters"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["InsufficientScope"];
+            404: components["responses"]["IntegrationNotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    getDelivery: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Answers 304 without a body if the resource still has one of these entity tags.
+                 * @example "Zk3v9QwLx0uT1c"
+                 */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+            };
+            path: {
+                /**
+                 * @description Id of the delivery.
+                 * @example b6e20d87-4f1a-4c95-a3d8-90f7e5c2b164
+                 */
+                id: components["parameters"]["DeliveryId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["DeliveryFound"];
+            304: components["responses"]["NotModified"];
+            400: components["responses"]["InvalidParameters"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["InsufficientScope"];
+            404: components["responses"]["DeliveryNotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    listAttempts: {
+        parameters: {
+            query?: {
+                /**
+                 * @description The most entries to answer with.
+                 * @example 20
+                 */
+                limit?: components["parameters"]["Limit"];
+                /**
+                 * @description How many entries to skip.
+                 * @example 0
+                 */
+                offset?: components["parameters"]["Offset"];
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description Id of the delivery.
+                 * @example b6e20d87-4f1a-4c95-a3d8-90f7e5c2b164
+                 */
+                id: components["parameters"]["DeliveryId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["AttemptsListed"];
+            400: components["responses"]["InvalidParameters"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["InsufficientScope"];
+            404: components["responses"]["DeliveryNotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    resendDelivery: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes it safe to repeat the request: a repetition gets the first answer again instead of doing the work twice. Up to 255 visible ASCII characters, in double quotes or without.
+                 * @example "8e03978e-40d5-43dd-bc93-6894a57f9324"
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /**
+                 * @description Id of the delivery.
+                 * @example b6e20d87-4f1a-4c95-a3d8-90f7e5c2b164
+                 */
+                id: components["parameters"]["DeliveryId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            202: components["responses"]["DeliveryResent"];
+            400: components["responses"]["InvalidParameters"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["InsufficientScope"];
+            404: components["responses"]["DeliveryNotFound"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["IdempotencyKeyInUse"];
+            422: components["responses"]["IdempotencyKeyReused"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    listEventTypes: {
+        parameters: {
+            query?: {
+                /**
+                 * @description The most entries to answer with.
+                 * @example 20
+                 */
+                limit?: components["parameters"]["Limit"];
+                /**
+                 * @description How many entries to skip.
+                 * @example 0
+                 */
+                offset?: components["parameters"]["Offset"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["EventTypesListed"];
             400: components["responses"]["InvalidParameters"];
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["InsufficientScope"];
