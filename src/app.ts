@@ -8,9 +8,19 @@ import { createAuthentication } from './api-keys/authentication.ts';
 import { apiKeyOperations } from './api-keys/operations.ts';
 import { apiKeyIndexes, createApiKeyStore, type ApiKeyStore } from './api-keys/store.ts';
 import type { BlobStore } from './blobs/blob-store.ts';
+import { createCategories } from './catalog/categories/categories.ts';
+import { categoryOperations } from './catalog/categories/operations.ts';
+import { categoryIndexes, createCategoryStore } from './catalog/categories/store.ts';
+import { createLocations } from './catalog/locations/locations.ts';
+import { locationOperations } from './catalog/locations/operations.ts';
+import { createLocationStore, locationIndexes } from './catalog/locations/store.ts';
+import { productOperations } from './catalog/products/operations.ts';
+import { createProducts } from './catalog/products/products.ts';
+import { createProductStore, productIndexes } from './catalog/products/store.ts';
 import type { Config } from './config.ts';
 import type { Database } from './db/client.ts';
 import type { CollectionIndexes } from './db/indexes.ts';
+import type { Relay } from './events/outbox.ts';
 import type { OperationHandlers } from './http/operation.ts';
 import type { Exchange } from './http/pipeline.ts';
 import { createRateLimiter } from './http/rate-limit.ts';
@@ -24,6 +34,13 @@ import { invokeOperations } from './invoke/operations.ts';
 import type { Chore } from './maintenance.ts';
 import type { Metrics } from './observability/metrics.ts';
 import { recordExchange } from './observability/record-exchange.ts';
+import { createFiscalDays } from './orders/fiscal-days/fiscal-days.ts';
+import { fiscalDayOperations } from './orders/fiscal-days/operations.ts';
+import { createFiscalDayStore, fiscalDayIndexes } from './orders/fiscal-days/store.ts';
+import { orderOperations } from './orders/operations.ts';
+import { derivedOrderId } from './orders/order-id.ts';
+import { createOrders } from './orders/orders.ts';
+import { createOrderStore, orderIndexes } from './orders/store.ts';
 import { createPrompts } from './prompts/prompts.ts';
 import { promptOperations } from './prompts/operations.ts';
 import { createPromptStore, promptIndexes } from './prompts/store.ts';
@@ -62,6 +79,11 @@ export const indexes: readonly CollectionIndexes[] = [
   idempotencyIndexes,
   promptIndexes,
   testRunIndexes,
+  locationIndexes,
+  categoryIndexes,
+  productIndexes,
+  orderIndexes,
+  fiscalDayIndexes,
 ].flat();
 
 /** Every scope that the contract knows, as the administrator has them. */
@@ -96,12 +118,25 @@ export function createApp(dependencies: AppDependencies): App {
   });
   const invoke = createInvoke({ prompts, providers, metrics, settings: config.invoke });
 
+  const relay: Relay = { nudge: () => undefined, relayNow: () => Promise.resolve() };
+  const locations = createLocations({ store: createLocationStore(database) });
+  const categories = createCategories({ store: createCategoryStore(database), locations, relay });
+  const products = createProducts({ store: createProductStore(database), locations, categories, relay });
+  const orderStore = createOrderStore(database);
+  const orders = createOrders({ store: orderStore, locations, products, relay });
+  const fiscalDays = createFiscalDays({ store: createFiscalDayStore(database), orders: orderStore, locations, relay });
+
   const handlers: OperationHandlers = {
     ...promptOperations(prompts),
     ...invokeOperations(invoke),
     ...testRunOperations(testRuns),
     ...providerOperations(providers),
     ...apiKeyOperations(apiKeys),
+    ...locationOperations(locations),
+    ...categoryOperations(categories),
+    ...productOperations(products),
+    ...orderOperations(orders),
+    ...fiscalDayOperations(fiscalDays),
     ...serviceOperations({
       metrics,
       checkDatabase: () => database.ping(),
@@ -119,6 +154,7 @@ export function createApp(dependencies: AppDependencies): App {
       idempotency: createIdempotency(createIdempotencyStore(database)),
       log,
       idempotencyLeaseMs: () => config.invoke.timeoutMs + leaseMarginMs,
+      derivedResourceIds: { createOrder: derivedOrderId },
       onExchange: (exchange) => {
         recordExchange(exchange, log, metrics);
         shadow?.(exchange);
@@ -133,6 +169,7 @@ export function createApp(dependencies: AppDependencies): App {
     apiKeyStore,
     chores: [
       { name: 'test runs', everyMs: 10_000, run: () => testRuns.sweep() },
+      { name: 'fiscal days', everyMs: 5_000, run: () => fiscalDays.tick() },
       { name: 'prompts', everyMs: 60_000, run: () => prompts.sweep() },
       { name: 'archived versions', everyMs: 24 * 3_600_000, run: () => prompts.sweepVersions() },
       { name: 'prompt versions', everyMs: 24 * 3_600_000, run: () => prompts.sweepVersions() },

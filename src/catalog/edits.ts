@@ -27,3 +27,15 @@ export function changeContent<Content extends object>(
 export function changeTime(before: Date, now: Date): Date {
   return new Date(Math.max(now.getTime(), before.getTime() + 1));
 }
+
+/**
+ * Categories and products stay at their location; a request may repeat it.
+ * @throws ProblemError `location-fixed`
+ */
+export function requireSameLocation(present: { readonly locationId: string }, sent: string | undefined): void {
+  if (sent === undefined || sent === present.locationId) return;
+  throw new ProblemError('location-fixed', {
+    detail: `It belongs to the location ${present.locationId} and cannot be moved to another.`,
+    errors: [{ detail: `must be ${present.locationId}`, pointer: '#/location_id' }],
+  });
+}

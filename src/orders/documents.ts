@@ -18,6 +18,8 @@ export interface OrderDocument extends StampedDocument, WithOutbox {
   completed_at?: Date;
   canceled_at?: Date;
   fingerprint: string;
+  /** Date of the fiscal day that counted the order. Like the outbox it is written without counting the revision up. */
+  fiscal_day?: string;
   /** Until a fiscal day has counted the order, or it was canceled. */
   uncounted?: true;
 }
@@ -32,7 +34,7 @@ interface ItemDocument {
   total: number;
 }
 
-type OtherField = '_id' | 'status' | 'completed_at' | 'canceled_at' | 'uncounted' | 'outbox';
+type OtherField = '_id' | 'status' | 'completed_at' | 'canceled_at' | 'fiscal_day' | 'uncounted' | 'outbox';
 
 /** The fields of an order that stay as they are. */
 export function toOrderFields(order: Order): Omit<Unstamped<OrderDocument>, OtherField> {
@@ -72,6 +74,7 @@ export function fromOrderDocument(document: OrderDocument): Order {
     createdAt: document.created_at,
     completedAt: document.completed_at,
     canceledAt: document.canceled_at,
+    fiscalDay: document.fiscal_day,
     fingerprint: document.fingerprint,
     revision: document.revision,
     writes: document.writes,

@@ -31,7 +31,7 @@ export interface OrderSpot {
   readonly zoneName: string;
 }
 
-/** An order, priced by the service. All but its status stays as it was when the order was placed. */
+/** An order, priced by the service. All but its status and its fiscal day stays as it was when the order was placed. */
 export interface Order {
   /** UUID. */
   readonly id: string;
@@ -50,6 +50,8 @@ export interface Order {
   readonly createdAt: Date;
   readonly completedAt: Date | undefined;
   readonly canceledAt: Date | undefined;
+  /** Date of the fiscal day that counted the order, once one has. */
+  readonly fiscalDay: string | undefined;
   /** Hash of the request that created it. */
   readonly fingerprint: string;
   /** Counts the changes, from 1. */
@@ -63,5 +65,5 @@ export type OrderSummary = Pick<Order, 'id' | 'status' | 'total' | 'currency' | 
 
 /** The order as it was when it was placed. */
 export function asPlaced(order: Order): Order {
-  return { ...order, status: 'open', completedAt: undefined, canceledAt: undefined, revision: 1 };
+  return { ...order, status: 'open', completedAt: undefined, canceledAt: undefined, fiscalDay: undefined, revision: 1 };
 }

@@ -37,7 +37,7 @@ export interface Orders {
   /**
    * Prices an order from the catalog, stores it and announces it, in one write. An order that exists under the id is
    * returned as it was when it was placed.
-   * @throws {ProblemError} unknown-location, unknown-spot, unknown-product, unknown-modifier, order-too-large,
+   * @throws {ProblemError} unknown-location, unknown-spot, unknown-product, product-not-active, unknown-modifier, order-total-too-large,
    *   idempotency-key-reused when another request created the order of this id
    */
   create(request: RequestedOrder, reservation: Reservation): Promise<{ order: Order; replayed: boolean }>;
@@ -128,6 +128,7 @@ export function createOrders({
         createdAt: now(),
         completedAt: undefined,
         canceledAt: undefined,
+        fiscalDay: undefined,
         fingerprint,
         revision: 1,
         writes: [],
@@ -146,9 +147,9 @@ export function createOrders({
 function price(items: readonly UnpricedItem[], rates: Location): OrderTotals {
   const totals = priceOrder(items, rates, largestTotal);
   if (totals !== undefined) return totals;
-  throw new ProblemError('order-too-large', {
+  throw new ProblemError('order-total-too-large', {
     detail: `The total of an order can be at most ${largestTotal} minor units.`,
-    errors: [{ detail: 'cost too much', pointer: '#/items' }],
+    errors: [{ detail: 'come to more than that', pointer: '#/items' }],
   });
 }
 

@@ -15,9 +15,9 @@ export interface RequestedItem {
 export type UnpricedItem = Omit<OrderItem, 'total'>;
 
 /**
- * Copies what an order keeps of the catalog. All that is missing of a kind is named at once.
+ * Copies what an order keeps of the catalog. All that is wrong in one way is named at once.
  * @param products those of the requested products that exist, by id
- * @throws {ProblemError} unknown-product for products that do not exist, are not active or are another location's;
+ * @throws {ProblemError} unknown-product for products that do not exist or are another location's; product-not-active;
  *   unknown-modifier for modifiers that their product does not have
  */
 export function snapshotItems(
@@ -25,25 +25,22 @@ export function snapshotItems(
   location: Location,
   products: ReadonlyMap<string, Product>,
 ): UnpricedItem[] {
-  const found = requested.map((item, index) => {
+  const unknownProducts: ProblemDetail[] = [];
+  const inactive: ProblemDetail[] = [];
+  const unknownModifiers: ProblemDetail[] = [];
+  const items = requested.flatMap((item, index): UnpricedItem[] => {
+    const pointer = `#/items/${index}/product_id`;
     const product = products.get(item.productId);
-    const sold = product !== undefined && product.active && product.locationId === location.id;
-    return { item, index, product: sold ? product : undefined };
+    if (product?.locationId !== location.id) {
+      unknownProducts.push({ detail: 'is the id of no product of this location', pointer });
+      return [];
+    }
+    if (!product.active) inactive.push({ detail: 'is the id of a product that is not active', pointer });
+    return [snapshotItem(item, product, `#/items/${index}/modifiers`, unknownModifiers)];
   });
-  refuse(
-    'unknown-product',
-    'Products of this order are not sold at its location.',
-    found.flatMap(({ index, product }) =>
-      product === undefined
-        ? [{ detail: 'is the id of no active product of this location', pointer: `#/items/${index}/product_id` }]
-        : [],
-    ),
-  );
-  const unknown: ProblemDetail[] = [];
-  const items = found.flatMap(({ item, index, product }) =>
-    product === undefined ? [] : [snapshotItem(item, product, `#/items/${index}/modifiers`, unknown)],
-  );
-  refuse('unknown-modifier', 'Modifiers of this order are not those of their products.', unknown);
+  refuse('unknown-product', 'The location of this order does not have all its products.', unknownProducts);
+  refuse('product-not-active', 'Products of this order cannot be ordered at present.', inactive);
+  refuse('unknown-modifier', 'Products of this order do not have all their modifiers.', unknownModifiers);
   return items;
 }
 
@@ -80,6 +77,10 @@ export function snapshotSpot(location: Location, spotId: string): OrderSpot {
   });
 }
 
-function refuse(type: 'unknown-product' | 'unknown-modifier', detail: string, errors: ProblemDetail[]): void {
+function refuse(
+  type: 'unknown-product' | 'product-not-active' | 'unknown-modifier',
+  detail: string,
+  errors: ProblemDetail[],
+): void {
   if (errors.length > 0) throw new ProblemError(type, { detail, errors });
 }

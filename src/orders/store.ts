@@ -39,11 +39,11 @@ export interface OrderStore {
     before: Date,
     collect: (orders: AsyncIterable<UncountedOrder>) => Promise<Result>,
   ): Promise<Result>;
-  /** Marks orders as counted by a fiscal day, for good. */
-  markCounted(ids: readonly string[]): Promise<void>;
+  /** Marks orders as counted by the fiscal day of this date, for good. */
+  markCounted(ids: readonly string[], date: string): Promise<void>;
 }
 
-export type UncountedOrder = Pick<Order, 'id' | 'subtotal' | 'taxes' | 'fees' | 'total'>;
+export type UncountedOrder = Pick<Order, 'id' | 'total'>;
 
 const collectionName = 'orders';
 
@@ -146,15 +146,16 @@ export function createOrderStore(database: Database): OrderStore {
     },
     readUncounted(locationId, before, collect) {
       const filter: Filter<OrderDocument> = { location_id: locationId, uncounted: true, created_at: { $lt: before } };
-      const projection = { subtotal: 1, taxes: 1, fees: 1, total: 1 };
+      const projection = { total: 1 };
       return read(() => collect(mapped(orders.find(filter, { projection }).sort({ created_at: 1 }), toUncounted)), {
         budgetMs: uncountedBudgetMs,
       });
     },
-    async markCounted(ids) {
+    async markCounted(ids, date) {
+      const mark = { $set: { fiscal_day: date }, $unset: { uncounted: '' as const } };
       for (let start = 0; start < ids.length; start += markedAtOnce) {
         const some = { _id: { $in: ids.slice(start, start + markedAtOnce) } };
-        await writeIdempotently(() => orders.updateMany(some, { $unset: { uncounted: '' } }));
+        await writeIdempotently(() => orders.updateMany(some, mark));
       }
     },
   };
@@ -164,8 +165,8 @@ function toSummary({ _id, status, total, currency, created_at }: OrderDocument):
   return { id: _id, status, total, currency, createdAt: created_at };
 }
 
-function toUncounted({ _id, subtotal, taxes, fees, total }: OrderDocument): UncountedOrder {
-  return { id: _id, subtotal, taxes, fees, total };
+function toUncounted({ _id, total }: OrderDocument): UncountedOrder {
+  return { id: _id, total };
 }
 
 async function* mapped<Item, Result>(items: AsyncIterable<Item>, map: (item: Item) => Result): AsyncGenerator<Result> {

@@ -3,7 +3,14 @@ import { ProblemError } from '../../errors/problem-error.ts';
 import { categoryUpdated } from '../../events/announcements.ts';
 import { makeRoom, outboxCapacity, type Relay } from '../../events/outbox.ts';
 import { createTurns, untilWon } from '../../turns.ts';
-import { changeContent, changeTime, requireMatch, type Change, type Precondition } from '../edits.ts';
+import {
+  changeContent,
+  changeTime,
+  requireMatch,
+  requireSameLocation,
+  type Change,
+  type Precondition,
+} from '../edits.ts';
 import type { Locations } from '../locations/locations.ts';
 import { requireLocation } from '../references.ts';
 import type { Category } from './category.ts';
@@ -11,6 +18,8 @@ import type { CategoryStore } from './store.ts';
 
 /** What a caller decides about a category once it exists. */
 export type CategoryContent = Pick<Category, 'name'>;
+/** Changes of a category. Its location can only be repeated. */
+export type CategoryChange = Change<CategoryContent & Pick<Category, 'locationId'>>;
 
 /** Categories. Every method that takes an id throws `category-not-found`. */
 export interface Categories {
@@ -31,9 +40,9 @@ export interface Categories {
   ): Promise<{ categories: Category[]; total: number }>;
   /**
    * Changes a category and announces it in the same write. A change that changes nothing writes and announces nothing.
-   * @throws {ProblemError} precondition-failed, edit-conflict, overloaded
+   * @throws {ProblemError} precondition-failed, location-fixed, edit-conflict, overloaded
    */
-  update(id: string, change: Change<CategoryContent>, precondition: Precondition<Category>): Promise<Category>;
+  update(id: string, change: CategoryChange, precondition: Precondition<Category>): Promise<Category>;
 }
 
 export interface CategoriesOptions {
@@ -71,11 +80,12 @@ export function createCategories({
       return (await store.insert(category)) ? category : await get(id);
     },
 
-    update: (id, change, precondition) =>
+    update: (id, { locationId, ...change }, precondition) =>
       turns.take(id, () =>
         untilWon(async () => {
           const present = await get(id);
           requireMatch(present, precondition);
+          requireSameLocation(present, locationId);
           const content = changeContent({ name: present.name }, change);
           if (content === undefined) return present;
           if (present.waiting >= outboxCapacity) {

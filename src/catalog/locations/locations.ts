@@ -1,7 +1,7 @@
 import { ProblemError } from '../../errors/problem-error.ts';
 import { createTurns, untilWon } from '../../turns.ts';
 import { changeContent, changeTime, requireMatch, type Change, type Precondition } from '../edits.ts';
-import { dayAfter, endOfFiscalDay, fiscalDateAt } from './fiscal-calendar.ts';
+import { dayAfter, endOfFiscalDay, fiscalDateAt, isTimezone } from './fiscal-calendar.ts';
 import type { Location } from './location.ts';
 import type { LocationStore } from './store.ts';
 
@@ -13,7 +13,10 @@ export type LocationContent = Pick<
 
 /** Locations. Every method that takes an id throws `location-not-found`. */
 export interface Locations {
-  /** Stores a location, or finds the one that an earlier try stored under the same id. */
+  /**
+   * Stores a location, or finds the one that an earlier try stored under the same id.
+   * @throws {ProblemError} unknown-currency, unknown-timezone
+   */
   create(content: LocationContent, id: string): Promise<Location>;
   get(id: string): Promise<Location>;
   /** The location, or `undefined` where {@link get} throws. */
@@ -22,7 +25,7 @@ export interface Locations {
   list(limit: number, offset: number): Promise<{ locations: Location[]; total: number }>;
   /**
    * A change that changes nothing writes nothing. Another time zone or end of the fiscal day counts from the next close.
-   * @throws {ProblemError} precondition-failed, currency-fixed, edit-conflict
+   * @throws {ProblemError} precondition-failed, currency-fixed, unknown-timezone, edit-conflict
    */
   update(id: string, change: Change<LocationContent>, precondition: Precondition<Location>): Promise<Location>;
 
@@ -56,6 +59,8 @@ export function createLocations({ store, now = () => new Date() }: LocationsOpti
     findDue: (before, limit) => store.findDue(before, limit),
 
     async create(content, id) {
+      requireCurrency(content.currency);
+      requireTimezone(content.timezone);
       const at = now();
       const date = fiscalDateAt(at, content);
       const location: Location = {
@@ -96,9 +101,26 @@ function applyChange(present: Location, change: Change<LocationContent>, at: Dat
   const { name, currency, timezone, fiscalDayEnd, taxRate, feeRate, zones } = present;
   const content = changeContent({ name, currency, timezone, fiscalDayEnd, taxRate, feeRate, zones }, change);
   if (content === undefined) return undefined;
+  requireTimezone(content.timezone);
   const { date } = present.nextFiscalDay;
   const nextFiscalDay = { date, endsAt: endOfFiscalDay(date, content) };
   return { ...present, ...content, nextFiscalDay, updatedAt: changeTime(present.updatedAt, at) };
+}
+
+function requireCurrency(code: string): void {
+  if (Intl.supportedValuesOf('currency').includes(code)) return;
+  throw new ProblemError('unknown-currency', {
+    detail: `ISO 4217 has no currency ${code}.`,
+    errors: [{ detail: 'is the code of no currency', pointer: '#/currency' }],
+  });
+}
+
+function requireTimezone(name: string): void {
+  if (isTimezone(name)) return;
+  throw new ProblemError('unknown-timezone', {
+    detail: `The time zone database has no time zone ${name}.`,
+    errors: [{ detail: 'is the name of no time zone', pointer: '#/timezone' }],
+  });
 }
 
 function currencyFixed({ currency }: Location): ProblemError {

@@ -1,4 +1,4 @@
-import { ProblemError, type ProblemDetail } from '../../errors/problem-error.ts';
+import { requireUniqueIds } from '../unique-ids.ts';
 import type { Zone } from './location.ts';
 
 /** Zones as a caller sends them: an id that is left out is made by the server. */
@@ -18,27 +18,11 @@ export function toZones(input: ZonesInput, newId: () => string): Zone[] {
     name,
     spots: spots.map((spot) => ({ id: spot.id ?? newId(), name: spot.name })),
   }));
-  requireUnique([
-    ...repeated(zones.map(({ id }, zone) => ({ id, pointer: `#/zones/${zone}/id` }))),
-    ...repeated(
-      zones.flatMap(({ spots }, zone) =>
-        spots.map(({ id }, spot) => ({ id, pointer: `#/zones/${zone}/spots/${spot}/id` })),
-      ),
+  requireUniqueIds(
+    zones.map(({ id }, zone) => ({ id, pointer: `#/zones/${zone}/id` })),
+    zones.flatMap(({ spots }, zone) =>
+      spots.map(({ id }, spot) => ({ id, pointer: `#/zones/${zone}/spots/${spot}/id` })),
     ),
-  ]);
+  );
   return zones;
-}
-
-function repeated(ids: readonly { id: string; pointer: string }[]): ProblemDetail[] {
-  const seen = new Set<string>();
-  return ids.flatMap(({ id, pointer }) => {
-    if (seen.has(id)) return [{ detail: 'is the id of another one too', pointer }];
-    seen.add(id);
-    return [];
-  });
-}
-
-function requireUnique(errors: ProblemDetail[]): void {
-  if (errors.length === 0) return;
-  throw new ProblemError('invalid-request', { detail: 'The body of the request is not valid.', errors });
 }

@@ -5,7 +5,14 @@ import type { OutboxEntry } from '../../events/event.ts';
 import { makeRoom, outboxCapacity, type Relay } from '../../events/outbox.ts';
 import { createTurns, untilWon } from '../../turns.ts';
 import type { Categories } from '../categories/categories.ts';
-import { changeContent, changeTime, requireMatch, type Change, type Precondition } from '../edits.ts';
+import {
+  changeContent,
+  changeTime,
+  requireMatch,
+  requireSameLocation,
+  type Change,
+  type Precondition,
+} from '../edits.ts';
 import type { Locations } from '../locations/locations.ts';
 import { requireCategory, requireLocation } from '../references.ts';
 import type { Product } from './product.ts';
@@ -13,6 +20,9 @@ import type { ProductFilter, ProductStore } from './store.ts';
 
 /** What a caller decides about a product once it exists. */
 export type ProductContent = Pick<Product, 'categoryId' | 'name' | 'price' | 'tags' | 'modifiers' | 'active'>;
+
+/** Changes of a product. Its location can only be repeated. */
+export type ProductChange = Change<ProductContent & Pick<Product, 'locationId'>>;
 
 /** Products. Every method that takes an id throws `product-not-found`. */
 export interface Products {
@@ -30,9 +40,9 @@ export interface Products {
   /**
    * Changes a product, and in the same write announces it and its category; one that moves announces both categories.
    * A change that changes nothing writes and announces nothing.
-   * @throws {ProblemError} precondition-failed, unknown-category, edit-conflict, overloaded
+   * @throws {ProblemError} precondition-failed, location-fixed, unknown-category, edit-conflict, overloaded
    */
-  update(id: string, change: Change<ProductContent>, precondition: Precondition<Product>): Promise<Product>;
+  update(id: string, change: ProductChange, precondition: Precondition<Product>): Promise<Product>;
 }
 
 export interface ProductsOptions {
@@ -86,11 +96,12 @@ export function createProducts({
       return (await store.insert(product)) ? product : await get(id);
     },
 
-    update: (id, change, precondition) =>
+    update: (id, { locationId, ...change }, precondition) =>
       turns.take(id, () =>
         untilWon(async () => {
           const present = await get(id);
           requireMatch(present, precondition);
+          requireSameLocation(present, locationId);
           const content = changeContent(contentOf(present), change);
           if (content === undefined) return present;
           if (content.categoryId !== present.categoryId) {

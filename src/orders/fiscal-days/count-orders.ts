@@ -1,11 +1,8 @@
 import type { UncountedOrder } from '../store.ts';
 
-/** The orders that a fiscal day counts, and what they come to, in minor units. */
+/** The orders that a fiscal day counts, and the sum of their totals, in minor units. */
 export interface CountedOrders {
   readonly ids: readonly string[];
-  readonly subtotal: number;
-  readonly taxes: number;
-  readonly fees: number;
   readonly total: number;
 }
 
@@ -21,14 +18,11 @@ export async function countOrders(
   most: number = mostOrders,
 ): Promise<CountedOrders> {
   const ids: string[] = [];
-  const sums = { subtotal: 0, taxes: 0, fees: 0, total: 0 };
-  for await (const { id, subtotal, taxes, fees, total } of orders) {
-    if (ids.length === most || !Number.isSafeInteger(sums.total + total)) break;
+  let sum = 0;
+  for await (const { id, total } of orders) {
+    if (ids.length === most || !Number.isSafeInteger(sum + total)) break;
     ids.push(id);
-    sums.subtotal += subtotal;
-    sums.taxes += taxes;
-    sums.fees += fees;
-    sums.total += total;
+    sum += total;
   }
-  return { ids, ...sums };
+  return { ids, total: sum };
 }

@@ -5,15 +5,10 @@ export interface FiscalDay {
   readonly date: string;
   /** The orders that were created before this instant, and that no earlier fiscal day counted, are part of the day. */
   readonly cutAt: Date;
-  readonly closedAt: Date;
   readonly orderCount: number;
-  readonly subtotal: number;
-  readonly taxes: number;
-  readonly fees: number;
+  /** Sum of the orders' totals. */
   readonly total: number;
   readonly currency: string;
-  /** Counts the changes, from 1. */
-  readonly revision: number;
-  /** Ids of the last writes, newest last. */
-  readonly writes: readonly string[];
+  /** What closed it: a request, or the location's clock. */
+  readonly cause: 'call' | 'clock';
 }

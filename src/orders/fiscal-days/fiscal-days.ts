@@ -18,17 +18,17 @@ import type { Relay } from '../../events/outbox.ts';
 import type { OrderStore } from '../store.ts';
 import { countOrders } from './count-orders.ts';
 import type { FiscalDay } from './fiscal-day.ts';
-import type { FiscalDayStore } from './store.ts';
+import { fiscalDayId, type FiscalDayStore } from './store.ts';
 
 /** Fiscal days. Every method that takes a location's id throws `location-not-found`. */
 export interface FiscalDays {
   /**
-   * Closes the fiscal day of a date, and before it those days that ended and are not closed yet. A day that has not
-   * ended is closed early; orders placed from now on belong to the next.
-   * @param writeId names this close: repeated under the same name it is done once
-   * @throws {ProblemError} fiscal-day-not-begun, fiscal-day-closed
+   * Closes the fiscal day of a date unless it is closed, and before it those days that ended and are not closed yet. A
+   * day that has not ended is closed early; orders placed from now on belong to the next.
+   * @returns the day, whoever closed it
+   * @throws {ProblemError} fiscal-day-not-begun, fiscal-day-not-found for a day that was over before the location existed
    */
-  close(locationId: string, date: string, writeId: string): Promise<FiscalDay>;
+  close(locationId: string, date: string): Promise<FiscalDay>;
   /** @throws {ProblemError} fiscal-day-not-found for a day that is not closed */
   get(locationId: string, date: string): Promise<FiscalDay>;
   /** The latest first. */
@@ -46,6 +46,11 @@ export interface FiscalDaysOptions {
   readonly newId?: () => string;
 }
 
+interface Close {
+  readonly cutAt: Date;
+  readonly cause: FiscalDay['cause'];
+}
+
 /** How long after its end a day is closed by the clock, so that orders on their way are still in it, in milliseconds. */
 const graceMs = 2_000;
 /** Locations looked at together, and the days that one of them catches up before the others get their turn. */
@@ -61,29 +66,37 @@ export function createFiscalDays({
   newId = randomUUID,
 }: FiscalDaysOptions): FiscalDays {
   /** Closes the location's next day unless that has been done. @returns the location, moved on to the day after */
-  const closeNext = async (location: Location, cutAt: Date, writeId: string): Promise<Location> => {
+  const closeNext = async (location: Location, close: Close): Promise<Location> => {
     const { id, nextFiscalDay } = location;
-    const counted = await store.findCountedIds(id, nextFiscalDay.date);
-    if (counted === undefined) await insert(location, cutAt, writeId);
-    // Whoever inserted the day may have stopped before it marked the orders.
-    const ids = counted ?? (await store.findCountedIds(id, nextFiscalDay.date)) ?? [];
-    await orders.markCounted(ids);
-    return await locations.finishFiscalDay(id, nextFiscalDay.date);
+    const { date } = nextFiscalDay;
+    const stored = (): Promise<readonly string[] | undefined> => store.findCountedIds(id, date);
+    // Whoever inserted the day may have stopped before the orders were marked, so its list is marked by anyone.
+    const ids = (await stored()) ?? (await insert(location, close)) ?? (await stored());
+    if (ids === undefined) throw new Error(`fiscal day ${id}:${date} exists and cannot be read`);
+    await orders.markCounted(ids, date);
+    return await locations.finishFiscalDay(id, date);
   };
 
-  const insert = async (location: Location, cutAt: Date, writeId: string): Promise<void> => {
+  /** Inserts the location's next day. @returns the ids of the orders that it counts; `undefined` when someone was faster */
+  const insert = async (location: Location, { cutAt, cause }: Close): Promise<readonly string[] | undefined> => {
     const { id: locationId, name: locationName, currency, nextFiscalDay } = location;
-    const { ids, ...totals } = await orders.readUncounted(locationId, cutAt, (found) => countOrders(found));
     const { date } = nextFiscalDay;
-    const at = now();
+    const { ids, total } = await orders.readUncounted(locationId, cutAt, (found) => countOrders(found));
     const orderCount = ids.length;
-    const day = { locationId, date, cutAt, closedAt: at, orderCount, ...totals, currency, revision: 1, writes: [] };
-    const { total } = totals;
+    const day = { locationId, date, cutAt, orderCount, total, currency, cause };
     const event = fiscalDayEnded(
       { fiscalDay: date, orderCount, total, currency, locationName },
-      { eventId: newId(), locationId, at },
+      { eventId: newId(), locationId, at: now() },
     );
-    if (await store.insert(day, ids, [event], writeId)) relay.nudge('fiscal_days', `${locationId}:${date}`);
+    if (!(await store.insert(day, ids, [event]))) return undefined;
+    relay.nudge('fiscal_days', fiscalDayId(locationId, date));
+    return ids;
+  };
+
+  const find = async (locationId: string, date: string): Promise<FiscalDay> => {
+    const day = await store.find(locationId, date);
+    if (day !== undefined) return day;
+    throw new ProblemError('fiscal-day-not-found', { detail: `This location has no closed fiscal day ${date}.` });
   };
 
   /** Closes up to 31 days of a location that have ended. */
@@ -92,31 +105,28 @@ export function createFiscalDays({
     for (let day = 0; day < daysAtOnce; day += 1) {
       const { endsAt } = location.nextFiscalDay;
       if (endsAt.getTime() > now().getTime() - graceMs) return;
-      location = await closeNext(location, endsAt, newId());
+      location = await closeNext(location, { cutAt: endsAt, cause: 'clock' });
     }
   };
 
   return {
-    async close(locationId, date, writeId) {
+    async close(locationId, date) {
       let location = await locations.get(locationId);
       if (beginOfFiscalDay(date, location) > now()) throw notBegun(date, location);
-      while (location.nextFiscalDay.date <= date) {
-        const { nextFiscalDay } = location;
-        // A day that is closed early has all that was placed up to now, this millisecond included.
-        const cutAt = new Date(Math.min(nextFiscalDay.endsAt.getTime(), now().getTime() + 1));
-        location = await closeNext(location, cutAt, nextFiscalDay.date === date ? writeId : newId());
+      while (location.nextFiscalDay.date < date) {
+        const { endsAt } = location.nextFiscalDay;
+        location = await closeNext(location, { cutAt: endsAt, cause: 'clock' });
       }
-      const day = await store.find(locationId, date);
-      if (day?.writes.includes(writeId) === true) return day;
-      throw alreadyClosed(date, day);
+      if (location.nextFiscalDay.date === date) {
+        // A day that is closed early has all that was placed up to now, this millisecond included.
+        const cutAt = new Date(Math.min(location.nextFiscalDay.endsAt.getTime(), now().getTime() + 1));
+        await closeNext(location, { cutAt, cause: 'call' });
+      }
+      return await find(locationId, date);
     },
     async get(locationId, date) {
-      const day = await store.find(locationId, date);
-      if (day !== undefined) return day;
       await locations.get(locationId);
-      throw new ProblemError('fiscal-day-not-found', {
-        detail: `The fiscal day ${date} of this location is not closed.`,
-      });
+      return await find(locationId, date);
     },
     async list(locationId, limit, offset) {
       await locations.get(locationId);
@@ -140,12 +150,4 @@ function notBegun(date: string, { timezone }: Location): ProblemError {
     detail: `The fiscal day ${date} has not begun in the time zone ${timezone}.`,
     errors: [{ detail: 'has not begun', parameter: 'date' }],
   });
-}
-
-function alreadyClosed(date: string, day: FiscalDay | undefined): ProblemError {
-  const detail =
-    day === undefined
-      ? `The fiscal day ${date} was over before this location existed.`
-      : `The fiscal day ${date} was closed at ${day.closedAt.toISOString()}.`;
-  return new ProblemError('fiscal-day-closed', { detail });
 }

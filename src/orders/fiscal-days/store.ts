@@ -10,12 +10,7 @@ import { packIds, unpackIds } from './packed-ids.ts';
 /** Closed fiscal days in the database. Every method throws `database-unavailable` when it must. */
 export interface FiscalDayStore {
   /** Stores a fiscal day, the ids of the orders that it counts and its events. False when the day is closed already. */
-  insert(
-    day: FiscalDay,
-    countedIds: readonly string[],
-    events: readonly OutboxEntry[],
-    writeId: string,
-  ): Promise<boolean>;
+  insert(day: FiscalDay, countedIds: readonly string[], events: readonly OutboxEntry[]): Promise<boolean>;
   find(locationId: string, date: string): Promise<FiscalDay | undefined>;
   /** Ids of the orders that a closed day counts; `undefined` when the day is not closed. */
   findCountedIds(locationId: string, date: string): Promise<string[] | undefined>;
@@ -28,13 +23,10 @@ interface FiscalDayDocument extends StampedDocument, WithOutbox {
   location_id: string;
   date: string;
   cut_at: Date;
-  closed_at: Date;
   order_count: number;
-  subtotal: number;
-  taxes: number;
-  fees: number;
   total: number;
   currency: string;
+  cause: FiscalDay['cause'];
   /** Ids of the orders that the day counts, 16 bytes each. */
   counted: Binary;
 }
@@ -51,31 +43,28 @@ export function createFiscalDayStore(database: Database): FiscalDayStore {
   const shown = { projection: { counted: 0, outbox: 0 } } as const;
 
   return {
-    async insert(day, countedIds, events, writeId) {
+    async insert(day, countedIds, events) {
       const document = {
-        _id: idOf(day.locationId, day.date),
+        _id: fiscalDayId(day.locationId, day.date),
         location_id: day.locationId,
         date: day.date,
         cut_at: day.cutAt,
-        closed_at: day.closedAt,
         order_count: day.orderCount,
-        subtotal: day.subtotal,
-        taxes: day.taxes,
-        fees: day.fees,
         total: day.total,
         currency: day.currency,
+        cause: day.cause,
         counted: new Binary(packIds(countedIds)),
         outbox: toOutboxDocuments(events),
       };
-      return (await insertOnce(days, document, { writeId })).outcome === 'done';
+      return (await insertOnce(days, document)).outcome === 'done';
     },
     async find(locationId, date) {
-      const document = await read(() => days.findOne({ _id: idOf(locationId, date) }, shown));
+      const document = await read(() => days.findOne({ _id: fiscalDayId(locationId, date) }, shown));
       return document === null ? undefined : fromDocument(document);
     },
     async findCountedIds(locationId, date) {
       const options = { projection: { counted: 1 } };
-      const document = await read(() => days.findOne({ _id: idOf(locationId, date) }, options));
+      const document = await read(() => days.findOne({ _id: fiscalDayId(locationId, date) }, options));
       return document === null ? undefined : unpackIds(document.counted.value());
     },
     async list(locationId, limit, offset) {
@@ -89,7 +78,8 @@ export function createFiscalDayStore(database: Database): FiscalDayStore {
   };
 }
 
-function idOf(locationId: string, date: string): string {
+/** The id of a fiscal day's document. */
+export function fiscalDayId(locationId: string, date: string): string {
   return `${locationId}:${date}`;
 }
 
@@ -98,14 +88,9 @@ function fromDocument(document: Omit<FiscalDayDocument, 'counted' | 'outbox'>): 
     locationId: document.location_id,
     date: document.date,
     cutAt: document.cut_at,
-    closedAt: document.closed_at,
     orderCount: document.order_count,
-    subtotal: document.subtotal,
-    taxes: document.taxes,
-    fees: document.fees,
     total: document.total,
     currency: document.currency,
-    revision: document.revision,
-    writes: document.writes,
+    cause: document.cause,
   };
 }

@@ -1,0 +1,45 @@
+import type { components } from '../../../generated/types.ts';
+import type { OperationHandlers } from '../../http/operation.ts';
+import { nextPageLink } from '../../http/page.ts';
+import type { FiscalDay } from './fiscal-day.ts';
+import type { FiscalDays } from './fiscal-days.ts';
+
+type FiscalDayOperations = Pick<OperationHandlers, 'closeFiscalDay' | 'listFiscalDays' | 'getFiscalDay'>;
+
+/** The contract's operations on fiscal days. */
+export function fiscalDayOperations(fiscalDays: FiscalDays): FiscalDayOperations {
+  return {
+    async closeFiscalDay({ path: { id, date } }) {
+      return found(await fiscalDays.close(id, date));
+    },
+    async listFiscalDays({ path: { id }, query: { limit = 20, offset = 0 } }) {
+      const { days, total } = await fiscalDays.list(id, limit, offset);
+      const pagination = { total, limit, offset };
+      return {
+        status: 200,
+        headers: nextPageLink(`/v1/locations/${id}/fiscal-days`, pagination, days.length),
+        body: { data: days.map(represent), pagination },
+      };
+    },
+    async getFiscalDay({ path: { id, date } }) {
+      return found(await fiscalDays.get(id, date));
+    },
+  };
+}
+
+function found(day: FiscalDay): { status: 200; headers: { ETag: string }; body: ReturnType<typeof represent> } {
+  // A closed day never changes.
+  return { status: 200, headers: { ETag: `"${day.locationId}.${day.date}"` }, body: represent(day) };
+}
+
+function represent(day: FiscalDay): components['schemas']['FiscalDay'] {
+  return {
+    location_id: day.locationId,
+    date: day.date,
+    closed_at: day.cutAt.toISOString(),
+    order_count: day.orderCount,
+    total: day.total,
+    currency: day.currency,
+    cause: day.cause,
+  };
+}

@@ -1,0 +1,76 @@
+import { ifMatch } from '../http/conditional.ts';
+import type { OperationHandlers } from '../http/operation.ts';
+import { nextPageLink } from '../http/page.ts';
+import { fingerprintOf } from '../idempotency/idempotency.ts';
+import type { Order } from './order.ts';
+import type { Orders } from './orders.ts';
+import { orderTag, representOrder, representSummary } from './representation.ts';
+
+type OrderOperations = Pick<
+  OperationHandlers,
+  'createOrder' | 'listOrders' | 'getOrder' | 'completeOrder' | 'cancelOrder'
+>;
+
+const collectionPath = '/v1/orders';
+
+/** The contract's operations on orders. */
+export function orderOperations(orders: Orders): OrderOperations {
+  return {
+    async createOrder({ headers, body, context }) {
+      const request = {
+        locationId: body.location_id,
+        items: body.items.map(({ product_id, quantity, modifiers = [] }) => ({
+          productId: product_id,
+          quantity,
+          modifiers: modifiers.map((modifier) => ({ id: modifier.id, quantity: modifier.quantity ?? 1 })),
+        })),
+        spotId: body.spot_id,
+        note: body.note,
+        fingerprint: fingerprintOf(body),
+      };
+      const repeatable = headers['Idempotency-Key'] !== undefined;
+      const { order, replayed } = await orders.create(request, { id: context.resourceId, repeatable });
+      return {
+        status: 201,
+        headers: {
+          Location: `${collectionPath}/${order.id}`,
+          ETag: orderTag(order),
+          ...(replayed ? { 'Idempotency-Replayed': 'true' } : {}),
+        },
+        body: representOrder(order),
+      };
+    },
+    async listOrders({ query: { limit = 20, offset = 0, status, location_id, since, until } }) {
+      const filter = { status, locationId: location_id, since: toDate(since), until: toDate(until) };
+      const { orders: found, total } = await orders.list(filter, limit, offset);
+      const pagination = { total, limit, offset };
+      return {
+        status: 200,
+        headers: nextPageLink(collectionPath, pagination, found.length, { status, location_id, since, until }),
+        body: { data: found.map(representSummary), pagination },
+      };
+    },
+    async getOrder({ path }) {
+      return found(await orders.get(path.id));
+    },
+    async completeOrder({ path, headers, context }) {
+      return found(await orders.complete(path.id, matches(headers['If-Match']), `complete:${context.resourceId}`));
+    },
+    async cancelOrder({ path, headers, context }) {
+      return found(await orders.cancel(path.id, matches(headers['If-Match']), `cancel:${context.resourceId}`));
+    },
+  };
+}
+
+function found(order: Order): { status: 200; headers: { ETag: string }; body: ReturnType<typeof representOrder> } {
+  return { status: 200, headers: { ETag: orderTag(order) }, body: representOrder(order) };
+}
+
+function matches(field: string | undefined): (order: Order) => boolean {
+  return (order) => ifMatch(field, orderTag(order));
+}
+
+/** A date means its midnight in UTC, as ISO 8601 dates do in ECMAScript. */
+function toDate(moment: string | undefined): Date | undefined {
+  return moment === undefined ? undefined : new Date(moment);
+}

@@ -1,0 +1,110 @@
+import { describe, expect, it } from '@jest/globals';
+import type { Answer } from '../support/service.ts';
+import {
+  describeBodyAnswers,
+  describeCommonAnswers,
+  describeIdempotency,
+  locationBody,
+  problem,
+  setUp,
+  uuidForm,
+  type ValidCall,
+} from './harness.ts';
+
+const setup = setUp();
+const path = '/v1/locations';
+const post = (body: unknown): Promise<Answer> => setup.service.call('POST', path, { body });
+const valid = (): Promise<ValidCall> => Promise.resolve({ method: 'POST', path, body: locationBody() });
+
+describe('201', () => {
+  it('fills in what is left out', async () => {
+    const { status, body, headers } = await post(locationBody());
+    expect(status).toBe(201);
+    expect(body).toEqual({
+      id: expect.stringMatching(uuidForm),
+      name: 'Canal Café',
+      currency: 'EUR',
+      timezone: 'Europe/Amsterdam',
+      fiscal_day_end: '00:00',
+      tax_rate_bp: 0,
+      fee_rate_bp: 0,
+      zones: [],
+      created_at: body.created_at,
+      updated_at: body.created_at,
+    });
+    expect(headers['location']).toBe(`${path}/${body.id}`);
+    expect((await setup.service.call('GET', `${path}/${body.id}`)).body).toEqual(body);
+  });
+
+  it('makes the ids of zones and spots, and keeps those that are given', async () => {
+    const zone = '7c2d9e40-5b1f-4a38-8e67-d90c3f2a1b65';
+    const spot = 'a4f01c82-6e3d-4b79-b5d2-0c8e7f964a13';
+    const zones = [
+      { id: zone, name: 'Terrace', spots: [{ id: spot, name: 'Table 1' }, { name: 'Table 2' }] },
+      { name: 'Bar' },
+    ];
+    const { body } = await post(locationBody({ zones, fiscal_day_end: '04:00', tax_rate_bp: 900, fee_rate_bp: 250 }));
+    expect(body).toMatchObject({ fiscal_day_end: '04:00', tax_rate_bp: 900, fee_rate_bp: 250 });
+    expect(body.zones).toEqual([
+      {
+        id: zone,
+        name: 'Terrace',
+        spots: [
+          { id: spot, name: 'Table 1' },
+          { id: expect.stringMatching(uuidForm), name: 'Table 2' },
+        ],
+      },
+      { id: expect.stringMatching(uuidForm), name: 'Bar', spots: [] },
+    ]);
+  });
+});
+
+describe('400', () => {
+  it.each([
+    ['#/name', { name: '' }],
+    ['#/currency', { currency: 'eur' }],
+    ['#/timezone', { timezone: '+02:00' }],
+    ['#/fiscal_day_end', { fiscal_day_end: '24:00' }],
+    ['#/fiscal_day_end', { fiscal_day_end: '4:00' }],
+    ['#/tax_rate_bp', { tax_rate_bp: 10_001 }],
+    ['#/tax_rate_bp', { tax_rate_bp: 7.5 }],
+    ['#/fee_rate_bp', { fee_rate_bp: -1 }],
+    ['#/zones/0/name', { zones: [{}] }],
+    ['#/next_fiscal_day', { next_fiscal_day: '2026-01-01' }],
+  ])('names %s of %j', async (pointer, members) => {
+    const { status, body } = await post(locationBody(members));
+    expect(status).toBe(400);
+    expect(body.type).toBe(problem('invalid-request'));
+    expect((body.errors as { pointer: string }[]).map((error) => error.pointer)).toContain(pointer);
+  });
+
+  it('names zones and spots whose id comes twice', async () => {
+    const id = '7c2d9e40-5b1f-4a38-8e67-d90c3f2a1b65';
+    const spot = { id, name: 'Table' };
+    const zones = [
+      { id, name: 'One', spots: [spot] },
+      { id, name: 'Two', spots: [spot] },
+    ];
+    const { status, body } = await post(locationBody({ zones }));
+    expect(status).toBe(400);
+    const pointers = (body.errors as { pointer: string }[]).map((error) => error.pointer);
+    expect(pointers).toEqual(['#/zones/1/id', '#/zones/1/spots/0/id']);
+  });
+});
+
+describe('422', () => {
+  it.each([
+    ['unknown-currency', '#/currency', { currency: 'ZZZ' }],
+    ['unknown-timezone', '#/timezone', { timezone: 'Europe/Atlantis' }],
+  ])('says %s', async (type, pointer, members) => {
+    const { status, body } = await post(locationBody(members));
+    expect(status).toBe(422);
+    expect(body).toMatchObject({ type: problem(type), errors: [{ pointer }] });
+  });
+});
+
+describeIdempotency(setup, () =>
+  Promise.resolve({ path, body: locationBody(), other: locationBody({ name: 'Another' }) }),
+);
+describeBodyAnswers(setup, valid);
+describeCommonAnswers(setup, 'catalog:write', valid);
