@@ -1,0 +1,102 @@
+import type { EventType } from '../events/event.ts';
+import { headerRecord, secretRecord, type DisabledReason, type Integration } from './integration.ts';
+import type { SecretBox } from './secrets.ts';
+import type { IntegrationStore } from './store.ts';
+
+/** All that a delivery needs to know of its receiver. It holds secrets: never log it. */
+export interface Receiver {
+  readonly integrationId: string;
+  readonly settingsRevision: number;
+  readonly url: string;
+  readonly headers: readonly { readonly name: string; readonly value: string }[];
+  /** Empty without a secret; two while it is rotated, the one in force first. */
+  readonly secrets: readonly string[];
+  readonly isWarned: boolean;
+}
+
+/** A verdict of the delivery engine. It is void when an operator has changed the settings since they were read. */
+export interface Verdict {
+  readonly integrationId: string;
+  readonly settingsRevision: number;
+}
+
+/** What the delivery engine asks of integrations and tells them. Nothing is cached: what an operator changed counts at once. */
+export interface IntegrationDirectory {
+  /** Ids of the integrations that subscribe to each type, whatever their state. */
+  subscribers(types: ReadonlySet<EventType>): Promise<ReadonlyMap<EventType, readonly string[]>>;
+  find(ids: readonly string[]): Promise<Integration[]>;
+  /** @throws SecretUnreadableError when a key is missing: nothing may be sent unsigned or without its headers */
+  open(integration: Integration): Receiver;
+  /** Those of the ids that exist. */
+  existing(ids: readonly string[]): Promise<ReadonlySet<string>>;
+  /** Disables an active integration. @returns whether it is disabled by this verdict */
+  disable(verdict: Verdict & { readonly reason: DisabledReason; readonly at: Date }): Promise<boolean>;
+  /** Warns that an active integration is going to be disabled. @returns when it was warned; undefined when void */
+  warn(
+    verdict: Verdict & { readonly at: Date; readonly failingSince: Date; readonly disablesAt: Date },
+  ): Promise<boolean>;
+  /** Takes a warning back. */
+  clearWarning(verdict: Verdict): Promise<void>;
+}
+
+export function createIntegrationDirectory(store: IntegrationStore, secrets: SecretBox): IntegrationDirectory {
+  /** Changes an active integration unless an operator was there since. Other writes of the service are no obstacle. */
+  const change = async (
+    { integrationId, settingsRevision }: Verdict,
+    edit: (integration: Integration) => Integration | undefined,
+  ): Promise<boolean> => {
+    for (;;) {
+      const integration = await store.find(integrationId);
+      if (integration?.settingsRevision !== settingsRevision || integration.state !== 'active') return false;
+      const edited = edit(integration);
+      if (edited === undefined) return true;
+      if ((await store.replace(edited, 'service')) !== undefined) return true;
+    }
+  };
+
+  return {
+    async subscribers(types) {
+      const wanted = [...types].filter((type) => type !== 'TEST');
+      const byType = new Map<EventType, string[]>(wanted.map((type) => [type, []]));
+      if (wanted.length === 0) return byType;
+      for (const { integrationId, eventTypes } of await store.subscriptions(wanted)) {
+        for (const type of eventTypes) byType.get(type)?.push(integrationId);
+      }
+      return byType;
+    },
+    find: (ids) => store.findMany(ids),
+    open(integration) {
+      const { id, url, headers, secret, pendingSecret, settingsRevision, warning } = integration;
+      return {
+        integrationId: id,
+        settingsRevision,
+        url,
+        headers: headers.map(({ name, value }) => ({ name, value: secrets.open(value, headerRecord(id, name)) })),
+        secrets: [secret, pendingSecret].flatMap((sealed) =>
+          sealed === undefined ? [] : [secrets.open(sealed, secretRecord(id))],
+        ),
+        isWarned: warning !== undefined,
+      };
+    },
+    existing: (ids) => store.existing(ids),
+    disable: (verdict) =>
+      change(verdict, (integration) => ({
+        ...integration,
+        state: 'disabled',
+        disabled: { reason: verdict.reason, at: verdict.at },
+        warning: undefined,
+      })),
+    warn: (verdict) =>
+      change(verdict, (integration) => {
+        const { at, failingSince, disablesAt } = verdict;
+        return integration.warning === undefined
+          ? { ...integration, warning: { at, failingSince, disablesAt } }
+          : undefined;
+      }),
+    async clearWarning(verdict) {
+      await change(verdict, (integration) =>
+        integration.warning === undefined ? undefined : { ...integration, warning: undefined },
+      );
+    },
+  };
+}

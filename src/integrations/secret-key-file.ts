@@ -1,0 +1,73 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { link, mkdir, open, readFile, unlink } from 'node:fs/promises';
+import { join } from 'node:path';
+import { keyBytes } from './secrets.ts';
+
+/** The name of the file with the key, in base64. Whoever has it and the database has the secrets. */
+const fileName = 'secrets.key';
+
+/**
+ * Reads the key of a data folder; makes one that only this user can read (mode 0600) when there is none yet.
+ * Several processes may do so at once: all get the same key.
+ *
+ * @throws Error when the file holds no key
+ */
+export async function ensureSecretKey(dataDir: string): Promise<Buffer> {
+  const path = join(dataDir, fileName);
+  const existing = await readKey(path);
+  if (existing !== undefined) return existing;
+  await mkdir(dataDir, { recursive: true });
+  const temporary = `${path}.${randomUUID()}`;
+  const file = await open(temporary, 'wx', 0o600);
+  try {
+    await file.writeFile(`${randomBytes(keyBytes).toString('base64')}\n`);
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+  try {
+    // Fails where another process was first; a rename would replace its key.
+    await link(temporary, path);
+    await syncFolder(dataDir);
+  } catch (error) {
+    if (!hasCode(error, 'EEXIST')) throw error;
+  } finally {
+    await unlink(temporary);
+  }
+  const key = await readKey(path);
+  if (key === undefined) throw new Error(`${path} disappeared.`);
+  return key;
+}
+
+/** A key as configured: 32 bytes in base64, base64url or hex. Undefined when the text is something else. */
+export function parseSecretKey(text: string): Buffer | undefined {
+  const encoding = /^[0-9a-f]{64}$/i.test(text) ? 'hex' : /^[A-Za-z0-9+/_-]{43}=?$/.test(text) ? 'base64' : undefined;
+  return encoding === undefined ? undefined : Buffer.from(text, encoding);
+}
+
+async function readKey(path: string): Promise<Buffer | undefined> {
+  let text: string;
+  try {
+    text = await readFile(path, 'utf8');
+  } catch (error) {
+    if (hasCode(error, 'ENOENT')) return undefined;
+    throw error;
+  }
+  const key = parseSecretKey(text.trim());
+  if (key === undefined) throw new Error(`${path} does not hold a key of ${keyBytes} bytes in base64.`);
+  return key;
+}
+
+/** Makes the new name last through a power failure. */
+async function syncFolder(path: string): Promise<void> {
+  const folder = await open(path, 'r');
+  try {
+    await folder.sync();
+  } finally {
+    await folder.close();
+  }
+}
+
+function hasCode(error: unknown, code: string): boolean {
+  return error instanceof Error && 'code' in error && error.code === code;
+}

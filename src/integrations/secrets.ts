@@ -1,0 +1,74 @@
+import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:crypto';
+
+/** Encrypted text as it is stored: `v1.<key id>.<nonce, ciphertext and tag in base64url>`. */
+export type Sealed = string & { readonly sealed: unique symbol };
+
+/** Encrypts what is stored and must not be readable in the database or its dumps. */
+export interface SecretBox {
+  /** @param record what the text belongs to; the same name opens it */
+  seal(text: string, record: string): Sealed;
+  /** @throws SecretUnreadableError when the key is not at hand, or the text was changed or belongs to another record */
+  open(sealed: Sealed, record: string): string;
+}
+
+/** A stored secret cannot be decrypted. The message holds neither secret nor key. */
+export class SecretUnreadableError extends Error {
+  constructor(message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.name = 'SecretUnreadableError';
+  }
+}
+
+const algorithm = 'aes-256-gcm';
+/** NIST SP 800-38D recommends 96 bits. Random ones are safe for 2^32 texts under one key (section 8.3). */
+const nonceBytes = 12;
+const tagBytes = 16;
+/** Bytes of a key. */
+export const keyBytes = 32;
+
+/**
+ * Makes a box. Key id and record are authenticated with the text (associated data), so a sealed text cannot be moved
+ * to another record by someone who can write to the database.
+ *
+ * @param key seals and opens; 32 bytes
+ * @param previous keys that still open what they once sealed
+ */
+export function createSecretBox(key: Uint8Array, previous: readonly Uint8Array[] = []): SecretBox {
+  const current = keyId(key);
+  const keys = new Map([...previous, key].map((each) => [keyId(each), each]));
+  return {
+    seal(text, record) {
+      const nonce = randomBytes(nonceBytes);
+      const cipher = createCipheriv(algorithm, key, nonce, { authTagLength: tagBytes });
+      cipher.setAAD(associatedData(current, record));
+      const parts = [nonce, cipher.update(text, 'utf8'), cipher.final(), cipher.getAuthTag()];
+      return `v1.${current}.${Buffer.concat(parts).toString('base64url')}` as Sealed;
+    },
+    open(sealed, record) {
+      const [, id = '', encoded = ''] = /^v1\.([0-9a-f]{16})\.([\w-]+)$/.exec(sealed) ?? [];
+      const opener = keys.get(id);
+      if (opener === undefined) throw new SecretUnreadableError(`There is no key ${id} to open ${record} with.`);
+      const bytes = Buffer.from(encoded, 'base64url');
+      try {
+        const decipher = createDecipheriv(algorithm, opener, bytes.subarray(0, nonceBytes), {
+          authTagLength: tagBytes,
+        });
+        decipher.setAAD(associatedData(id, record));
+        decipher.setAuthTag(bytes.subarray(-tagBytes));
+        return decipher.update(bytes.subarray(nonceBytes, -tagBytes), undefined, 'utf8') + decipher.final('utf8');
+      } catch (cause) {
+        throw new SecretUnreadableError(`${record} was changed or belongs to another record.`, { cause });
+      }
+    },
+  };
+}
+
+/** Names a key without saying anything about it: the first 8 bytes of its SHA-256, in hex. */
+export function keyId(key: Uint8Array): string {
+  if (key.length !== keyBytes) throw new RangeError(`A key has ${keyBytes} bytes.`);
+  return createHash('sha256').update('prompt-gateway key id').update(key).digest('hex').slice(0, 16);
+}
+
+function associatedData(id: string, record: string): Buffer {
+  return Buffer.from(`v1\n${id}\n${record}`);
+}

@@ -1,0 +1,49 @@
+/** Collects single pieces of work into batches. */
+export interface Batcher<Item> {
+  /** Resolves when the batch that the item went into is done. */
+  add(item: Item): Promise<void>;
+  /** Items that are not done. */
+  readonly size: number;
+  /** Resolves when nothing is left. */
+  idle(): Promise<void>;
+}
+
+/**
+ * While one batch is being worked on the next one gathers (group commit): alone an item waits for nothing, and under
+ * load batches grow until they keep up.
+ *
+ * @param work does a batch; it has to deal with its failures itself
+ */
+export function createBatcher<Item>(work: (batch: readonly Item[]) => Promise<void>, largest: number): Batcher<Item> {
+  let waiting: { item: Item; resolve: () => void }[] = [];
+  let size = 0;
+  let running: Promise<void> | undefined;
+
+  const run = async (): Promise<void> => {
+    while (waiting.length > 0) {
+      const batch = waiting.slice(0, largest);
+      waiting = waiting.slice(largest);
+      await work(batch.map(({ item }) => item));
+      size -= batch.length;
+      for (const { resolve } of batch) resolve();
+    }
+    running = undefined;
+  };
+
+  return {
+    add(item) {
+      size += 1;
+      return new Promise((resolve) => {
+        waiting.push({ item, resolve });
+        // After the present turn of the event loop, so that items added together go together.
+        running ??= new Promise<void>((next) => setImmediate(next)).then(run);
+      });
+    },
+    get size() {
+      return size;
+    },
+    async idle() {
+      while (running !== undefined) await running;
+    },
+  };
+}

@@ -1,0 +1,65 @@
+import type { EventType } from '../../events/event.ts';
+import type { SendError } from '../sending/failure-words.ts';
+
+/**
+ * `pending`: to be sent, now or later, or held. `delivered`: the receiver answered 2xx. `failed`: the last try failed.
+ * `expired`: the integration was not active for so long that it was dropped.
+ */
+export type DeliveryStatus = 'pending' | 'delivered' | 'failed' | 'expired';
+
+/** One event on its way to one integration. */
+export interface Delivery {
+  /** `<event id>:<integration id>`, and for a replay `:<replay id>` after it. */
+  readonly id: string;
+  readonly eventId: string;
+  readonly eventType: EventType;
+  readonly integrationId: string;
+  readonly replayId: string | undefined;
+  readonly targetUuid: string | undefined;
+  readonly status: DeliveryStatus;
+  /** Tries begun. One that a crash cut off counts here, but uses up nothing of the schedule. */
+  readonly tries: number;
+  /** Tries that failed. */
+  readonly failures: number;
+  readonly eventCreatedAt: Date;
+  readonly createdAt: Date;
+  /** When it is due to be tried again; undefined before the first try, and when it is finished. */
+  readonly nextTryAt: Date | undefined;
+  readonly finishedAt: Date | undefined;
+}
+
+/** A delivery together with what is sent. */
+export interface DeliveryWithBody extends Delivery {
+  readonly body: Uint8Array;
+}
+
+/** What a new delivery is made of. */
+export interface NewDelivery {
+  readonly eventId: string;
+  readonly eventType: EventType;
+  readonly integrationId: string;
+  readonly replayId?: string | undefined;
+  readonly targetUuid: string | undefined;
+  readonly eventCreatedAt: Date;
+  readonly body: Uint8Array;
+}
+
+/** The record of one try. */
+export interface Attempt {
+  readonly deliveryId: string;
+  /** The number of the try, from 1. */
+  readonly number: number;
+  readonly at: Date;
+  readonly milliseconds: number;
+  /** Of the HTTP response; undefined when there was none. */
+  readonly status: number | undefined;
+  readonly error: SendError | undefined;
+  /** The first 16 KiB of the response's body. */
+  readonly response: Uint8Array;
+  readonly responseCut: boolean;
+}
+
+/** The same for the same event, integration and replay, so that making a delivery twice makes one. */
+export function deliveryId({ eventId, integrationId, replayId }: Omit<NewDelivery, 'body'>): string {
+  return `${eventId}:${integrationId}${replayId === undefined ? '' : `:${replayId}`}`;
+}

@@ -1,0 +1,86 @@
+import type { EventType } from '../../events/event.ts';
+import type { SendError } from '../sending/failure-words.ts';
+import type { Attempt, Delivery, DeliveryStatus } from './delivery.ts';
+
+/** A document of the collection `deliveries`. */
+export interface DeliveryDocument {
+  _id: string;
+  event_id: string;
+  event_type: EventType;
+  integration_id: string;
+  replay_id?: string;
+  target_uuid?: string;
+  event_created_at: Date;
+  created_at: Date;
+  body: { buffer: Uint8Array };
+  status: DeliveryStatus;
+  /** When it is due; only while pending. A day before `created_at` until the first try failed. */
+  next_attempt_at?: Date;
+  /** Fencing: whoever reads the delivery to send it stamps it, and only over a smaller stamp. */
+  stamp: number;
+  tries: number;
+  failures: number;
+  finished_at?: Date;
+  expires_at?: Date;
+}
+
+/** A document of the collection `attempts`, under `<delivery id>/<stamp>`: in the order of its tries. */
+export interface AttemptDocument {
+  _id: string;
+  number: number;
+  at: Date;
+  milliseconds: number;
+  status?: number;
+  error?: SendError;
+  response: { buffer: Uint8Array };
+  response_cut: boolean;
+  expires_at: Date;
+}
+
+/**
+ * A first try is due at once by the clock of any process, be it a day slow; among themselves the earlier made go first.
+ */
+export function firstDue(createdAt: Date): Date {
+  return new Date(createdAt.getTime() - 86_400_000);
+}
+
+export function fromDeliveryDocument(document: Omit<DeliveryDocument, 'body'>): Delivery {
+  const { status, failures, next_attempt_at } = document;
+  return {
+    id: document._id,
+    eventId: document.event_id,
+    eventType: document.event_type,
+    integrationId: document.integration_id,
+    replayId: document.replay_id,
+    targetUuid: document.target_uuid,
+    status,
+    tries: document.tries,
+    failures,
+    eventCreatedAt: document.event_created_at,
+    createdAt: document.created_at,
+    nextTryAt: status === 'pending' && failures > 0 ? next_attempt_at : undefined,
+    finishedAt: document.finished_at,
+  };
+}
+
+export function attemptId(deliveryId: string, stamp: number): string {
+  return `${deliveryId}/${String(stamp).padStart(16, '0')}`;
+}
+
+/** The ids of all attempts of a delivery. */
+export function attemptIds(deliveryId: string): { $gt: string; $lt: string } {
+  return { $gt: `${deliveryId}/`, $lt: `${deliveryId}0` };
+}
+
+export function fromAttemptDocument(document: AttemptDocument): Attempt {
+  return {
+    deliveryId: document._id.slice(0, document._id.lastIndexOf('/')),
+    number: document.number,
+    at: document.at,
+    milliseconds: document.milliseconds,
+    status: document.status,
+    error: document.error,
+    response: document.response.buffer,
+    responseCut: document.response_cut,
+  };
+}

@@ -1,0 +1,29 @@
+import type { WebhookTiming } from '../timing.ts';
+
+/** What is known of a try that failed. */
+export interface FailedTry {
+  /** Tries of the delivery that failed before this one. */
+  readonly failuresBefore: number;
+  /** Milliseconds that the receiver asked to wait. */
+  readonly retryAfter: number | undefined;
+}
+
+/**
+ * When to try again.
+ *
+ * @param random a number from 0 up to 1
+ * @returns milliseconds from now; undefined when that was the last try
+ */
+export function nextTryIn(
+  { failuresBefore, retryAfter }: FailedTry,
+  { schedule, jitter, longestRetryAfter }: Pick<WebhookTiming, 'schedule' | 'jitter' | 'longestRetryAfter'>,
+  random: number,
+): number | undefined {
+  const wait = schedule[failuresBefore + 1];
+  if (wait === undefined) return undefined;
+  const spread = Math.round(wait * (1 + jitter * (2 * random - 1)));
+  // Spread too: receivers tell the same time to everyone, who would all come back at once.
+  const asked = Math.min(retryAfter ?? 0, longestRetryAfter);
+  const askedSpread = Math.min(Math.round(asked * (1 + (jitter / 2) * random)), longestRetryAfter);
+  return Math.max(spread, askedSpread);
+}

@@ -1,0 +1,67 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { createBatcher } from '../batcher.ts';
+import type { WebhookLog } from '../observer.ts';
+import type { Clock, WebhookTiming } from '../timing.ts';
+import type { Attempt } from './delivery.ts';
+import type { DeliveryStore, FailureSettlement } from './store.ts';
+
+/** What came of a try, to be written. */
+export type Settlement = { readonly attempt: Attempt & { readonly stamp: number } } & (
+  { readonly outcome: 'delivered' } | { readonly outcome: 'failed'; readonly failure: FailureSettlement }
+);
+
+/** Writes what came of tries, many at once. */
+export interface Settlements {
+  /** Resolves when it is written, however long the database is away; or when it was given up. */
+  add(settlement: Settlement): Promise<void>;
+  /** Waits for what is being written. After `abandon` nothing is tried again: unwritten tries are made again by others. */
+  idle(): Promise<void>;
+  abandon(): void;
+}
+
+const largestBatch = 500;
+const pauseMs = 250;
+
+export function createSettlements(
+  store: DeliveryStore,
+  { retention }: Pick<WebhookTiming, 'retention'>,
+  clock: Clock,
+  log: WebhookLog,
+): Settlements {
+  let abandoned = false;
+
+  const write = async (batch: readonly Settlement[]): Promise<void> => {
+    const at = clock.now();
+    const expiresAt = new Date(at.getTime() + retention);
+    const delivered = batch.flatMap(({ outcome, attempt }) => (outcome === 'delivered' ? [attempt.deliveryId] : []));
+    const failed = batch.flatMap((settlement) => (settlement.outcome === 'failed' ? [settlement.failure] : []));
+    const attempts = batch.map(({ attempt }) => attempt);
+    await Promise.all([
+      // A delivery is kept from when it is finished; its schedule may begin four days earlier.
+      store.recordAttempts(attempts, new Date(expiresAt.getTime() + 5 * 86_400_000)),
+      ...(delivered.length === 0 ? [] : [store.settleDelivered(delivered, at, expiresAt)]),
+      ...(failed.length === 0 ? [] : [store.settleFailed(failed, at, expiresAt)]),
+    ]);
+  };
+
+  const batcher = createBatcher<Settlement>(async (batch) => {
+    for (;;) {
+      try {
+        await write(batch);
+        return;
+      } catch (error) {
+        log.warn({ error, deliveries: batch.length }, 'results of deliveries cannot be written yet');
+        if (abandoned) return;
+        await sleep(pauseMs);
+      }
+    }
+  }, largestBatch);
+
+  return {
+    add: (settlement) => batcher.add(settlement),
+    idle: () => batcher.idle(),
+    abandon() {
+      abandoned = true;
+    },
+  };
+}

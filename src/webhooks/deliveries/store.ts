@@ -1,0 +1,303 @@
+import { Binary, type AnyBulkWriteOperation, type Collection, type Filter } from 'mongodb';
+import { insertMissing } from '../../db/bulk-writes.ts';
+import type { Database } from '../../db/client.ts';
+import type { CollectionIndexes } from '../../db/indexes.ts';
+import { read, writeIdempotently } from '../../db/writes.ts';
+import type { EventType } from '../../events/event.ts';
+import type { Attempt, Delivery, DeliveryStatus, DeliveryWithBody, NewDelivery } from './delivery.ts';
+import { deliveryId } from './delivery.ts';
+import {
+  attemptId,
+  attemptIds,
+  firstDue,
+  fromAttemptDocument,
+  fromDeliveryDocument,
+  type AttemptDocument,
+  type DeliveryDocument,
+} from './documents.ts';
+
+/** A failed try as it is settled. */
+export interface FailureSettlement {
+  readonly deliveryId: string;
+  /** The stamp that the delivery must still bear, or the failure is void. */
+  readonly stamp: number;
+  readonly failuresBefore: number;
+  /** Undefined after the last try. */
+  readonly nextTryAt: Date | undefined;
+}
+
+export interface DeliveryFilter {
+  readonly integrationId: string;
+  readonly status?: DeliveryStatus | undefined;
+  readonly eventType?: EventType | undefined;
+  /** `createdAt` from, inclusive. */
+  readonly since?: Date | undefined;
+  /** `createdAt` up to, exclusive. */
+  readonly until?: Date | undefined;
+}
+
+/** The earliest pending delivery of an integration. */
+export interface DueIntegration {
+  readonly integrationId: string;
+  readonly nextTryAt: Date;
+}
+
+export interface DeliveryStore {
+  /** Makes the deliveries that do not exist yet, due at once. */
+  insertMissing(deliveries: readonly NewDelivery[], createdAt: Date): Promise<void>;
+  /** Deliveries of an integration that are due, the longest due first. */
+  due(integrationId: string, now: Date, limit: number, except: readonly string[]): Promise<DeliveryWithBody[]>;
+  /**
+   * Marks pending deliveries as being tried, and counts the try; over smaller stamps only. A stamp is used once.
+   * @returns those that bear the stamp now
+   */
+  stamp(ids: readonly string[], stamp: number): Promise<ReadonlySet<string>>;
+  /** Records tries. Recording one again changes nothing. */
+  recordAttempts(attempts: readonly (Attempt & { readonly stamp: number })[], expiresAt: Date): Promise<void>;
+  /** Settles deliveries as delivered, whoever else has tried them meanwhile: the receiver has the event. */
+  settleDelivered(ids: readonly string[], at: Date, expiresAt: Date): Promise<void>;
+  /** Settles failed tries of deliveries that still bear their stamp. */
+  settleFailed(failures: readonly FailureSettlement[], at: Date, expiresAt: Date): Promise<void>;
+
+  /** Integrations with pending deliveries, in the order of their ids, from after the given one. */
+  pendingIntegrations(after: string, limit: number): Promise<DueIntegration[]>;
+  find(id: string): Promise<DeliveryWithBody | undefined>;
+  /** Newest first. */
+  list(filter: DeliveryFilter, limit: number, offset: number): Promise<{ deliveries: Delivery[]; total: number }>;
+  /** All recorded tries of a delivery, the first one first. */
+  attempts(deliveryId: string): Promise<Attempt[]>;
+  /** Drops what an integration has been owed since before a time. @returns how many */
+  expire(integrationId: string, dueBefore: Date, at: Date, expiresAt: Date): Promise<number>;
+  /** Integrations that have any deliveries, in the order of their ids, from after the given one. */
+  integrationIds(after: string, limit: number): Promise<string[]>;
+  /** Removes some deliveries of an integration, with their attempts. False when none were left. */
+  removeSomeOf(integrationId: string): Promise<boolean>;
+}
+
+export const deliveryIndexes: readonly CollectionIndexes[] = [
+  {
+    collection: 'deliveries',
+    indexes: [
+      {
+        key: { status: 1, integration_id: 1, next_attempt_at: 1, _id: 1 },
+        name: 'status_1_integration_id_1_next_attempt_at_1__id_1',
+      },
+      { key: { integration_id: 1, created_at: -1, _id: 1 }, name: 'integration_id_1_created_at_-1__id_1' },
+      { key: { expires_at: 1 }, name: 'expires_at_1', expireAfterSeconds: 0 },
+    ],
+  },
+  {
+    collection: 'attempts',
+    indexes: [{ key: { expires_at: 1 }, name: 'expires_at_1', expireAfterSeconds: 0 }],
+  },
+];
+
+/** Documents that one command removes, so that none takes long. */
+const removedAtOnce = 500;
+
+export function createDeliveryStore(database: Database): DeliveryStore {
+  const deliveries: Collection<DeliveryDocument> = database.db.collection('deliveries');
+  const attempts: Collection<AttemptDocument> = database.db.collection('attempts');
+
+  return {
+    async insertMissing(added, createdAt) {
+      const documents = added.map((delivery): DeliveryDocument => {
+        const { replayId, targetUuid } = delivery;
+        return {
+          _id: deliveryId(delivery),
+          event_id: delivery.eventId,
+          event_type: delivery.eventType,
+          integration_id: delivery.integrationId,
+          ...(replayId === undefined ? {} : { replay_id: replayId }),
+          ...(targetUuid === undefined ? {} : { target_uuid: targetUuid }),
+          event_created_at: delivery.eventCreatedAt,
+          created_at: createdAt,
+          body: new Binary(delivery.body),
+          status: 'pending',
+          next_attempt_at: firstDue(createdAt),
+          stamp: 0,
+          tries: 0,
+          failures: 0,
+        };
+      });
+      await insertMissing(deliveries, documents);
+    },
+    async due(integrationId, now, limit, except) {
+      const filter: Filter<DeliveryDocument> = {
+        status: 'pending',
+        integration_id: integrationId,
+        next_attempt_at: { $lte: now },
+        ...(except.length === 0 ? {} : { _id: { $nin: [...except] } }),
+      };
+      const found = await read(() => deliveries.find(filter).sort({ next_attempt_at: 1 }).limit(limit).toArray());
+      return found.map((document) => ({ ...fromDeliveryDocument(document), body: document.body.buffer }));
+    },
+    async stamp(ids, stamp) {
+      const filter: Filter<DeliveryDocument> = { _id: { $in: [...ids] }, status: 'pending', stamp: { $lt: stamp } };
+      const { matchedCount } = await writeIdempotently(() =>
+        deliveries.updateMany(filter, { $set: { stamp }, $inc: { tries: 1 } }),
+      );
+      if (matchedCount === ids.length) return new Set(ids);
+      // Others were there, or an own attempt whose answer was lost.
+      const bearing = { _id: { $in: [...ids] }, stamp };
+      const found = await read(() => deliveries.find(bearing, { projection: { _id: 1 } }).toArray());
+      return new Set(found.map(({ _id }) => _id));
+    },
+    async recordAttempts(records, expiresAt) {
+      const documents = records.map((record): AttemptDocument => ({
+        _id: attemptId(record.deliveryId, record.stamp),
+        number: record.number,
+        at: record.at,
+        milliseconds: record.milliseconds,
+        ...(record.status === undefined ? {} : { status: record.status }),
+        ...(record.error === undefined ? {} : { error: record.error }),
+        response: new Binary(record.response),
+        response_cut: record.responseCut,
+        expires_at: expiresAt,
+      }));
+      await insertMissing(attempts, documents);
+    },
+    async settleDelivered(ids, at, expiresAt) {
+      await writeIdempotently(() =>
+        deliveries.updateMany(
+          { _id: { $in: [...ids] } },
+          {
+            $set: { status: 'delivered', finished_at: at, expires_at: expiresAt },
+            $unset: { next_attempt_at: '' },
+          },
+        ),
+      );
+    },
+    async settleFailed(failures, at, expiresAt) {
+      const operations = [...groupAlike(failures).values()].map((alike): AnyBulkWriteOperation<DeliveryDocument> => {
+        const [{ stamp, failuresBefore, nextTryAt }] = alike;
+        return {
+          updateMany: {
+            filter: {
+              _id: { $in: alike.map(({ deliveryId: id }) => id) },
+              status: 'pending',
+              stamp,
+              // So that a repetition changes nothing.
+              failures: failuresBefore,
+            },
+            update: {
+              $inc: { failures: 1 },
+              ...(nextTryAt === undefined
+                ? {
+                    $set: { status: 'failed', finished_at: at, expires_at: expiresAt },
+                    $unset: { next_attempt_at: '' },
+                  }
+                : { $set: { next_attempt_at: nextTryAt } }),
+            },
+          },
+        };
+      });
+      await writeIdempotently(() => deliveries.bulkWrite(operations, { ordered: false }));
+    },
+
+    async pendingIntegrations(after, limit) {
+      const due: DueIntegration[] = [];
+      // One look-up in the index for each integration, however many deliveries wait for it.
+      for (let last = after; due.length < limit;) {
+        const later: Filter<DeliveryDocument> = { status: 'pending', integration_id: { $gt: last } };
+        const next = await read(() =>
+          deliveries.findOne(later, {
+            sort: { integration_id: 1, next_attempt_at: 1 },
+            projection: { integration_id: 1, next_attempt_at: 1 },
+          }),
+        );
+        if (next === null) break;
+        last = next.integration_id;
+        due.push({ integrationId: last, nextTryAt: next.next_attempt_at ?? new Date(0) });
+      }
+      return due;
+    },
+    async find(id) {
+      const document = await read(() => deliveries.findOne({ _id: id }));
+      return document === null ? undefined : { ...fromDeliveryDocument(document), body: document.body.buffer };
+    },
+    async list({ integrationId, status, eventType, since, until }, limit, offset) {
+      const filter: Filter<DeliveryDocument> = {
+        integration_id: integrationId,
+        ...(since === undefined && until === undefined
+          ? {}
+          : {
+              created_at: {
+                ...(since === undefined ? {} : { $gte: since }),
+                ...(until === undefined ? {} : { $lt: until }),
+              },
+            }),
+        ...(status === undefined ? {} : { status }),
+        ...(eventType === undefined ? {} : { event_type: eventType }),
+      };
+      const [page, total] = await Promise.all([
+        read(() =>
+          deliveries
+            .find(filter, { projection: { body: 0 } })
+            .sort({ created_at: -1, _id: 1 })
+            .skip(offset)
+            .limit(limit)
+            .toArray(),
+        ),
+        read(() => deliveries.countDocuments(filter)),
+      ]);
+      return { deliveries: page.map(fromDeliveryDocument), total };
+    },
+    async attempts(id) {
+      const found = await read(() =>
+        attempts
+          .find({ _id: attemptIds(id) })
+          .sort({ _id: 1 })
+          .toArray(),
+      );
+      return found.map(fromAttemptDocument);
+    },
+    async expire(integrationId, dueBefore, at, expiresAt) {
+      const filter: Filter<DeliveryDocument> = {
+        status: 'pending',
+        integration_id: integrationId,
+        next_attempt_at: { $lt: dueBefore },
+      };
+      const { modifiedCount } = await writeIdempotently(() =>
+        deliveries.updateMany(filter, {
+          $set: { status: 'expired', finished_at: at, expires_at: expiresAt },
+          $unset: { next_attempt_at: '' },
+        }),
+      );
+      return modifiedCount;
+    },
+    async integrationIds(after, limit) {
+      const ids: string[] = [];
+      for (let last = after; ids.length < limit;) {
+        const later: Filter<DeliveryDocument> = { integration_id: { $gt: last } };
+        const options = { sort: { integration_id: 1, created_at: -1 }, projection: { integration_id: 1 } } as const;
+        const next = await read(() => deliveries.findOne(later, options));
+        if (next === null) break;
+        last = next.integration_id;
+        ids.push(last);
+      }
+      return ids;
+    },
+    async removeSomeOf(integrationId) {
+      const options = { projection: { _id: 1 }, limit: removedAtOnce };
+      const found = await read(() => deliveries.find({ integration_id: integrationId }, options).toArray());
+      if (found.length === 0) return false;
+      const ids = found.map(({ _id }) => _id);
+      for (const id of ids) await writeIdempotently(() => attempts.deleteMany({ _id: attemptIds(id) }));
+      await writeIdempotently(() => deliveries.deleteMany({ _id: { $in: ids } }));
+      return true;
+    },
+  };
+}
+
+/** Failures that are settled by the same change: one command for each group instead of one for each delivery. */
+function groupAlike(failures: readonly FailureSettlement[]): Map<string, [FailureSettlement, ...FailureSettlement[]]> {
+  const groups = new Map<string, [FailureSettlement, ...FailureSettlement[]]>();
+  for (const failure of failures) {
+    const key = `${failure.stamp} ${failure.failuresBefore} ${failure.nextTryAt?.getTime() ?? 'last'}`;
+    const group = groups.get(key);
+    if (group === undefined) groups.set(key, [failure]);
+    else group.push(failure);
+  }
+  return groups;
+}

@@ -1,0 +1,250 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { IntegrationDirectory } from '../integrations/directory.ts';
+import type { DeliveryStore } from './deliveries/store.ts';
+import type { Settlements } from './deliveries/settlements.ts';
+import { waitOf } from './lanes/health.ts';
+import { runLane, type LaneDependencies, type RunningLane } from './lanes/lane.ts';
+import { createLaneWatch } from './lanes/lease.ts';
+import type { Lane, LaneStore } from './lanes/store.ts';
+import type { WebhookLog, WebhookObserver } from './observer.ts';
+import type { ReplayWorker } from './replays/replays.ts';
+import type { Sender } from './sending/sender.ts';
+import type { Clock, WebhookLimits, WebhookTiming } from './timing.ts';
+
+/** Sends deliveries, side by side with any number of other processes. */
+export interface WebhookEngine {
+  start(): void;
+  /** Lets requests under way finish, at most so many milliseconds, and gives the lanes up. */
+  stop(timeoutMs: number): Promise<void>;
+  /** An operator changed an integration's settings or wants something sent to it: look at it now. */
+  nudge(integrationId: string): void;
+  /** There is something to send to an integration, unless it is being left alone. */
+  wake(integrationId: string): void;
+}
+
+export interface EngineDependencies {
+  readonly lanes: LaneStore;
+  readonly deliveries: DeliveryStore;
+  readonly integrations: IntegrationDirectory;
+  readonly settlements: Settlements;
+  readonly sender: Sender;
+  readonly replays: ReplayWorker;
+  readonly version: string;
+  readonly timing: WebhookTiming;
+  readonly limits: Pick<WebhookLimits, 'perReceiver' | 'inAll'>;
+  readonly clock: Clock;
+  readonly random: () => number;
+  readonly log: WebhookLog;
+  readonly observer: WebhookObserver;
+}
+
+/** Integrations that one poll looks up; the next one goes on where it ended. */
+const polledAtOnce = 64;
+/** Milliseconds after which a lane that another process holds is looked at once more. */
+const contestedMs = 300;
+
+export function createEngine(dependencies: EngineDependencies): WebhookEngine {
+  const { lanes, deliveries, integrations, settlements, sender, replays, timing, limits, clock, log, observer } =
+    dependencies;
+  /** Unique to this run of this process. */
+  const holder = randomUUID();
+  const watch = createLaneWatch(timing.lease, () => clock.monotonic());
+  const running = new Map<string, RunningLane>();
+  /** Until when, on the monotonic clock, looking at a lane is pointless. */
+  const notBefore = new Map<string, number>();
+  /** Integrations that may have running replays. */
+  const replaying = new Set<string>();
+  const rechecking = new Set<string>();
+  let wanted = new Set<string>();
+  let considering: Promise<void> | undefined;
+  let pollCursor = '';
+  let stopped = false;
+  const timers = new Set<NodeJS.Timeout>();
+  const work = new Set<Promise<void>>();
+
+  const laneDependencies: LaneDependencies = {
+    ...dependencies,
+    share: () => Math.max(1, Math.min(limits.perReceiver, Math.floor(limits.inAll / running.size))),
+    async continueReplays(integrationId) {
+      if (!replaying.delete(integrationId)) return false;
+      const mayBeMore = await replays.continue(integrationId);
+      if (mayBeMore) replaying.add(integrationId);
+      return mayBeMore;
+    },
+  };
+
+  /** Takes what lanes of these integrations can be taken, and sends what is due in them. */
+  const consider = async (ids: readonly string[]): Promise<void> => {
+    const now = clock.monotonic();
+    const candidates = ids.filter((id) => !running.has(id) && (notBefore.get(id) ?? 0) <= now);
+    if (candidates.length === 0) return;
+    const [seen, found] = await Promise.all([lanes.find(candidates), integrations.find(candidates)]);
+    const known = new Map(found.map((integration) => [integration.id, integration]));
+    await Promise.all(
+      candidates.map(async (id) => {
+        const integration = known.get(id);
+        if (integration?.state !== 'active') {
+          leaveAlone(id, timing.inactive);
+          return;
+        }
+        const lane = underSettings(seen.get(id), integration.settingsRevision);
+        const wait = lane?.health === undefined ? 0 : waitOf(lane.health, clock.now(), timing.breaker.longestOpen);
+        if (wait > 0) leaveAlone(id, wait);
+        else if (lane === undefined || watch.mayTake(lane)) await take(id, lane);
+        else recheck(id);
+      }),
+    );
+  };
+
+  const take = async (id: string, seen: Lane | undefined): Promise<void> => {
+    const leaseEnd = clock.monotonic() + timing.lease;
+    const lane = await lanes.take(id, seen, holder);
+    if (lane === undefined) return;
+    if (stopped) {
+      await lanes.release(id, lane.token, undefined);
+      return;
+    }
+    const runningLane = runLane(lane, leaseEnd, laneDependencies);
+    running.set(id, runningLane);
+    observer.lanesHeld(running.size);
+    background(
+      runningLane.ended.then(({ lookAgainIn, wasWoken }) => {
+        running.delete(id);
+        observer.lanesHeld(running.size);
+        if (lookAgainIn > 0) leaveAlone(id, lookAgainIn);
+        else if (wasWoken) want(id);
+      }),
+    );
+  };
+
+  /** Bounded, because another process may have been told of what changes the picture. */
+  const leaveAlone = (id: string, milliseconds: number): void => {
+    notBefore.set(id, clock.monotonic() + Math.min(milliseconds, timing.inactive));
+  };
+
+  /** Looks once more at a lane that another process holds: it may have been given up before it saw what is due now. */
+  const recheck = (id: string): void => {
+    if (rechecking.has(id)) return;
+    rechecking.add(id);
+    later(contestedMs, () => {
+      background(
+        deliveries
+          .due(id, clock.now(), 1, [])
+          .then((due) => (due.length > 0 ? consider([id]) : undefined))
+          .finally(() => rechecking.delete(id)),
+      );
+    });
+  };
+
+  const want = (id: string): void => {
+    if (stopped) return;
+    const lane = running.get(id);
+    if (lane !== undefined) {
+      lane.wake();
+      return;
+    }
+    wanted.add(id);
+    considering ??= considerWanted();
+  };
+
+  /** Nudges that come while some are worked on are worked on together after them. */
+  const considerWanted = async (): Promise<void> => {
+    while (wanted.size > 0 && !stopped) {
+      const ids = [...wanted];
+      wanted = new Set();
+      await consider(ids).catch((error: unknown) => {
+        log.warn({ error }, 'deliveries could not be looked up, it will be tried again');
+      });
+    }
+    considering = undefined;
+  };
+
+  const poll = async (): Promise<void> => {
+    const [pending, withReplays] = await Promise.all([
+      deliveries.pendingIntegrations(pollCursor, polledAtOnce),
+      replays.waiting(),
+    ]);
+    pollCursor = pending.length < polledAtOnce ? '' : (pending.at(-1)?.integrationId ?? '');
+    for (const id of withReplays) replaying.add(id);
+    const now = clock.now();
+    const due = pending.filter(({ nextTryAt }) => nextTryAt <= now).map(({ integrationId }) => integrationId);
+    for (const id of new Set([...due, ...withReplays])) want(id);
+  };
+
+  const renew = async (): Promise<void> => {
+    const ids = [...running.keys()];
+    if (ids.length === 0) return;
+    const end = clock.monotonic() + timing.lease;
+    const renewed = await lanes.renew(ids, holder);
+    for (const id of ids) {
+      if (renewed.has(id)) running.get(id)?.renewed(end);
+      else running.get(id)?.lost();
+    }
+  };
+
+  const background = (task: Promise<unknown>): void => {
+    const tracked: Promise<void> = task
+      .then(() => undefined)
+      .catch((error: unknown) => {
+        log.warn({ error }, 'work of the delivery engine failed, it will be tried again');
+      })
+      .finally(() => {
+        work.delete(tracked);
+      });
+    work.add(tracked);
+  };
+
+  const later = (milliseconds: number, action: () => void): void => {
+    const timer = setTimeout(() => {
+      timers.delete(timer);
+      if (!stopped) action();
+    }, milliseconds);
+    timers.add(timer);
+  };
+
+  /** Again and again, each time so long after the last time ended. */
+  const repeat = (milliseconds: number, action: () => Promise<void>): void => {
+    later(milliseconds, () => {
+      background(
+        action().finally(() => {
+          repeat(milliseconds, action);
+        }),
+      );
+    });
+  };
+
+  return {
+    start() {
+      repeat(timing.poll, poll);
+      repeat(timing.renewal, renew);
+    },
+    nudge(integrationId) {
+      notBefore.delete(integrationId);
+      replaying.add(integrationId);
+      want(integrationId);
+    },
+    wake: want,
+    async stop(timeoutMs) {
+      stopped = true;
+      for (const timer of timers) clearTimeout(timer);
+      await considering;
+      for (const lane of running.values()) lane.stop();
+      const ended = Promise.all([...running.values()].map((lane) => lane.ended));
+      const limit = new AbortController();
+      await Promise.race([ended, sleep(timeoutMs, undefined, { signal: limit.signal }).catch(() => undefined)]);
+      limit.abort();
+      // What is cut off here is due at once for whoever takes the lane next.
+      settlements.abandon();
+      await sender.close();
+      await ended;
+      await Promise.all(work);
+    },
+  };
+}
+
+/** A lane whose counters belong to older settings starts with a clean slate. */
+function underSettings(lane: Lane | undefined, settingsRevision: number): Lane | undefined {
+  if (lane?.health === undefined || lane.health.settingsRevision === settingsRevision) return lane;
+  return { ...lane, health: undefined };
+}

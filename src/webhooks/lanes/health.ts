@@ -1,0 +1,93 @@
+import type { WebhookTiming } from '../timing.ts';
+
+/**
+ * How a receiver has been doing, under one revision of its integration's settings. It is kept with the lane, so it
+ * survives restarts and moves with the lease.
+ */
+export interface LaneHealth {
+  readonly settingsRevision: number;
+  /** Nothing has succeeded since. */
+  readonly failingSince: Date | undefined;
+  /** When a warning was given in the present run of failures. */
+  readonly warnedAt: Date | undefined;
+  readonly failuresInARow: number;
+  /** The circuit breaker's state: undefined is closed. */
+  readonly open: { readonly until: Date; readonly milliseconds: number } | undefined;
+}
+
+/** A clean slate. */
+export function newHealth(settingsRevision: number): LaneHealth {
+  return { settingsRevision, failingSince: undefined, warnedAt: undefined, failuresInARow: 0, open: undefined };
+}
+
+export function afterSuccess({ settingsRevision }: LaneHealth): LaneHealth {
+  return newHealth(settingsRevision);
+}
+
+/**
+ * Counts a failure. After some failures in a row the breaker opens: nothing is sent for a while. After that one try
+ * goes out as a probe; when it fails, too, the breaker opens for twice as long.
+ *
+ * @param retryAfter milliseconds for which the receiver asked to be left alone (429, 503): the whole lane waits then
+ */
+export function afterFailure(
+  health: LaneHealth,
+  at: Date,
+  retryAfter: number | undefined,
+  { breaker, longestRetryAfter }: Pick<WebhookTiming, 'breaker' | 'longestRetryAfter'>,
+): LaneHealth {
+  const failuresInARow = health.failuresInARow + 1;
+  const failing = { ...health, failuresInARow, failingSince: health.failingSince ?? at };
+  // Requests that were under way when it opened say nothing new.
+  const isOpen = health.open !== undefined && health.open.until > at;
+  const asked = Math.min(retryAfter ?? 0, longestRetryAfter, breaker.longestOpen);
+  const milliseconds = isOpen ? health.open.milliseconds : nextOpening(health, failuresInARow, breaker);
+  const until = isOpen ? health.open.until.getTime() : at.getTime() + milliseconds;
+  const untilAsked = Math.max(until, at.getTime() + asked);
+  if (milliseconds === 0 && asked === 0) return failing;
+  return { ...failing, open: { until: new Date(untilAsked), milliseconds } };
+}
+
+function nextOpening(
+  { open }: LaneHealth,
+  failuresInARow: number,
+  { failures, firstOpen, longestOpen }: WebhookTiming['breaker'],
+): number {
+  if (failuresInARow < failures) return 0;
+  return open === undefined || open.milliseconds === 0 ? firstOpen : Math.min(open.milliseconds * 2, longestOpen);
+}
+
+/** Milliseconds until something may be sent; 0 when it may be now. */
+export function waitOf({ open }: LaneHealth, now: Date, longest: number): number {
+  if (open === undefined) return 0;
+  // The lane may come from a process whose clock is ahead.
+  return Math.min(Math.max(open.until.getTime() - now.getTime(), 0), longest);
+}
+
+/** Whether the next request is a probe: the breaker was open, and nothing has succeeded since. */
+export function isProbing({ open }: LaneHealth): boolean {
+  return open !== undefined;
+}
+
+/** What is to be done about a receiver that does nothing but fail. */
+export type FailingVerdict =
+  | { readonly verdict: 'none' }
+  | { readonly verdict: 'warn'; readonly failingSince: Date; readonly disablesAt: Date }
+  | { readonly verdict: 'disable'; readonly failingSince: Date };
+
+/** Judges after a failure. Nobody is disabled without having been warned some time before. */
+export function judge(
+  { failingSince, warnedAt }: LaneHealth,
+  at: Date,
+  { failing: { warnAfter, disableAfter, leastNotice } }: Pick<WebhookTiming, 'failing'>,
+): FailingVerdict {
+  if (failingSince === undefined) return { verdict: 'none' };
+  const lasted = at.getTime() - failingSince.getTime();
+  if (warnedAt === undefined) {
+    if (lasted < warnAfter) return { verdict: 'none' };
+    const disablesAt = Math.max(failingSince.getTime() + disableAfter, at.getTime() + leastNotice);
+    return { verdict: 'warn', failingSince, disablesAt: new Date(disablesAt) };
+  }
+  const noticed = at.getTime() - warnedAt.getTime();
+  return lasted >= disableAfter && noticed >= leastNotice ? { verdict: 'disable', failingSince } : { verdict: 'none' };
+}

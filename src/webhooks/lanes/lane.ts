@@ -1,0 +1,283 @@
+import { SecretUnreadableError } from '../../integrations/secrets.ts';
+import type { IntegrationDirectory, Receiver } from '../../integrations/directory.ts';
+import type { DeliveryWithBody } from '../deliveries/delivery.ts';
+import { nextTryIn } from '../deliveries/retry-schedule.ts';
+import type { Settlement, Settlements } from '../deliveries/settlements.ts';
+import type { DeliveryStore } from '../deliveries/store.ts';
+import type { WebhookLog, WebhookObserver } from '../observer.ts';
+import { deliveryHeaders } from '../sending/delivery-headers.ts';
+import type { SendResult } from '../sending/exchange.ts';
+import { readRetryAfter } from '../sending/retry-after.ts';
+import type { Sender } from '../sending/sender.ts';
+import type { Clock, WebhookTiming } from '../timing.ts';
+import { afterFailure, afterSuccess, isProbing, judge, newHealth, waitOf, type LaneHealth } from './health.ts';
+import { createSignal } from './signal.ts';
+import type { Lane, LaneStore } from './store.ts';
+
+export interface LaneDependencies {
+  readonly lanes: LaneStore;
+  readonly deliveries: DeliveryStore;
+  readonly integrations: IntegrationDirectory;
+  readonly settlements: Settlements;
+  readonly sender: Sender;
+  /** Makes some deliveries of the integration's running replays. @returns whether there may be more to send now */
+  readonly continueReplays: (integrationId: string) => Promise<boolean>;
+  /** How many requests may be under way to one receiver at present. */
+  readonly share: () => number;
+  /** Of this service. */
+  readonly version: string;
+  readonly timing: WebhookTiming;
+  readonly clock: Clock;
+  readonly random: () => number;
+  readonly log: WebhookLog;
+  readonly observer: WebhookObserver;
+}
+
+/** Why a lane ended, and when it is worth looking at it again. */
+export interface LaneEnd {
+  readonly reason: 'idle' | 'inactive' | 'open' | 'deleted' | 'lost' | 'stopped' | 'interrupted';
+  /** Milliseconds; 0 when there is no need to wait. */
+  readonly lookAgainIn: number;
+}
+
+/** The sending to one integration, while this process holds its lane. */
+export interface RunningLane {
+  /** There may be something to send. */
+  wake(): void;
+  /** The lease was renewed: it lasts until then, on the monotonic clock. */
+  renewed(end: number): void;
+  /** The lane belongs to someone else. */
+  lost(): void;
+  /** Starts nothing more. */
+  stop(): void;
+  /** Resolves once all that was begun is settled and the lane is given up. */
+  readonly ended: Promise<LaneEnd & { readonly wasWoken: boolean }>;
+}
+
+/** Batches that can be told apart under one token. The stamp is `token * batchesPerToken + batch`. */
+const batchesPerToken = 2 ** 20;
+/** Results that may wait to be written, while the database is slow or away. */
+const unsettledAtMost = 256;
+
+/**
+ * Sends the deliveries of one integration that are due.
+ *
+ * A batch is read when places are free. Reading stamps the deliveries, so that only who stamped last can settle a
+ * failure; and it re-reads the integration, so what an operator changed holds from the next batch on. Nothing is begun
+ * that could outlast the lease.
+ *
+ * @param leaseEnd on the monotonic clock
+ */
+export function runLane(lane: Lane, leaseEnd: number, dependencies: LaneDependencies): RunningLane {
+  const { lanes, deliveries, integrations, settlements, sender, timing, clock, log, observer } = dependencies;
+  const { integrationId, token } = lane;
+  const signal = createSignal();
+  /** Deliveries being tried, or tried and not settled. */
+  const underWay = new Set<string>();
+  let posting = 0;
+  let batch = 0;
+  let end = leaseEnd;
+  let health = lane.health;
+  let halt: 'lost' | 'stopped' | undefined;
+  let woken = true;
+
+  const mayStart = (): boolean => halt === undefined && clock.monotonic() + timing.totalTimeout < end;
+
+  const setHealth = (next: LaneHealth): void => {
+    health = next;
+    lanes.saveHealth(integrationId, token, next).catch((error: unknown) => {
+      log.debug({ error, integration_id: integrationId }, 'health of a receiver not saved');
+    });
+  };
+
+  /** Counters under other settings are void. Older settings come from a batch that was read before. */
+  const healthUnder = (settingsRevision: number): LaneHealth | undefined => {
+    if (health === undefined || health.settingsRevision < settingsRevision) health = newHealth(settingsRevision);
+    return health.settingsRevision === settingsRevision ? health : undefined;
+  };
+
+  const noteSuccess = (receiver: Receiver): void => {
+    const before = healthUnder(receiver.settingsRevision);
+    if (before === undefined) return;
+    if (before.failingSince !== undefined || before.open !== undefined) setHealth(afterSuccess(before));
+    if (receiver.isWarned || before.warnedAt !== undefined) verdict(integrations.clearWarning(receiver));
+  };
+
+  const noteFailure = (
+    receiver: Receiver,
+    at: Date,
+    status: number | undefined,
+    retryAfter: number | undefined,
+  ): void => {
+    const before = healthUnder(receiver.settingsRevision);
+    if (before === undefined) return;
+    const after = afterFailure(before, at, retryAfter, timing);
+    const opened = after.open !== undefined && (before.open === undefined || before.open.until <= at);
+    const judgement = judge(after, at, timing);
+    if (judgement.verdict === 'warn') {
+      setHealth({ ...after, warnedAt: at });
+      log.warn(
+        { integration_id: integrationId },
+        'nothing but failures for days: the integration is going to be disabled',
+      );
+      const { failingSince, disablesAt } = judgement;
+      verdict(integrations.warn({ ...receiver, at, failingSince, disablesAt }));
+    } else if (opened || before.failingSince === undefined) setHealth(after);
+    else health = after;
+    if (opened) {
+      observer.breakerOpened();
+      log.info(
+        { integration_id: integrationId, until: after.open?.until },
+        'a receiver keeps failing and is left alone',
+      );
+    }
+    const reason = status === 410 ? 'gone' : judgement.verdict === 'disable' ? 'failing' : undefined;
+    if (reason !== undefined) {
+      log.warn({ integration_id: integrationId, reason }, 'the integration is disabled');
+      verdict(
+        integrations.disable({ ...receiver, reason, at }).then((disabled) => {
+          if (disabled) observer.integrationDisabled(reason);
+        }),
+      );
+    }
+  };
+
+  /** Verdicts under way. Batches wait for them: nothing more is sent to who said 410. */
+  let verdicts: Promise<unknown> = Promise.resolve();
+  const verdict = (passing: Promise<unknown>): void => {
+    const passed = passing.catch((error: unknown) => {
+      log.warn({ error, integration_id: integrationId }, 'a verdict on a receiver could not be written');
+    });
+    verdicts = Promise.all([verdicts, passed]);
+  };
+
+  const attempt = async (delivery: DeliveryWithBody, stamp: number, receiver: Receiver): Promise<void> => {
+    const at = clock.now();
+    const { integrationId: id, url, headers: custom, secrets } = receiver;
+    const context = { integrationId: id, custom, secrets, version: dependencies.version };
+    const headers = deliveryHeaders(delivery, context, at);
+    const result = await sender.post({ integrationId: id, url, headers, body: delivery.body });
+    posting -= 1;
+    // Nobody's fault: the delivery is due for whoever has the lane next.
+    if (result.error !== 'aborted') await settlements.add(judgeResult(delivery, stamp, receiver, at, result));
+    underWay.delete(delivery.id);
+    signal.notify();
+  };
+
+  const judgeResult = (
+    delivery: DeliveryWithBody,
+    stamp: number,
+    receiver: Receiver,
+    at: Date,
+    result: SendResult,
+  ): Settlement => {
+    const { status, error, response, responseCut, milliseconds } = result;
+    const isDelivered = status !== undefined && status >= 200 && status < 300;
+    const now = clock.now();
+    const { id: deliveryId, tries, failures: failuresBefore } = delivery;
+    const record = {
+      ...{ deliveryId, stamp, number: tries + 1, at, milliseconds, status, error, response, responseCut },
+    };
+    observer.tried(status === undefined ? String(error) : `${Math.floor(status / 100)}xx`, milliseconds / 1_000);
+    if (isDelivered) {
+      noteSuccess(receiver);
+      observer.finished('delivered', Math.max(0, now.getTime() - delivery.eventCreatedAt.getTime()) / 1_000);
+      return { outcome: 'delivered', attempt: record };
+    }
+    const asked = status === 429 || status === 503 ? readRetryAfter(result.retryAfter, now) : undefined;
+    noteFailure(receiver, now, status, asked);
+    const wait = nextTryIn({ failuresBefore, retryAfter: asked }, timing, dependencies.random());
+    if (wait === undefined) observer.finished('failed', 0);
+    const nextTryAt = wait === undefined ? undefined : new Date(now.getTime() + wait);
+    return { outcome: 'failed', attempt: record, failure: { deliveryId, stamp, failuresBefore, nextTryAt } };
+  };
+
+  /** Reads and begins up to so many. @returns how many were due, or why the lane has to end */
+  const beginBatch = async (places: number): Promise<number | LaneEnd> => {
+    await verdicts;
+    const [[integration], due] = await Promise.all([
+      integrations.find([integrationId]),
+      deliveries.due(integrationId, clock.now(), places, [...underWay]),
+    ]);
+    if (integration === undefined) return { reason: 'deleted', lookAgainIn: timing.inactive };
+    if (integration.state !== 'active') return { reason: 'inactive', lookAgainIn: timing.inactive };
+    healthUnder(integration.settingsRevision);
+    if (due.length === 0) return 0;
+    const receiver = integrations.open(integration);
+    const stamp = token * batchesPerToken + (batch += 1);
+    const ids = due.map(({ id }) => id);
+    const stamped = await deliveries.stamp(ids, stamp);
+    if (!mayStart()) return due.length;
+    for (const delivery of due) {
+      if (!stamped.has(delivery.id)) continue;
+      underWay.add(delivery.id);
+      posting += 1;
+      void attempt(delivery, stamp, receiver);
+    }
+    return due.length;
+  };
+
+  const work = async (): Promise<LaneEnd> => {
+    for (;;) {
+      if (halt !== undefined) return { reason: halt, lookAgainIn: 0 };
+      if (clock.monotonic() >= end) return { reason: 'lost', lookAgainIn: 0 };
+      const wait = health === undefined ? 0 : waitOf(health, clock.now(), timing.breaker.longestOpen);
+      if (wait > 0) return { reason: 'open', lookAgainIn: wait };
+      if (batch + 1 >= batchesPerToken) return { reason: 'idle', lookAgainIn: 0 };
+
+      const allowed = health !== undefined && isProbing(health) ? 1 : dependencies.share();
+      const places = Math.min(allowed - posting, unsettledAtMost - underWay.size);
+      const worthwhile = places > 0 && (posting === 0 || places >= allowed / 4);
+      if (!woken || !worthwhile || !mayStart()) {
+        const isIdle = !woken && underWay.size === 0;
+        const notified = await signal.wait(isIdle ? timing.linger : timing.renewal);
+        if (isIdle && !notified) return { reason: 'idle', lookAgainIn: 0 };
+        continue;
+      }
+      woken = false;
+      const begun = await beginBatch(places);
+      if (typeof begun !== 'number') return begun;
+      if (begun === places || (await dependencies.continueReplays(integrationId))) woken = true;
+    }
+  };
+
+  const run = async (): Promise<LaneEnd & { wasWoken: boolean }> => {
+    let laneEnd: LaneEnd;
+    try {
+      laneEnd = await work();
+    } catch (error) {
+      // Nothing is sent unsigned, or without its headers, because a key is missing.
+      const isUnreadable = error instanceof SecretUnreadableError;
+      log.warn({ error, integration_id: integrationId }, 'sending to an integration was interrupted');
+      laneEnd = { reason: 'interrupted', lookAgainIn: isUnreadable ? timing.breaker.firstOpen : 0 };
+    }
+    while (underWay.size > 0) await signal.wait(timing.renewal);
+    await verdicts;
+    if (halt !== 'lost' && clock.monotonic() < end) {
+      await lanes.release(integrationId, token, health).catch((error: unknown) => {
+        log.debug({ error, integration_id: integrationId }, 'a lane could not be given up, its lease runs out');
+      });
+    }
+    return { ...laneEnd, wasWoken: woken };
+  };
+
+  return {
+    wake() {
+      woken = true;
+      signal.notify();
+    },
+    renewed(leaseEndNow) {
+      end = leaseEndNow;
+      signal.notify();
+    },
+    lost() {
+      halt = 'lost';
+      signal.notify();
+    },
+    stop() {
+      halt ??= 'stopped';
+      signal.notify();
+    },
+    ended: run(),
+  };
+}

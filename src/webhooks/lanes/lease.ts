@@ -1,0 +1,44 @@
+/**
+ * Leases without comparing clocks. The holder counts its lease's end from before it wrote, on its own monotonic clock.
+ * Another process takes the lane only after it has seen the lane's counter unchanged for the full term on its own: it
+ * cannot have begun to look before the holder's write, so the holder's lease has ended by then, whatever either's
+ * wall clock says.
+ */
+
+/** A lane's counter, as seen by someone who would like to have the lane. */
+export interface SeenLane {
+  readonly integrationId: string;
+  readonly holder: string | undefined;
+  readonly token: number;
+  /** Counts up with each renewal. */
+  readonly beat: number;
+}
+
+/** Remembers since when lanes of others have not moved. */
+export interface LaneWatch {
+  /** Whether the lane may be taken now: nobody holds it, or its holder has not renewed for a full term. */
+  mayTake(lane: SeenLane): boolean;
+}
+
+/**
+ * @param term milliseconds that a lease lasts
+ * @param monotonic milliseconds, never going back
+ */
+export function createLaneWatch(term: number, monotonic: () => number): LaneWatch {
+  const seen = new Map<string, { token: number; beat: number; since: number }>();
+  return {
+    mayTake({ integrationId, holder, token, beat }) {
+      if (holder === undefined) {
+        seen.delete(integrationId);
+        return true;
+      }
+      const before = seen.get(integrationId);
+      const at = monotonic();
+      if (before?.token !== token || before.beat !== beat) {
+        seen.set(integrationId, { token, beat, since: at });
+        return false;
+      }
+      return at - before.since >= term;
+    },
+  };
+}

@@ -1,0 +1,31 @@
+import type { DeliveryStatus } from './deliveries/delivery.ts';
+
+/** What the delivery engine reports for metrics. Every member may be called often and must not throw. */
+export interface WebhookObserver {
+  /** One try, by the class of its status (`2xx` …) or its error word. */
+  tried(outcome: string, seconds: number): void;
+  /** A delivery is finished. `seconds` is from the event to now, for those delivered. */
+  finished(status: Exclude<DeliveryStatus, 'pending'>, seconds: number): void;
+  /** Events were handed over; `seconds` is how long the oldest of them had waited. */
+  relayed(events: number, seconds: number): void;
+  breakerOpened(): void;
+  integrationDisabled(reason: string): void;
+  lanesHeld(count: number): void;
+}
+
+export const silentObserver: WebhookObserver = {
+  tried: () => undefined,
+  finished: () => undefined,
+  relayed: () => undefined,
+  breakerOpened: () => undefined,
+  integrationDisabled: () => undefined,
+  lanesHeld: () => undefined,
+};
+
+/** What the engine needs of a logger; pino's fits. Only ids and words are logged, never bodies, headers or URLs. */
+export interface WebhookLog {
+  debug(fields: Record<string, unknown>, message: string): void;
+  info(fields: Record<string, unknown>, message: string): void;
+  warn(fields: Record<string, unknown>, message: string): void;
+  error(fields: Record<string, unknown>, message: string): void;
+}

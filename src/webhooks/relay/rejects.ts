@@ -1,0 +1,19 @@
+import type { WebhookLog } from '../observer.ts';
+
+/** Reports events that break their published schema, each once. */
+export interface Rejects {
+  add(eventId: string, type: string, error: unknown): void;
+}
+
+const rememberedAtMost = 10_000;
+
+export function createRejects(log: WebhookLog): Rejects {
+  const reported = new Set<string>();
+  return {
+    add(eventId, type, error) {
+      if (reported.has(eventId) || reported.size >= rememberedAtMost) return;
+      reported.add(eventId);
+      log.error({ event_id: eventId, event_type: type, error }, 'an event breaks its published schema and is not sent');
+    },
+  };
+}

@@ -1,0 +1,107 @@
+import type { EventType } from '../../events/event.ts';
+import type { NewDelivery } from '../deliveries/delivery.ts';
+import type { DeliveryStore } from '../deliveries/store.ts';
+import type { EventPosition, EventStore } from '../events/store.ts';
+import type { Clock, WebhookTiming } from '../timing.ts';
+import type { Replay } from './replay.ts';
+import type { ReplayStore } from './store.ts';
+
+/** Sending events to an integration once more. */
+export interface Replays {
+  /**
+   * Begins to send the events of a time span. It goes on in the background and survives restarts.
+   * @param request under an id chosen beforehand: beginning it again finds the one that was begun
+   */
+  beginSpan(request: {
+    readonly id: string;
+    readonly integrationId: string;
+    readonly since: Date;
+    readonly until: Date;
+    readonly types: readonly EventType[];
+  }): Promise<Replay>;
+  /** Sends one delivery's event once more, in a delivery of its own. @returns the id of that */
+  resend(request: {
+    readonly id: string;
+    readonly integrationId: string;
+    readonly deliveryId: string;
+  }): Promise<Replay>;
+  find(id: string): Promise<Replay | undefined>;
+}
+
+/** How the lane works replays off. */
+export interface ReplayWorker {
+  /** Makes the next page of deliveries of an integration's running replays. @returns whether there may be more */
+  continue(integrationId: string): Promise<boolean>;
+  /** Integrations that have running replays. */
+  waiting(): Promise<readonly string[]>;
+}
+
+export interface ReplayDependencies {
+  readonly replays: ReplayStore;
+  readonly events: EventStore;
+  readonly deliveries: DeliveryStore;
+  /** Told of an integration that has something to be sent. */
+  readonly nudge: (integrationId: string) => void;
+  readonly timing: Pick<WebhookTiming, 'retention'>;
+  readonly clock: Clock;
+}
+
+/** Events that become deliveries at once. The next page follows when these are sent, so a long span floods nothing. */
+const pageSize = 200;
+const integrationsAtOnce = 1_000;
+
+export function createReplays(dependencies: ReplayDependencies): Replays & ReplayWorker {
+  const { replays, events, deliveries, nudge, timing, clock } = dependencies;
+
+  const begin = async (id: string, integrationId: string, source: Replay['source']): Promise<Replay> => {
+    const createdAt = clock.now();
+    const replay: Replay = {
+      ...{ id, integrationId, source, status: 'running', deliveries: 0, revision: 1, createdAt, finishedAt: undefined },
+    };
+    const isNew = await replays.insert(replay);
+    nudge(integrationId);
+    return isNew ? replay : ((await replays.find(id)) ?? replay);
+  };
+
+  /** What a replay sends next, and how far it has come then. */
+  const nextPage = async (
+    replay: Replay,
+  ): Promise<{ page: NewDelivery[]; cursor: EventPosition | undefined; isLast: boolean }> => {
+    const { id: replayId, integrationId, source } = replay;
+    if (source.kind === 'delivery') {
+      const original = await deliveries.find(source.deliveryId);
+      const page = original === undefined ? [] : [{ ...original, integrationId, replayId }];
+      return { page, cursor: undefined, isLast: true };
+    }
+    // No id is smaller than the empty one: the span begins with its first instant.
+    const position = source.cursor ?? { createdAt: source.since, id: '' };
+    const found = await events.listAfter(position, source.until, source.types, pageSize);
+    const last = found.at(-1);
+    return {
+      page: found.map(({ id, type, targetUuid, createdAt, body }) => ({
+        ...{ eventId: id, eventType: type, integrationId, replayId, targetUuid, eventCreatedAt: createdAt, body },
+      })),
+      cursor: last === undefined ? source.cursor : { createdAt: last.createdAt, id: last.id },
+      isLast: found.length < pageSize,
+    };
+  };
+
+  return {
+    beginSpan: ({ id, integrationId, since, until, types }) =>
+      begin(id, integrationId, { kind: 'span', since, until, types, cursor: undefined }),
+    resend: ({ id, integrationId, deliveryId }) => begin(id, integrationId, { kind: 'delivery', deliveryId }),
+    find: (id) => replays.find(id),
+    waiting: () => replays.integrationsWithRunning(integrationsAtOnce),
+    async continue(integrationId) {
+      const [replay] = await replays.runningOf(integrationId, 1);
+      if (replay === undefined) return false;
+      const { page, cursor, isLast } = await nextPage(replay);
+      // Deliveries first: repeated after a crash, they are the same ones.
+      await deliveries.insertMissing(page, clock.now());
+      const finishedAt = isLast ? clock.now() : undefined;
+      const expiresAt = finishedAt === undefined ? undefined : new Date(finishedAt.getTime() + timing.retention);
+      await replays.advance(replay, { cursor, deliveries: replay.deliveries + page.length, finishedAt }, expiresAt);
+      return true;
+    },
+  };
+}

@@ -1,0 +1,36 @@
+import { signatureHeaders } from './signatures.ts';
+
+/** What the headers of a try are made of. */
+export interface Message {
+  readonly eventId: string;
+  readonly eventType: string;
+  readonly targetUuid: string | undefined;
+  readonly body: Uint8Array;
+}
+
+export interface HeaderContext {
+  readonly integrationId: string;
+  /** The integration's own headers. */
+  readonly custom: readonly { readonly name: string; readonly value: string }[];
+  readonly secrets: readonly string[];
+  /** Of this service, for `User-Agent`. */
+  readonly version: string;
+}
+
+/**
+ * All headers of one try but Host and Content-Length, names and values by turns. Custom ones come first; the rules for
+ * their names keep them from taking another's.
+ */
+export function deliveryHeaders(message: Message, context: HeaderContext, at: Date): string[] {
+  const { eventId, eventType, targetUuid, body } = message;
+  const timestamp = Math.floor(at.getTime() / 1_000);
+  return [
+    ...context.custom.flatMap(({ name, value }) => [name, value]),
+    ...['Content-Type', 'application/json'],
+    ...['User-Agent', `Service-WebhookAgent/${context.version}`],
+    ...['X-Service-Event-Type', eventType],
+    ...(targetUuid === undefined ? [] : ['X-Service-Event-Target-UUID', targetUuid]),
+    ...['X-Service-Application-ID', context.integrationId],
+    ...signatureHeaders({ id: eventId, timestamp, body }, context.secrets).flat(),
+  ];
+}

@@ -1,0 +1,124 @@
+import type { Dispatcher } from 'undici';
+import { failureWord, type SendError } from './failure-words.ts';
+
+/** What came of a try. It has a status or an error: the status line decides, whatever becomes of the body after it. */
+export interface SendResult {
+  readonly status: number | undefined;
+  readonly error: SendError | undefined;
+  /** The response's `Retry-After`, as it was sent. */
+  readonly retryAfter: string | undefined;
+  /** The beginning of the response's body. */
+  readonly response: Uint8Array;
+  /** Whether the body went on. */
+  readonly responseCut: boolean;
+  readonly milliseconds: number;
+}
+
+/** The try took too long, or is no longer wanted. */
+export class TryEndedError extends Error {
+  readonly code: 'TRY_TIMEOUT' | 'TRY_ABORTED';
+
+  constructor(code: TryEndedError['code']) {
+    super('The try was ended.');
+    this.name = 'TryEndedError';
+    this.code = code;
+  }
+}
+
+export interface ExchangeLimits {
+  /** Milliseconds for the whole exchange. */
+  readonly totalTimeout: number;
+  /** Bytes of the body that are kept. */
+  readonly responseKept: number;
+  /** Bytes of the body that are read before the connection is cut. */
+  readonly responseRead: number;
+}
+
+/**
+ * One request and its response, collected as undici hands it over. A receiver can neither hold it for longer than the
+ * time limit, however slowly it trickles, nor fill memory: the body is read up to a bound, so that the connection can
+ * be used again, and cut after that.
+ */
+export class Exchange implements Dispatcher.DispatchHandler {
+  readonly result: Promise<SendResult>;
+  readonly #limits: ExchangeLimits;
+  readonly #startedAt = performance.now();
+  readonly #timer: NodeJS.Timeout;
+  #resolve: (result: SendResult) => void = () => undefined;
+  #controller: Dispatcher.DispatchController | undefined;
+  #ended: TryEndedError | undefined;
+  #status: number | undefined;
+  #retryAfter: string | undefined;
+  readonly #chunks: Buffer[] = [];
+  #kept = 0;
+  #read = 0;
+
+  constructor(limits: ExchangeLimits) {
+    this.#limits = limits;
+    this.result = new Promise((resolve) => (this.#resolve = resolve));
+    this.#timer = setTimeout(() => {
+      this.end(new TryEndedError('TRY_TIMEOUT'));
+    }, limits.totalTimeout);
+  }
+
+  /** Gives the try up, wherever it is: waiting for a connection, too. */
+  end(reason: TryEndedError): void {
+    if (this.#ended !== undefined) return;
+    this.#ended = reason;
+    this.#controller?.abort(reason);
+    this.#finish(reason);
+  }
+
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    this.#controller = controller;
+    if (this.#ended !== undefined) controller.abort(this.#ended);
+  }
+
+  onResponseStart(
+    controller: Dispatcher.DispatchController,
+    status: number,
+    headers: Record<string, string | string[] | undefined>,
+  ): void {
+    // Informational responses precede the real one.
+    if (status < 200) return;
+    this.#status = status;
+    const retryAfter = headers['retry-after'];
+    this.#retryAfter = Array.isArray(retryAfter) ? retryAfter[0] : retryAfter;
+    this.#controller = controller;
+  }
+
+  onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    this.#read += chunk.length;
+    const room = this.#limits.responseKept - this.#kept;
+    if (room > 0) {
+      const part = chunk.length > room ? Buffer.from(chunk.subarray(0, room)) : chunk;
+      this.#chunks.push(part);
+      this.#kept += part.length;
+    }
+    if (this.#read > this.#limits.responseRead) {
+      this.#finish();
+      controller.abort(new TryEndedError('TRY_ABORTED'));
+    }
+  }
+
+  onResponseEnd(): void {
+    this.#finish();
+  }
+
+  onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
+    this.#finish(error);
+  }
+
+  #finish(error?: Error): void {
+    clearTimeout(this.#timer);
+    const status = this.#status;
+    this.#resolve({
+      status,
+      error: status === undefined ? failureWord(error) : undefined,
+      retryAfter: this.#retryAfter,
+      response: Buffer.concat(this.#chunks),
+      responseCut: this.#read > this.#kept || (error !== undefined && status !== undefined),
+      milliseconds: performance.now() - this.#startedAt,
+    });
+  }
+}

@@ -1,0 +1,118 @@
+import { Pool } from 'undici';
+import type { WebhookLimits, WebhookTiming } from '../timing.ts';
+import type { AddressRule } from './address-rules.ts';
+import { Exchange, TryEndedError, type SendResult } from './exchange.ts';
+import { guardedConnector, type LookUpAll } from './target.ts';
+
+/** A POST to a receiver. */
+export interface SendRequest {
+  /** Receivers do not share connections. */
+  readonly integrationId: string;
+  readonly url: string;
+  /** Names and values by turns. */
+  readonly headers: readonly string[];
+  readonly body: Uint8Array;
+}
+
+/** Posts to receivers over warm connections. */
+export interface Sender {
+  /** Never throws, follows no redirects, and takes no longer than the time limit. */
+  post(request: SendRequest): Promise<SendResult>;
+  /** Ends what is under way (`aborted`) and closes all connections. */
+  close(): Promise<void>;
+}
+
+export interface SenderOptions {
+  readonly mayConnect: AddressRule;
+  readonly timing: Pick<WebhookTiming, 'connectTimeout' | 'totalTimeout'>;
+  readonly limits: Pick<WebhookLimits, 'perReceiver' | 'responseKept' | 'responseRead'>;
+  /** For tests. */
+  readonly lookUpAll?: LookUpAll;
+}
+
+/** Milliseconds that an unused connection stays open; receivers may announce less. */
+const keepAlive = 10_000;
+/** Milliseconds after which a receiver's pool is forgotten when nothing was sent. */
+const poolIdle = 60_000;
+
+interface Receiver {
+  readonly pool: Pool;
+  usedAt: number;
+  underWay: number;
+}
+
+/**
+ * Makes a sender. It hands requests to undici's dispatcher itself: `fetch` costs three to four times the CPU, and
+ * follows redirects.
+ */
+export function createSender({ mayConnect, timing, limits, lookUpAll }: SenderOptions): Sender {
+  const connect = guardedConnector({
+    mayConnect,
+    timeout: timing.connectTimeout,
+    ...(lookUpAll === undefined ? {} : { lookUpAll }),
+  });
+  const receivers = new Map<string, Receiver>();
+  const underWay = new Set<Exchange>();
+  const exchangeLimits = { ...limits, totalTimeout: timing.totalTimeout };
+
+  const receiverOf = (integrationId: string, origin: string): Receiver => {
+    const key = `${integrationId} ${origin}`;
+    let receiver = receivers.get(key);
+    if (receiver === undefined) {
+      const pool = new Pool(origin, {
+        connect,
+        connections: limits.perReceiver,
+        pipelining: 1,
+        allowH2: false,
+        keepAliveTimeout: keepAlive,
+        // An exchange has one time limit of its own.
+        headersTimeout: 0,
+        bodyTimeout: 0,
+      });
+      receiver = { pool, usedAt: 0, underWay: 0 };
+      receivers.set(key, receiver);
+    }
+    return receiver;
+  };
+
+  const sweep = setInterval(() => {
+    const before = performance.now() - poolIdle;
+    for (const [key, receiver] of receivers) {
+      if (receiver.underWay > 0 || receiver.usedAt > before) continue;
+      receivers.delete(key);
+      void receiver.pool.destroy();
+    }
+  }, poolIdle / 2).unref();
+
+  return {
+    async post({ integrationId, url, headers, body }) {
+      const { origin, pathname, search } = new URL(url);
+      const receiver = receiverOf(integrationId, origin);
+      const exchange = new Exchange(exchangeLimits);
+      receiver.underWay += 1;
+      underWay.add(exchange);
+      try {
+        receiver.pool.dispatch(
+          { path: pathname + search, method: 'POST', headers: headers as string[], body: asBuffer(body) },
+          exchange,
+        );
+        return await exchange.result;
+      } finally {
+        underWay.delete(exchange);
+        receiver.underWay -= 1;
+        receiver.usedAt = performance.now();
+      }
+    },
+    async close() {
+      clearInterval(sweep);
+      for (const exchange of underWay) exchange.end(new TryEndedError('TRY_ABORTED'));
+      await Promise.all([...receivers.values()].map(({ pool }) => pool.destroy()));
+      receivers.clear();
+    },
+  };
+}
+
+/** The same bytes, without a copy, as the class that undici knows. */
+function asBuffer(body: Uint8Array): Buffer {
+  return Buffer.from(body.buffer, body.byteOffset, body.byteLength);
+}

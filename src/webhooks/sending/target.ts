@@ -1,0 +1,105 @@
+import { lookup as lookUp } from 'node:dns';
+import { isIP, type LookupFunction } from 'node:net';
+import { buildConnector } from 'undici';
+import type { AddressRule } from './address-rules.ts';
+
+/** Characters of an address that an integration may have. */
+const longestUrl = 2_048;
+
+/** Why events cannot be sent to an address; a sentence that goes on from "The URL ". */
+export type TargetMistake = string;
+
+/**
+ * Checks an address as far as that is possible without looking its name up; the rest is checked with each connection.
+ *
+ * @returns the address as the WHATWG URL parser writes it (`http://0x7f.1` is `http://127.0.0.1/`), or what is wrong
+ */
+export function checkTarget(text: string, mayConnect: AddressRule): { url: string } | { mistake: TargetMistake } {
+  if (text.length > longestUrl) return { mistake: `is longer than ${longestUrl} characters` };
+  if (!URL.canParse(text)) return { mistake: 'is not an absolute URL' };
+  const url = new URL(text);
+  if (url.protocol !== 'http:' && url.protocol !== 'https:') return { mistake: 'is not an http or https address' };
+  if (url.username !== '' || url.password !== '') return { mistake: 'holds a user name or password' };
+  url.hash = '';
+  const host = withoutBrackets(url.hostname);
+  if (isIP(host) !== 0 && !mayConnect(host)) return { mistake: 'names an address that events are not sent to' };
+  return { url: url.href };
+}
+
+/** A connection was refused because of where it would have led. */
+export class TargetRefusedError extends Error {
+  readonly code = 'TARGET_REFUSED';
+
+  constructor() {
+    super('Events are not sent to the address of this receiver.');
+    this.name = 'TargetRefusedError';
+  }
+}
+
+/** Looks up all addresses of a name, as `dns.lookup` with `all` does. */
+export type LookUpAll = (
+  hostname: string,
+  callback: (error: NodeJS.ErrnoException | null, addresses: { address: string; family: number }[]) => void,
+) => void;
+
+export interface GuardedConnectorOptions {
+  readonly mayConnect: AddressRule;
+  /** Milliseconds, name look-up and TLS included. */
+  readonly timeout: number;
+  /** For tests. */
+  readonly lookUpAll?: LookUpAll;
+}
+
+/**
+ * Makes a connector for undici that connects only to permitted addresses. The check is made on the very addresses that
+ * the socket then uses, so a name cannot resolve to one address for the check and to another for the connection. It
+ * covers literals, which sockets do not look up. A name with any refused address is refused as a whole.
+ */
+export function guardedConnector({
+  mayConnect,
+  timeout,
+  lookUpAll,
+}: GuardedConnectorOptions): buildConnector.connector {
+  const resolve: LookUpAll = lookUpAll ?? ((hostname, done) => lookUp(hostname, { all: true }, done));
+  const lookup = ((hostname, options, callback) => {
+    resolve(hostname, (error, found) => {
+      if (error !== null) {
+        callback(error, []);
+        return;
+      }
+      const wanted = found.filter(({ family }) => options.family === undefined || fits(options.family, family));
+      const [first] = wanted;
+      if (first === undefined || !found.every(({ address }) => mayConnect(address))) {
+        callback(new TargetRefusedError(), []);
+      } else if (options.all === true) callback(null, wanted);
+      else callback(null, first.address, first.family);
+    });
+  }) satisfies LookupFunction;
+  // `lookup` reaches net.connect and tls.connect, but is missing in undici's type.
+  const connect = buildConnector({ timeout, lookup, allowH2: false } as buildConnector.BuildOptions);
+  return (options, callback) => {
+    const host = withoutBrackets(options.hostname);
+    if (isIP(host) !== 0 && !mayConnect(host)) {
+      queueMicrotask(() => {
+        callback(new TargetRefusedError(), null);
+      });
+      return;
+    }
+    connect({ ...options, hostname: host }, (...result) => {
+      const [error, socket] = result;
+      // Belt and braces: nothing has been sent yet.
+      if (error === null && !mayConnect(socket.remoteAddress ?? '')) {
+        socket.destroy();
+        callback(new TargetRefusedError(), null);
+      } else callback(...result);
+    });
+  };
+}
+
+function fits(wanted: number | 'IPv4' | 'IPv6', family: number): boolean {
+  return wanted === 0 || wanted === family || wanted === `IPv${family}`;
+}
+
+function withoutBrackets(hostname: string): string {
+  return hostname.startsWith('[') ? hostname.slice(1, -1) : hostname;
+}

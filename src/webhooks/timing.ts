@@ -1,0 +1,91 @@
+const second = 1_000;
+const minute = 60 * second;
+const hour = 60 * minute;
+const day = 24 * hour;
+
+/** Every duration and bound of the delivery engine; in milliseconds unless the name says otherwise. */
+export interface WebhookTiming {
+  /** Wait before the first try and after each failure. As many tries as there are entries. */
+  readonly schedule: readonly number[];
+  /** Share of a wait by which it is randomly shortened or lengthened. */
+  readonly jitter: number;
+  /** The longest wait that a receiver may ask for by `Retry-After`. */
+  readonly longestRetryAfter: number;
+  /** For opening a connection, name look-up and TLS included. */
+  readonly connectTimeout: number;
+  /** For a whole try. */
+  readonly totalTimeout: number;
+  /** How long a lane's lease lasts after it was taken or renewed. Longer than `totalTimeout`. */
+  readonly lease: number;
+  /** Between renewals. */
+  readonly renewal: number;
+  /** How long a lane without work is kept before another process may have it. */
+  readonly linger: number;
+  /** Between looks at the database for work that no nudge announced. */
+  readonly poll: number;
+  /** How long a lane whose integration is not active is left alone, unless nudged. */
+  readonly inactive: number;
+  readonly breaker: {
+    /** Failures in a row that open it. */
+    readonly failures: number;
+    readonly firstOpen: number;
+    readonly longestOpen: number;
+  };
+  readonly failing: {
+    /** How long nothing but failures until a warning is given. */
+    readonly warnAfter: number;
+    readonly disableAfter: number;
+    /** The least time between warning and disabling. */
+    readonly leastNotice: number;
+  };
+  /** How long a delivery that is due is held for an integration that is not active. */
+  readonly hold: number;
+  /** How long events and finished deliveries are kept. */
+  readonly retention: number;
+}
+
+export const defaultTiming: WebhookTiming = {
+  schedule: [0, 5 * second, 5 * minute, 30 * minute, 2 * hour, 5 * hour, 10 * hour, 14 * hour, 20 * hour, 24 * hour],
+  jitter: 0.2,
+  longestRetryAfter: day,
+  connectTimeout: 5 * second,
+  totalTimeout: 15 * second,
+  lease: 30 * second,
+  renewal: 5 * second,
+  linger: 250,
+  poll: second,
+  inactive: 5 * second,
+  breaker: { failures: 5, firstOpen: 30 * second, longestOpen: 15 * minute },
+  failing: { warnAfter: 3 * day, disableAfter: 5 * day, leastNotice: day },
+  hold: 30 * day,
+  retention: 30 * day,
+};
+
+/** Bounds on how much is done at once, per process. */
+export interface WebhookLimits {
+  /** Requests under way to one receiver. */
+  readonly perReceiver: number;
+  /** Requests under way in all. Receivers share it evenly, so one that hangs takes no more than its share. */
+  readonly inAll: number;
+  /** Bytes of a response that are kept. */
+  readonly responseKept: number;
+  /** Bytes of a response that are read for the sake of the connection, before it is closed instead. */
+  readonly responseRead: number;
+}
+
+export const defaultLimits: WebhookLimits = {
+  perReceiver: 64,
+  inAll: 1_024,
+  responseKept: 16 * 1_024,
+  responseRead: 64 * 1_024,
+};
+
+/** Where time comes from. */
+export interface Clock {
+  /** Wall-clock time. Other processes may see another one. */
+  now(): Date;
+  /** Milliseconds since some moment, never going back. For leases and time-outs. */
+  monotonic(): number;
+}
+
+export const systemClock: Clock = { now: () => new Date(), monotonic: () => performance.now() };

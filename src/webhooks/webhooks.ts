@@ -1,0 +1,101 @@
+import type { Database } from '../db/client.ts';
+import type { CollectionIndexes } from '../db/indexes.ts';
+import type { OutboxEntry } from '../events/event.ts';
+import type { IntegrationDirectory } from '../integrations/directory.ts';
+import { createSettlements } from './deliveries/settlements.ts';
+import { createDeliveryStore, deliveryIndexes } from './deliveries/store.ts';
+import { createEngine, type WebhookEngine } from './engine.ts';
+import { createEventStore, eventIndexes } from './events/store.ts';
+import { createLaneStore } from './lanes/store.ts';
+import { silentObserver, type WebhookLog, type WebhookObserver } from './observer.ts';
+import { createRelay, type RunningRelay } from './relay/relay.ts';
+import { createOutboxStore } from './relay/store.ts';
+import { createReplays, type Replays } from './replays/replays.ts';
+import { createReplayStore, replayIndexes } from './replays/store.ts';
+import type { AddressRule } from './sending/address-rules.ts';
+import { createSender } from './sending/sender.ts';
+import type { LookUpAll } from './sending/target.ts';
+import {
+  defaultLimits,
+  defaultTiming,
+  systemClock,
+  type Clock,
+  type WebhookLimits,
+  type WebhookTiming,
+} from './timing.ts';
+
+export interface WebhookDependencies {
+  readonly database: Database;
+  readonly integrations: IntegrationDirectory;
+  /** The bytes of an event. @throws when it breaks its published schema */
+  readonly serialise: (entry: OutboxEntry) => Uint8Array;
+  /** Where events may be sent to. */
+  readonly mayConnect: AddressRule;
+  /** Of this service, for `User-Agent`. */
+  readonly version: string;
+  readonly log: WebhookLog;
+  readonly observer?: WebhookObserver;
+  readonly timing?: WebhookTiming;
+  readonly limits?: WebhookLimits;
+  readonly clock?: Clock;
+  readonly random?: () => number;
+  readonly lookUpAll?: LookUpAll;
+}
+
+/** Everything that gets events from outboxes to receivers. */
+export interface Webhooks {
+  readonly relay: RunningRelay;
+  readonly engine: WebhookEngine;
+  readonly replays: Replays;
+  start(): void;
+  /** Finishes what is under way, at most so many milliseconds, and leaves the rest to other processes. */
+  stop(timeoutMs: number): Promise<void>;
+}
+
+export const webhookIndexes: readonly CollectionIndexes[] = [eventIndexes, ...deliveryIndexes, replayIndexes];
+
+/** Wires relay, delivery engine and their stores together. */
+export function createWebhooks(dependencies: WebhookDependencies): Webhooks {
+  const { database, integrations, serialise, mayConnect, version, log } = dependencies;
+  const { observer = silentObserver, timing = defaultTiming, limits = defaultLimits } = dependencies;
+  const { clock = systemClock, random = Math.random, lookUpAll } = dependencies;
+  const events = createEventStore(database);
+  const deliveries = createDeliveryStore(database);
+  const common = { events, deliveries, integrations, timing, clock, log, observer };
+  const replays = createReplays({
+    ...common,
+    replays: createReplayStore(database),
+    nudge: (id) => {
+      engine.nudge(id);
+    },
+  });
+  const engine = createEngine({
+    ...common,
+    lanes: createLaneStore(database),
+    settlements: createSettlements(deliveries, timing, clock, log),
+    sender: createSender({ mayConnect, timing, limits, ...(lookUpAll === undefined ? {} : { lookUpAll }) }),
+    ...{ replays, version, limits, random },
+  });
+  const relay = createRelay({
+    ...common,
+    outboxes: createOutboxStore(database),
+    serialise,
+    nudgeLanes: (ids) => {
+      for (const id of ids) engine.wake(id);
+    },
+  });
+  return {
+    relay,
+    engine,
+    replays,
+    start() {
+      relay.start();
+      engine.start();
+    },
+    async stop(timeoutMs) {
+      const end = clock.monotonic() + timeoutMs;
+      await relay.stop();
+      await engine.stop(Math.max(0, end - clock.monotonic()));
+    },
+  };
+}

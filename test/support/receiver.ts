@@ -1,0 +1,196 @@
+/** A webhook receiver for tests: does what it is told with each request, and keeps what it was sent, byte by byte. */
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+/** What a receiver does with a request. */
+export type Reaction =
+  | {
+      readonly kind: 'answer';
+      readonly status?: number;
+      readonly headers?: Record<string, string>;
+      readonly body?: string | Uint8Array;
+      /** Milliseconds before it answers. */
+      readonly delay?: number;
+    }
+  /** Reads the request and never answers. */
+  | { readonly kind: 'hang' }
+  /** Sends the head of a response byte by byte, or a 200 and its body so; for ever. */
+  | { readonly kind: 'trickle-head' }
+  | { readonly kind: 'trickle-body' }
+  /** Closes the connection instead of answering. */
+  | { readonly kind: 'cut' }
+  /** Closes the connection in the middle of the body of a response. */
+  | { readonly kind: 'cut-body' }
+  /** Answers with a long body, as fast as it is read. */
+  | { readonly kind: 'flood'; readonly status?: number; readonly bytes: number }
+  /** Answers with something that is not HTTP. */
+  | { readonly kind: 'garbage' };
+
+export interface ReceivedRequest {
+  readonly at: number;
+  readonly method: string;
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string>>;
+  /** As they were on the wire: names and values by turns. */
+  readonly rawHeaders: readonly string[];
+  readonly body: Buffer;
+}
+
+export interface Receiver {
+  /** `http://127.0.0.1:<port>/hook` */
+  readonly url: string;
+  readonly port: number;
+  readonly requests: readonly ReceivedRequest[];
+  /** Connections that were ever accepted. */
+  readonly connections: number;
+  /** Requests that were under way at once, at most. */
+  readonly mostConcurrent: number;
+  /** Bytes of flooding bodies that were taken by the sender's side. */
+  readonly floodedBytes: number;
+  /** What to do with every request that nothing else was said about; 200 with an empty body at first. */
+  always(reaction: Reaction | ((request: ReceivedRequest) => Reaction)): void;
+  /** What to do with the next requests. */
+  next(...reactions: Reaction[]): void;
+  /** Resolves when so many requests have arrived. */
+  received(count: number, timeoutMs?: number): Promise<readonly ReceivedRequest[]>;
+  forget(): void;
+  close(): Promise<void>;
+}
+
+export interface ReceiverOptions {
+  readonly host?: string;
+  readonly port?: number;
+  /** False keeps only the number of requests. */
+  readonly record?: boolean;
+}
+
+export async function startReceiver({ host = '127.0.0.1', port = 0 }: ReceiverOptions = {}): Promise<Receiver> {
+  const requests: ReceivedRequest[] = [];
+  const script: Reaction[] = [];
+  let usual: Reaction | ((request: ReceivedRequest) => Reaction) = { kind: 'answer' };
+  const counts = { connections: 0, underWay: 0, mostConcurrent: 0, floodedBytes: 0 };
+
+  const server = createServer({ keepAliveTimeout: 60_000 }, (request, response) => {
+    counts.underWay += 1;
+    counts.mostConcurrent = Math.max(counts.mostConcurrent, counts.underWay);
+    response.on('close', () => {
+      counts.underWay -= 1;
+    });
+    const chunks: Buffer[] = [];
+    request.on('data', (chunk: Buffer) => chunks.push(chunk));
+    request.on('end', () => {
+      const received: ReceivedRequest = {
+        at: Date.now(),
+        method: request.method ?? '',
+        path: request.url ?? '',
+        headers: request.headers as Record<string, string>,
+        rawHeaders: request.rawHeaders,
+        body: Buffer.concat(chunks),
+      };
+      requests.push(received);
+      const reaction = script.shift() ?? (typeof usual === 'function' ? usual(received) : usual);
+      void react(reaction, request, response, counts);
+    });
+  });
+  server.on('connection', () => {
+    counts.connections += 1;
+  });
+  server.listen(port, host);
+  await once(server, 'listening');
+  const address = server.address() as AddressInfo;
+
+  return {
+    url: `http://${host.includes(':') ? `[${host}]` : host}:${address.port}/hook`,
+    port: address.port,
+    requests,
+    get connections() {
+      return counts.connections;
+    },
+    get mostConcurrent() {
+      return counts.mostConcurrent;
+    },
+    get floodedBytes() {
+      return counts.floodedBytes;
+    },
+    always(reaction) {
+      usual = reaction;
+    },
+    next(...reactions) {
+      script.push(...reactions);
+    },
+    async received(count, timeoutMs = 10_000) {
+      const end = Date.now() + timeoutMs;
+      while (requests.length < count) {
+        if (Date.now() > end) throw new Error(`${requests.length} of ${count} requests arrived in ${timeoutMs} ms`);
+        await sleep(5);
+      }
+      return requests;
+    },
+    forget() {
+      requests.length = 0;
+      script.length = 0;
+    },
+    async close() {
+      server.closeAllConnections();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+}
+
+async function react(
+  reaction: Reaction,
+  request: IncomingMessage,
+  response: ServerResponse,
+  counts: { floodedBytes: number },
+): Promise<void> {
+  const { socket } = request;
+  switch (reaction.kind) {
+    case 'answer':
+      if (reaction.delay !== undefined) await sleep(reaction.delay);
+      response.writeHead(reaction.status ?? 200, reaction.headers).end(reaction.body);
+      return;
+    case 'hang':
+      return;
+    case 'trickle-head':
+      socket.write('HTTP/1.1 200 OK\r\nX-Slow: ');
+      await trickle(() => socket.write('x'), socket);
+      return;
+    case 'trickle-body':
+      response.writeHead(200);
+      await trickle(() => response.write('x'), socket);
+      return;
+    case 'cut':
+      socket.destroy();
+      return;
+    case 'cut-body':
+      response.writeHead(200, { 'Content-Length': 1_000 });
+      response.write('half', () => {
+        socket.destroy();
+      });
+      return;
+    case 'flood': {
+      response.writeHead(reaction.status ?? 200, { 'Content-Length': reaction.bytes });
+      const piece = Buffer.alloc(65_536, 'x');
+      for (let left = reaction.bytes; left > 0 && !socket.destroyed; left -= piece.length) {
+        counts.floodedBytes += Math.min(left, piece.length);
+        const drained = response.write(left < piece.length ? piece.subarray(0, left) : piece);
+        if (!drained) await Promise.race([once(response, 'drain'), once(socket, 'close')]);
+      }
+      response.end();
+      return;
+    }
+    case 'garbage':
+      socket.end('SSH-2.0-OpenSSH_9.9\r\n');
+      return;
+  }
+}
+
+async function trickle(write: () => void, socket: { readonly destroyed: boolean }): Promise<void> {
+  while (!socket.destroyed) {
+    write();
+    await sleep(100);
+  }
+}

@@ -1,0 +1,186 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import type { Collection } from 'mongodb';
+import { ensureIndexes } from '../../src/db/indexes.ts';
+import type { Database } from '../../src/db/client.ts';
+import { toPayload, type OutboxEntry } from '../../src/events/event.ts';
+import { outboxIndex, toOutboxDocuments, type WithOutbox } from '../../src/events/outbox.ts';
+import { createIntegrationDirectory, type IntegrationDirectory } from '../../src/integrations/directory.ts';
+import { headerRecord, secretRecord, type Integration } from '../../src/integrations/integration.ts';
+import { createSecretBox } from '../../src/integrations/secrets.ts';
+import { createIntegrationStore, integrationIndexes, type IntegrationStore } from '../../src/integrations/store.ts';
+import type { Attempt, Delivery, DeliveryStatus } from '../../src/webhooks/deliveries/delivery.ts';
+import { createDeliveryStore, type DeliveryStore } from '../../src/webhooks/deliveries/store.ts';
+import { createAddressRule, loopbackNetworks } from '../../src/webhooks/sending/address-rules.ts';
+import { defaultTiming, systemClock, type Clock, type WebhookTiming } from '../../src/webhooks/timing.ts';
+import {
+  createWebhooks,
+  webhookIndexes,
+  type WebhookDependencies,
+  type Webhooks,
+} from '../../src/webhooks/webhooks.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { silentLog } from '../support/log.ts';
+
+/** The design's times, shortened so that tests see them pass. */
+export const quickTiming: WebhookTiming = {
+  ...defaultTiming,
+  schedule: [0, 100, 200, 300],
+  connectTimeout: 500,
+  totalTimeout: 1_000,
+  lease: 3_000,
+  renewal: 500,
+  linger: 100,
+  poll: 100,
+  inactive: 200,
+  breaker: { failures: 5, firstOpen: 500, longestOpen: 2_000 },
+};
+
+const secretBox = createSecretBox(randomBytes(32));
+
+/** A business document as the relay knows it. */
+interface Order extends WithOutbox {
+  _id: string;
+}
+
+export interface NewReceiver {
+  readonly url: string;
+  readonly secret?: string;
+  readonly pendingSecret?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly eventTypes?: Integration['eventTypes'];
+  readonly state?: Integration['state'];
+}
+
+/** The delivery engine on a database of its own, without the rest of the service. */
+export interface Harness {
+  readonly database: TestDatabase;
+  readonly integrationStore: IntegrationStore;
+  readonly directory: IntegrationDirectory;
+  readonly deliveries: DeliveryStore;
+  /** Another engine on the same database, as another process would be. Not started. */
+  createEngine(options?: Partial<WebhookDependencies> & { readonly on?: Database }): Webhooks;
+  addIntegration(receiver: NewReceiver): Promise<string>;
+  /** Changes an integration as an operator does. */
+  edit(id: string, change: (integration: Integration) => Integration): Promise<void>;
+  integration(id: string): Promise<Integration | undefined>;
+  /** Writes an order with an event that waits in its outbox. @returns the id of the event */
+  placeOrder(webhooks?: Webhooks, entry?: Partial<OutboxEntry>): Promise<string>;
+  waitingEvents(): Promise<number>;
+  delivery(eventId: string, integrationId: string): Promise<Delivery | undefined>;
+  attempts(eventId: string, integrationId: string): Promise<Attempt[]>;
+  /** Waits until all deliveries of an integration have a status. */
+  settled(integrationId: string, count: number, status?: DeliveryStatus, timeoutMs?: number): Promise<void>;
+  close(): Promise<void>;
+}
+
+export async function startHarness(): Promise<Harness> {
+  const database = await createTestDatabase();
+  await ensureIndexes(database.db, [
+    ...webhookIndexes,
+    integrationIndexes,
+    { collection: 'orders', indexes: [{ ...outboxIndex }] },
+  ]);
+  const orders: Collection<Order> = database.db.collection('orders');
+  const integrationStore = createIntegrationStore(database);
+  const directory = createIntegrationDirectory(integrationStore, secretBox);
+  const deliveries = createDeliveryStore(database);
+  const started: Webhooks[] = [];
+
+  return {
+    database,
+    integrationStore,
+    directory,
+    deliveries,
+    createEngine({ on = database, ...options } = {}) {
+      const webhooks = createWebhooks({
+        database: on,
+        integrations: createIntegrationDirectory(createIntegrationStore(on), secretBox),
+        serialise: (entry) => Buffer.from(JSON.stringify(toPayload(entry))),
+        mayConnect: createAddressRule(loopbackNetworks),
+        version: '1.2.3',
+        log: { ...silentLog, debug: () => undefined, error: () => undefined },
+        timing: quickTiming,
+        ...options,
+      });
+      started.push(webhooks);
+      return webhooks;
+    },
+    async addIntegration({
+      url,
+      secret,
+      pendingSecret,
+      headers = {},
+      eventTypes = ['ORDER_PLACED'],
+      state = 'active',
+    }) {
+      const id = randomUUID();
+      const at = new Date();
+      const seal = (text: string | undefined): Integration['secret'] =>
+        text === undefined ? undefined : secretBox.seal(text, secretRecord(id));
+      await integrationStore.insert({
+        ...{ id, name: 'Receiver', url, eventTypes, state, createdAt: at, updatedAt: at },
+        headers: Object.entries(headers).map(([name, value]) => ({
+          name,
+          value: secretBox.seal(value, headerRecord(id, name)),
+        })),
+        secret: seal(secret),
+        pendingSecret: seal(pendingSecret),
+        disabled: undefined,
+        warning: undefined,
+      });
+      return id;
+    },
+    async edit(id, change) {
+      for (;;) {
+        const integration = await integrationStore.find(id);
+        if (integration === undefined) throw new Error(`no integration ${id}`);
+        if ((await integrationStore.replace(change(integration), 'operator')) !== undefined) return;
+      }
+    },
+    integration: (id) => integrationStore.find(id),
+    async placeOrder(webhooks, entry = {}) {
+      const id = randomUUID();
+      const event: OutboxEntry = {
+        id: randomUUID(),
+        type: 'ORDER_PLACED',
+        targetUuid: id,
+        targetId: undefined,
+        locationId: '4f5f4a6e-6f0e-4a53-9d0f-2e6a3e0f9c11',
+        createdAt: new Date(),
+        data: { itemNames: ['Café crème', 'Crêpe'], itemTags: ['hot'], total: 1250, currency: 'EUR' },
+        ...entry,
+      };
+      await orders.insertOne({ _id: id, outbox: toOutboxDocuments([event]) });
+      webhooks?.relay.nudge('orders', id);
+      return event.id;
+    },
+    waitingEvents: () => orders.countDocuments({ 'outbox.id': { $gt: '' } }),
+    delivery: (eventId, integrationId) => deliveries.find(`${eventId}:${integrationId}`),
+    attempts: (eventId, integrationId) => deliveries.attempts(`${eventId}:${integrationId}`),
+    async settled(integrationId, count, status = 'delivered', timeoutMs = 10_000) {
+      const end = Date.now() + timeoutMs;
+      for (;;) {
+        const { total } = await deliveries.list({ integrationId, status }, 1, 0);
+        if (total >= count) return;
+        if (Date.now() > end) throw new Error(`${total} of ${count} deliveries are ${status} after ${timeoutMs} ms`);
+        await new Promise((resolve) => setTimeout(resolve, 20));
+      }
+    },
+    async close() {
+      await Promise.all(started.map((webhooks) => webhooks.stop(1_000)));
+      await database.drop();
+    },
+  };
+}
+
+/** A clock that can be set. */
+export function settableClock(): Clock & { advance(milliseconds: number): void } {
+  let offset = 0;
+  return {
+    now: () => new Date(Date.now() + offset),
+    monotonic: () => systemClock.monotonic() + offset,
+    advance(milliseconds) {
+      offset += milliseconds;
+    },
+  };
+}
