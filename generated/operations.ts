@@ -1646,6 +1646,12 @@ export const operationTable = {
         "in": "path",
         "type": "string",
         "required": true
+      },
+      {
+        "name": "If-Match",
+        "in": "header",
+        "type": "string",
+        "required": false
       }
     ],
     "body": "none",
@@ -1657,6 +1663,7 @@ export const operationTable = {
       "404": "application/problem+json",
       "406": "application/problem+json",
       "409": "application/problem+json",
+      "412": "application/problem+json",
       "429": "application/problem+json",
       "500": "application/problem+json",
       "503": "application/problem+json"
@@ -1669,6 +1676,7 @@ export const operationTable = {
       "not-acceptable",
       "order-not-open",
       "edit-conflict",
+      "precondition-failed",
       "rate-limited",
       "internal-error",
       "database-unavailable",
@@ -1686,6 +1694,12 @@ export const operationTable = {
         "in": "path",
         "type": "string",
         "required": true
+      },
+      {
+        "name": "If-Match",
+        "in": "header",
+        "type": "string",
+        "required": false
       }
     ],
     "body": "none",
@@ -1697,6 +1711,7 @@ export const operationTable = {
       "404": "application/problem+json",
       "406": "application/problem+json",
       "409": "application/problem+json",
+      "412": "application/problem+json",
       "429": "application/problem+json",
       "500": "application/problem+json",
       "503": "application/problem+json"
@@ -1709,6 +1724,7 @@ export const operationTable = {
       "not-acceptable",
       "order-not-open",
       "edit-conflict",
+      "precondition-failed",
       "rate-limited",
       "internal-error",
       "database-unavailable",

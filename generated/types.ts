@@ -2128,8 +2128,8 @@ export interface components {
         /**
          * End of the fiscal day
          * @description Time of day, `HH:MM`, at which a fiscal day ends and the next begins, on the clock of the location's time zone. With
-         *     `04:00`, an order at 01:30 belongs to the day before. A time that daylight saving skips is the first instant after the
-         *     gap; of a time that comes twice, the first counts.
+         *     `04:00`, an order at 01:30 belongs to the day before. A time that daylight saving skips moves on by the length of
+         *     the gap, so that 02:30 becomes 03:30; of a time that comes twice, the first counts.
          * @example 04:00
          */
         FiscalDayEndTime: string;
@@ -7232,7 +7232,13 @@ export interface operations {
     completeOrder: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description Does the work only if the resource still has one of these entity tags (or, with `*`, exists); 412 otherwise.
+                 * @example "Zk3v9QwLx0uT1c"
+                 */
+                "If-Match"?: components["parameters"]["IfMatch"];
+            };
             path: {
                 /**
                  * @description Id of the order.
@@ -7251,6 +7257,7 @@ export interface operations {
             404: components["responses"]["OrderNotFound"];
             406: components["responses"]["NotAcceptable"];
             409: components["responses"]["OrderNotOpen"];
+            412: components["responses"]["PreconditionFailed"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["ServiceUnavailable"];
@@ -7259,7 +7266,13 @@ export interface operations {
     cancelOrder: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description Does the work only if the resource still has one of these entity tags (or, with `*`, exists); 412 otherwise.
+                 * @example "Zk3v9QwLx0uT1c"
+                 */
+                "If-Match"?: components["parameters"]["IfMatch"];
+            };
             path: {
                 /**
                  * @description Id of the order.
@@ -7278,6 +7291,7 @@ export interface operations {
             404: components["responses"]["OrderNotFound"];
             406: components["responses"]["NotAcceptable"];
             409: components["responses"]["OrderNotOpen"];
+            412: components["responses"]["PreconditionFailed"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["ServiceUnavailable"];

@@ -77,7 +77,6 @@ export function fromOrderDocument(document: OrderDocument): Order {
     fiscalDay: document.fiscal_day,
     fingerprint: document.fingerprint,
     revision: document.revision,
-    writes: document.writes,
   };
 }
 

@@ -53,11 +53,11 @@ export function orderOperations(orders: Orders): OrderOperations {
     async getOrder({ path }) {
       return found(await orders.get(path.id));
     },
-    async completeOrder({ path, headers, context }) {
-      return found(await orders.complete(path.id, matches(headers['If-Match']), `complete:${context.resourceId}`));
+    async completeOrder({ path, headers }) {
+      return found(await orders.complete(path.id, matches(headers['If-Match'])));
     },
-    async cancelOrder({ path, headers, context }) {
-      return found(await orders.cancel(path.id, matches(headers['If-Match']), `cancel:${context.resourceId}`));
+    async cancelOrder({ path, headers }) {
+      return found(await orders.cancel(path.id, matches(headers['If-Match'])));
     },
   };
 }

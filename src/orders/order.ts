@@ -56,8 +56,6 @@ export interface Order {
   readonly fingerprint: string;
   /** Counts the changes, from 1. */
   readonly revision: number;
-  /** Ids of the last writes, newest last. */
-  readonly writes: readonly string[];
 }
 
 /** What a list shows of an order. */

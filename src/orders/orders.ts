@@ -44,10 +44,10 @@ export interface Orders {
   get(id: string): Promise<Order>;
   /** The newest first. */
   list(filter: OrderFilter, limit: number, offset: number): Promise<{ orders: OrderSummary[]; total: number }>;
-  /** @param writeId names this move: repeated under the same name it is done once. @throws {ProblemError} order-not-open, precondition-failed */
-  complete(id: string, precondition: Precondition<Order>, writeId: string): Promise<Order>;
+  /** @throws {ProblemError} order-not-open, precondition-failed */
+  complete(id: string, precondition: Precondition<Order>): Promise<Order>;
   /** As {@link complete}. An order that is canceled before its fiscal day is closed does not count towards it. */
-  cancel(id: string, precondition: Precondition<Order>, writeId: string): Promise<Order>;
+  cancel(id: string, precondition: Precondition<Order>): Promise<Order>;
 }
 
 export interface OrdersOptions {
@@ -83,25 +83,19 @@ export function createOrders({
     return asPlaced(order);
   };
 
-  const end = (
-    id: string,
-    status: 'completed' | 'canceled',
-    precondition: Precondition<Order>,
-    writeId: string,
-  ): Promise<Order> =>
+  const end = (id: string, status: 'completed' | 'canceled', precondition: Precondition<Order>): Promise<Order> =>
     untilWon(async () => {
       const order = await get(id);
-      if (order.writes.includes(writeId)) return order;
       requireMatch(order, precondition);
       if (order.status !== 'open') throw notOpen(order);
-      return await store.end(order, status, now(), writeId);
+      return await store.end(order, status, now());
     });
 
   return {
     get,
     list: (filter, limit, offset) => store.list(filter, limit, offset),
-    complete: (id, precondition, writeId) => end(id, 'completed', precondition, writeId),
-    cancel: (id, precondition, writeId) => end(id, 'canceled', precondition, writeId),
+    complete: (id, precondition) => end(id, 'completed', precondition),
+    cancel: (id, precondition) => end(id, 'canceled', precondition),
 
     async create(request, { id, repeatable }) {
       const { locationId, spotId, note, fingerprint } = request;
@@ -131,7 +125,6 @@ export function createOrders({
         fiscalDay: undefined,
         fingerprint,
         revision: 1,
-        writes: [],
       };
       if (await store.insert(order, [announce(order, newId())])) {
         relay.nudge('orders', id);

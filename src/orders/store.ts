@@ -28,7 +28,7 @@ export interface OrderStore {
    * Ends an order if the stored one still has its revision.
    * @returns the order as stored; `undefined` when someone else was first
    */
-  end(order: Order, status: 'completed' | 'canceled', at: Date, writeId: string): Promise<Order | undefined>;
+  end(order: Order, status: 'completed' | 'canceled', at: Date): Promise<Order | undefined>;
 
   /**
    * Reads the orders of a location that were created before an instant and that no fiscal day has counted, the oldest
@@ -132,14 +132,14 @@ export function createOrderStore(database: Database): OrderStore {
       ]);
       return { orders: documents.map(toSummary), total };
     },
-    async end(order, status, at, writeId) {
+    async end(order, status, at) {
       const { id, revision } = order;
       const change =
         status === 'completed'
           ? { $set: { status, completed_at: at } }
           : // What was canceled before its fiscal day was closed is not part of it.
             { $set: { status, canceled_at: at }, $unset: { uncounted: '' as const } };
-      const result = await compareAndSet(orders, { id, revision, where: { status: 'open' }, change }, { writeId });
+      const result = await compareAndSet(orders, { id, revision, where: { status: 'open' }, change });
       if (result.outcome !== 'done') return undefined;
       const ended = status === 'completed' ? { completedAt: at } : { canceledAt: at };
       return { ...order, status, ...ended, revision: result.revision };
