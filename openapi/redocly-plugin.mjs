@@ -114,6 +114,10 @@ export default function contractPlugin() {
         'closed-requests': closedRequests,
         'plain-queries': plainQueries,
       },
+      async3: {
+        'bounded-schemas': boundedSchemas,
+        'lonely-refs': lonelyRefs,
+      },
     },
   };
 }

@@ -65,11 +65,26 @@ export type Method = (typeof methods)[number];
 
 /** Bundles `openapi/openapi.yaml` with Redocly into one JSON document. */
 export async function bundleContract(root: string): Promise<OpenApiDocument> {
-  const folder = await mkdtemp(path.join(tmpdir(), 'contract-'));
-  const target = path.join(folder, 'openapi.json');
+  return (await bundle(root, 'openapi/openapi.yaml')) as OpenApiDocument;
+}
+
+/**
+ * Bundles a document with Redocly and the configuration beside it.
+ * @param source the document's path in the repository
+ */
+export async function bundle(root: string, source: string): Promise<unknown> {
+  return await withTemporaryFolder('contract-', async (folder) => {
+    const target = path.join(folder, 'bundle.json');
+    await redocly(root, ['bundle', source, '--config', `${path.dirname(source)}/redocly.yaml`, '--output', target]);
+    return JSON.parse(await readFile(target, 'utf8')) as unknown;
+  });
+}
+
+/** Calls `use` with a folder that is gone afterwards. */
+export async function withTemporaryFolder<T>(prefix: string, use: (folder: string) => Promise<T>): Promise<T> {
+  const folder = await mkdtemp(path.join(tmpdir(), prefix));
   try {
-    await redocly(root, ['bundle', 'openapi/openapi.yaml', '--config', 'openapi/redocly.yaml', '--output', target]);
-    return JSON.parse(await readFile(target, 'utf8')) as OpenApiDocument;
+    return await use(folder);
   } finally {
     await rm(folder, { recursive: true, force: true });
   }

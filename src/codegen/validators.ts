@@ -54,6 +54,20 @@ function requestSchemas(document: OpenApiDocument): Record<string, Schema> {
 }
 
 function compile(document: OpenApiDocument, schemas: Record<string, Schema>, allErrors: boolean): string {
+  const shared = pointAtDefinitions(document.components.schemas);
+  const entries = Object.entries(schemas).map(([name, schema]) => [name, pointAtDefinitions(schema) as Schema]);
+  return compileStandalone(Object.fromEntries(entries) as Record<string, Schema>, allErrors, {
+    $id: definitions,
+    $defs: shared,
+  });
+}
+
+/**
+ * The source text of an ES module that exports a validation function under the name of each schema.
+ * @param allErrors whether they find all errors instead of stopping at the first
+ * @param shared a schema that the others may refer to by its `$id`
+ */
+export function compileStandalone(schemas: Record<string, Schema>, allErrors: boolean, shared?: Schema): string {
   const ajv = new Ajv2020({
     allErrors,
     strict: true,
@@ -65,9 +79,9 @@ function compile(document: OpenApiDocument, schemas: Record<string, Schema>, all
   });
   formats.default(ajv, { mode: 'full' });
   ajv.addVocabulary(['example', 'externalDocs', 'xml', 'x-enumDescriptions', 'x-additionalPropertiesName']);
-  ajv.addSchema({ $id: definitions, $defs: pointAtDefinitions(document.components.schemas) } as Schema);
+  if (shared !== undefined) ajv.addSchema(shared);
   const names = Object.keys(schemas);
-  for (const name of names) ajv.addSchema({ ...(pointAtDefinitions(schemas[name]) as Schema), $id: name });
+  for (const name of names) ajv.addSchema({ ...schemas[name], $id: name });
   const code = standalone.default(ajv, Object.fromEntries(names.map((name) => [name, name])));
   // ajv's ES module output still calls require() for its run-time helpers.
   return `import { createRequire } from 'node:module';

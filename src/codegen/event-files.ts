@@ -1,0 +1,80 @@
+import openapiTs, { astToString } from 'openapi-typescript';
+import type { Schema } from './contract.ts';
+import type { AsyncApiDocument, EventDefinition } from './event-contract.ts';
+import { compileStandalone } from './validators.ts';
+
+/** The JSON Schema of an event type as receivers are given it: complete in itself, and known by a URN. */
+export function publishedSchema({ type, schema }: EventDefinition): Schema {
+  const $schema = 'https://json-schema.org/draft/2020-12/schema';
+  return { $schema, $id: `urn:prompt-gateway:event:${type}`, ...schema };
+}
+
+/** Renders the types of the payloads, and the catalog of event types with description, schema and example. */
+export async function renderEventTypes(
+  document: AsyncApiDocument,
+  events: readonly EventDefinition[],
+): Promise<string> {
+  const wrapped = {
+    openapi: '3.1.0',
+    info: { title: 'Events', version: document.info.version },
+    paths: {},
+    components: { schemas: document.components.schemas },
+  };
+  const types = astToString(await openapiTs(wrapped as never, { alphabetize: false }));
+  const imports = events.map(
+    ({ type, schemaName }) =>
+      `import ${schemaVariable(schemaName)} from './event-schemas/${type}.json' with { type: 'json' };`,
+  );
+  const payloads = events.map(({ type, schemaName }) => `  readonly ${type}: components['schemas']['${schemaName}'];`);
+  const entries = events.map(
+    ({ type, schemaName, description, subscribable, example }) => `  ${type}: {
+    description: ${JSON.stringify(description)},
+    subscribable: ${String(subscribable)},
+    schema: ${schemaVariable(schemaName)},
+    example: ${JSON.stringify(example)},
+  },`,
+  );
+  return `${imports.join('\n')}
+
+${types}
+/** The payload of each type of event. */
+export interface EventPayloads {
+${payloads.join('\n')}
+}
+
+export type EventType = keyof EventPayloads;
+
+/** The body of a delivery. */
+export type EventPayload = EventPayloads[EventType];
+
+/** What \`GET /api/v1/event-types\` answers with, in its order. */
+export const eventCatalog = {
+${entries.join('\n')}
+} as const satisfies {
+  readonly [Type in EventType]: {
+    readonly description: string;
+    readonly subscribable: boolean;
+    readonly schema: object;
+    readonly example: EventPayloads[Type];
+  };
+};
+
+export const eventTypes = [${events.map(({ type }) => JSON.stringify(type)).join(', ')}] as const satisfies readonly EventType[];
+`;
+}
+
+/** Validators of the payloads, each exported under the name of its type, that stop at the first error. */
+export function renderEventValidators(events: readonly EventDefinition[]): { code: string; declarations: string } {
+  return {
+    code: compileStandalone(Object.fromEntries(events.map(({ type, schema }) => [type, schema])), false),
+    declarations: `import type { ValidateFunction } from 'ajv';
+import type { EventPayloads } from './events.ts';
+
+${events.map(({ type }) => `export const ${type}: ValidateFunction<EventPayloads['${type}']>;`).join('\n')}
+`,
+  };
+}
+
+function schemaVariable(schemaName: string): string {
+  return `${schemaName.charAt(0).toLowerCase()}${schemaName.slice(1)}Schema`;
+}
