@@ -162,7 +162,10 @@ export function createApp(dependencies: AppDependencies): App {
       },
     },
     [...corsFor(config.http.corsOrigins)],
-    { '/docs': serveReferencePage(new URL('../generated/docs.html', import.meta.url)) },
+    {
+      '/docs': serveReferencePage(new URL('../generated/docs.html', import.meta.url)),
+      '/docs/events': serveReferencePage(new URL('../generated/events.html', import.meta.url)),
+    },
   );
   return {
     application,
