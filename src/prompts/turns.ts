@@ -4,7 +4,7 @@ import { ProblemError } from '../errors/problem-error.ts';
 /** Milliseconds that an edit waits for its turn. Meant to be short: turns save work, they are not what makes edits safe. */
 const turnLimitMs = 2_000;
 /** Milliseconds in which an edit has to win a race. */
-const raceLimitMs = 10_000;
+const raceLimitMs = 5_000;
 const longestPauseMs = 200;
 
 /** Lets those who edit the same thing in this process go one after the other. */
@@ -38,7 +38,7 @@ export function createTurns(): Turns {
 /**
  * Tries until a race is won, with growing random pauses.
  * @param attempt returns `undefined` when someone else was first
- * @throws {ProblemError} edit-conflict after 10 s of lost races
+ * @throws {ProblemError} edit-conflict after 5 s of lost races
  */
 export async function untilWon<Result>(
   attempt: () => Promise<Result | undefined>,
