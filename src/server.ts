@@ -1,6 +1,6 @@
 import { ConfigError, helpText, loadConfig, type Config } from './config.ts';
 import { DatabaseStartError } from './db/client.ts';
-import { EmbeddedDatabaseError } from './db/embedded/start.ts';
+import { EmbeddedDatabaseError } from './db/embedded/obtain-server.ts';
 import { createLogger } from './observability/logger.ts';
 import { startService } from './start.ts';
 

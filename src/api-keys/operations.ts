@@ -16,7 +16,7 @@ export function apiKeyOperations(apiKeys: ApiKeys): ApiKeyOperations {
       const { record, key } = await apiKeys.create({ name, scopes, expiresAt }, context.principal.scopes);
       return {
         status: 201,
-        headers: { Location: `${path}/${record.id}`, ETag: etagOf(record) },
+        headers: { Location: `${path}/${record.id}` },
         body: { ...toApiKey(record), key },
       };
     },

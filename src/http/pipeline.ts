@@ -208,7 +208,9 @@ function insufficientScope(scope: string): ProblemError {
 function requireAcceptable(request: Request, mediaTypes: readonly string[]): void {
   const accept = request.headers.accept;
   if (accept === undefined || accept === '*/*' || accept === 'application/json') return;
-  if (mediaTypes.length > 0 && request.accepts([...mediaTypes]) === false) {
+  // What is sent has a charset, and a caller may ask for it by that name as well.
+  const offered = mediaTypes.flatMap((type) => [type, `${type}; charset=utf-8`]);
+  if (offered.length > 0 && request.accepts(offered) === false) {
     throw new ProblemError('not-acceptable', { detail: `This operation answers ${mediaTypes.join(' or ')} only.` });
   }
 }
