@@ -320,3 +320,22 @@ describe('500', () => {
     expect(harness.mock.requests).toHaveLength(0);
   });
 });
+
+describe('503', () => {
+  it('refuses more runs than a process can hold, before anything is spent', async () => {
+    const { OPENAI_COMPATIBLE_PROVIDERS = '' } = harness.service.environment;
+    const service = await startAnother(harness.service, { OPENAI_COMPATIBLE_PROVIDERS, SHUTDOWN_TIMEOUT_MS: '0' });
+    try {
+      const prompt = await createPrompt(service);
+      const start = (): ReturnType<typeof runTest> =>
+        runTest(service, prompt, onMock('mock-hang'), { Prefer: 'respond-async' });
+      const answers = await Promise.all(Array.from({ length: 205 }, start));
+      const refused = answers.filter(({ status }) => status !== 202);
+      expect(refused.map((answer) => [answer.status, problemOf(answer), answer.headers['retry-after']])).toEqual(
+        Array(5).fill([503, 'overloaded', '5']),
+      );
+    } finally {
+      await service.close();
+    }
+  });
+});
