@@ -57,7 +57,7 @@ export async function startService(options: StartOptions): Promise<RunningServic
     await ensureIndexes(database.db, indexes);
 
     const blobs = await createBlobStore(config.storage);
-    cleanups.push(() => Promise.resolve(blobs.store.close()));
+    cleanups.push(() => blobs.store.close());
     print(`Test-run results: ${blobs.description}`);
     const http = createProviderHttp({ connections: config.providers.concurrency });
     cleanups.push(() => http.close());
