@@ -1,5 +1,6 @@
 import type { Logger } from 'pino';
 import type { Metrics } from '../observability/metrics.ts';
+import { callerGoneStatus } from './caller-gone.ts';
 import type { Exchange } from './pipeline.ts';
 import type { Referee, Verdict } from './referee.ts';
 
@@ -18,6 +19,7 @@ export function createShadow({ document, metrics, log }: ShadowDependencies): (e
   let waiting = 0;
   return (exchange) => {
     if (exchange.operationId === undefined || waiting >= mostWaiting) return;
+    if (exchange.answer.status === callerGoneStatus) return;
     waiting += 1;
     const operation = exchange.operationId;
     referee ??= import('./referee.ts').then(({ createReferee }) => createReferee(document));

@@ -1,13 +1,18 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { createLogger } from '../../src/observability/logger.ts';
 import { problemOf, startInvokeHarness, type InvokeHarness } from './harness.ts';
 
 const configuredTimeout = 1_200;
+const logged: string[] = [];
 let harness: InvokeHarness;
 let prompt: string;
 
 beforeAll(async () => {
-  harness = await startInvokeHarness({ environment: { INVOKE_TIMEOUT_MS: String(configuredTimeout) } });
+  harness = await startInvokeHarness({
+    environment: { INVOKE_TIMEOUT_MS: String(configuredTimeout) },
+    log: createLogger('info', { write: (line) => logged.push(line) }),
+  });
   prompt = await harness.createPrompt();
   // The first call loads the provider's package.
   await harness.invoke(prompt);
@@ -76,6 +81,21 @@ describe('hanging up', () => {
     await upstream.ended;
     expect(upstream.aborted).toBe(true);
     expect(await harness.metric(cancelled)).toBe(before + 1);
+  });
+
+  it('is no failure in log and metrics', async () => {
+    logged.length = 0;
+    const gone = 'http_request_duration_seconds_count{operation="invokePrompt",status="499"}';
+    const before = await harness.metric(gone);
+    const caller = new AbortController();
+    const answer = harness.invokeUntil(caller.signal, prompt, { model: 'mock-hang' });
+    const upstream = await harness.received(1);
+    caller.abort();
+    await expect(answer).rejects.toThrow();
+    await upstream.ended;
+    expect(await harness.metric(gone)).toBe(before + 1);
+    const levels = logged.map((line) => (JSON.parse(line) as { level: string }).level);
+    expect(levels.filter((level) => level !== 'info')).toEqual([]);
   });
 
   it('between two tries leaves it at the first', async () => {
