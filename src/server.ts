@@ -1,6 +1,7 @@
 import { ConfigError, helpText, loadConfig, type Config } from './config.ts';
 import { DatabaseStartError } from './db/client.ts';
 import { EmbeddedDatabaseError } from './db/embedded/obtain-server.ts';
+import { ListenError } from './http/listening.ts';
 import { createLogger } from './observability/logger.ts';
 import { startService } from './start.ts';
 
@@ -48,7 +49,7 @@ function fail(error: unknown): never {
     error instanceof ConfigError ||
     error instanceof DatabaseStartError ||
     error instanceof EmbeddedDatabaseError ||
-    (error as NodeJS.ErrnoException).syscall === 'listen';
+    error instanceof ListenError;
   print(
     expected && error instanceof Error ? error.message : `Could not start: ${(error as Error).stack ?? String(error)}`,
   );

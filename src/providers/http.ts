@@ -22,7 +22,8 @@ export interface ProviderHttpOptions {
 
 export const defaultProviderHttpOptions: ProviderHttpOptions = {
   connections: 256,
-  maxResponseBytes: 16 * 1024 * 1024,
+  // What is made of it has to fit into the record of an idempotency key (idempotency/idempotency.ts).
+  maxResponseBytes: 12 * 1024 * 1024,
   connectTimeout: 5_000,
 };
 
