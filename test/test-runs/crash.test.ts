@@ -1,6 +1,8 @@
+import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from '@jest/globals';
 import type { Provider } from '../../src/providers/provider.ts';
+import type { TestRequest } from '../../src/test-runs/test-runs.ts';
 import { startAnother } from '../prompts/harness.ts';
 import { startChildService, type ChildService } from './child-service.ts';
 import {
@@ -135,6 +137,35 @@ describe('a service that is stopped', () => {
   });
 });
 
+describe('drain', () => {
+  const request = async (): Promise<TestRequest> => ({
+    ...{ id: randomUUID(), isRepeatable: false, slugOrId: await createPrompt(harness.service) },
+    ...{ version: undefined, variables: undefined, targets: [{ provider: 'echo' }], respondAsync: false },
+  });
+
+  it('tells waiting callers of runs that were cut off, and takes no more', async () => {
+    const called = Promise.withResolvers<undefined>();
+    const provider = slowEcho(60_000, called.resolve);
+    const { testRuns } = observe(harness, { providers: { get: () => provider } });
+    const first = await request();
+    const waiting = expect(testRuns.run(first)).rejects.toMatchObject({ type: 'shutting-down' });
+    await called.promise;
+    await testRuns.drain(0);
+    await waiting;
+    expect((await testRuns.get(first.id)).status).toBe('interrupted');
+    await expect(testRuns.run(await request())).rejects.toMatchObject({ type: 'shutting-down' });
+  });
+
+  it('has a run interrupted that was just being started', async () => {
+    const { testRuns } = observe(harness, { providers: { get: () => slowEcho(60_000) } });
+    const first = await request();
+    const waiting = expect(testRuns.run(first)).rejects.toMatchObject({ type: 'shutting-down' });
+    await testRuns.drain(0);
+    await waiting;
+    expect((await testRuns.get(first.id)).status).toBe('interrupted');
+  });
+});
+
 describe('the heartbeat', () => {
   it('keeps a run alive that takes longer than the term', async () => {
     const prompt = await createPrompt(harness.service);
@@ -171,10 +202,13 @@ describe('a worker that was given up but lives', () => {
   });
 });
 
-function slowEcho(milliseconds: number): Provider {
+function slowEcho(milliseconds: number, onCall?: (value: undefined) => void): Provider {
   const result = { text: 'late', finishReason: 'stop', usage: { inputTokens: 0, outputTokens: 0 } } as const;
   return {
     ...{ id: 'echo', name: 'Echo', models: ['echo-1'], defaultModel: 'echo-1', configured: true },
-    generate: () => sleep(milliseconds, result),
+    generate({ signal }) {
+      onCall?.(undefined);
+      return sleep(milliseconds, result, { signal });
+    },
   };
 }

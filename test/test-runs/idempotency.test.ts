@@ -67,6 +67,16 @@ describe('a test with an idempotency key', () => {
     expect(harness.mock.requests).toHaveLength(2);
   });
 
+  it('gets them even when the prompt could not be tested like that any more', async () => {
+    const changing = await createPrompt(harness.service);
+    const first = await runTest(harness.service, changing, onMock('model-a'), withKey('changed'));
+    await forgetAnswers();
+    const change = { messages: [{ role: 'user', content: '{{undeclared}}' }] };
+    await harness.service.call('PUT', `/api/v1/prompts/${changing}`, { body: change });
+    const repeat = await runTest(harness.service, changing, onMock('model-a'), withKey('changed'));
+    expect([repeat.status, repeat.body]).toEqual([201, first.body]);
+  });
+
   it('gets the run that goes on when the 202 was lost in a crash', async () => {
     const headers = withKey('lost-202', { Prefer: 'respond-async' });
     const first = await runTest(harness.service, prompt, onMock('mock-slow-1000'), headers);
