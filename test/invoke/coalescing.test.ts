@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import type { Behaviour } from '../support/mock-provider.ts';
 import type { Answer } from '../support/service.ts';
 import { problemOf, startInvokeHarness, type InvokeHarness } from './harness.ts';
 
@@ -28,9 +29,12 @@ const slowly = (ms: number | 'hang'): { model: string; variables: { name: string
 const willing = { 'Cache-Control': 'max-age=60' };
 const within = (ms: number): Record<string, string> => ({ ...willing, 'X-Timeout-Ms': String(ms) });
 
-/** Waits until a caller has joined a call since `before` was counted. */
+/** Waits until so many callers have joined a call since `before` was counted. */
 async function joined(before: number, count = 1): Promise<void> {
-  while ((await harness.metric('invoke_cache_total{result="joined"}')) < before + count) await sleep(5);
+  for (const end = Date.now() + 5_000; Date.now() < end; await sleep(5)) {
+    if ((await joinedSoFar()) >= before + count) return;
+  }
+  throw new Error('Nobody joined the call.');
 }
 const joinedSoFar = (): Promise<number> => harness.metric('invoke_cache_total{result="joined"}');
 
@@ -76,9 +80,9 @@ describe('identical invocations under way', () => {
     const body = slowly(0);
     harness.mock.behave(body.model, { kind: 'hang' });
     const before = await joinedSoFar();
-    const first = harness.invoke(prompt, body, within(400));
+    const first = harness.invoke(prompt, body, within(800));
     await harness.received(1);
-    const second = harness.invoke(prompt, body, within(300));
+    const second = harness.invoke(prompt, body, within(700));
     await joined(before);
     const answers = await Promise.all([first, second]);
     expect(answers.map(problemOf)).toEqual(['provider-timeout', 'provider-timeout']);
@@ -103,9 +107,9 @@ describe('identical invocations under way', () => {
 
 describe('deadlines of a shared call', () => {
   it('end each caller in its own time; a later, more patient one keeps the call alive', async () => {
-    const body = slowly(600);
+    const body = slowly(1_200);
     const before = await joinedSoFar();
-    const hasty = harness.invoke(prompt, body, within(250));
+    const hasty = harness.invoke(prompt, body, within(600));
     await harness.received(1);
     const patient = harness.invoke(prompt, body, within(10_000));
     await joined(before);
@@ -119,10 +123,12 @@ describe('deadlines of a shared call', () => {
   });
 
   it('let retries go on for the more patient', async () => {
-    const body = { ...slowly(0), model: 'mock-flaky-2' };
+    const body = slowly(0);
+    const refusal: Behaviour = { kind: 'status', status: 503, headers: { 'Retry-After': '1' } };
+    harness.mock.behave(body.model, refusal, refusal);
     const before = await joinedSoFar();
     // Time for the second try, not for the third.
-    const hasty = harness.invoke(prompt, body, within(300));
+    const hasty = harness.invoke(prompt, body, within(1_900));
     await harness.received(1);
     const patient = harness.invoke(prompt, body, within(10_000));
     await joined(before);
@@ -133,9 +139,9 @@ describe('deadlines of a shared call', () => {
   it('end the call with the last caller', async () => {
     const body = slowly('hang');
     const before = await joinedSoFar();
-    const first = harness.invoke(prompt, body, within(300));
+    const first = harness.invoke(prompt, body, within(800));
     const upstream = await harness.received(1);
-    const second = harness.invoke(prompt, body, within(200));
+    const second = harness.invoke(prompt, body, within(700));
     await joined(before);
     expect((await Promise.all([first, second])).map(problemOf)).toEqual(['provider-timeout', 'provider-timeout']);
     await upstream.ended;
@@ -145,7 +151,7 @@ describe('deadlines of a shared call', () => {
 
 describe('leaving a shared call', () => {
   it('leaves it to the others', async () => {
-    const body = slowly(400);
+    const body = slowly(800);
     const before = await joinedSoFar();
     const starter = new AbortController();
     const first = harness.invokeUntil(starter.signal, prompt, body, willing);
@@ -178,7 +184,7 @@ describe('leaving a shared call', () => {
   });
 
   it('is not possible for an idempotency key, whose answer is kept', async () => {
-    const body = slowly(300);
+    const body = slowly(800);
     const before = await joinedSoFar();
     const [starter, keyed] = [new AbortController(), new AbortController()];
     const first = harness.invokeUntil(starter.signal, prompt, body, willing);
