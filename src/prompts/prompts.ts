@@ -86,6 +86,12 @@ export interface PromptsOptions {
 /** Lost races for a numbered slug after which a random one is taken. */
 const numberedAttempts = 8;
 
+/**
+ * Makes the rules of prompts over a store.
+ *
+ * Each number from 1 to a prompt's version exists once, whatever crashes or races: a version is archived before the prompt
+ * is overwritten, and the prompt is overwritten by compare-and-set.
+ */
 export function createPrompts({
   store,
   cascades,

@@ -1,15 +1,21 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ProblemError } from '../errors/problem-error.ts';
 
-/** Milliseconds that an edit waits for its turn. Meant to be short: turns save work, they are not what makes edits safe. */
-const turnLimitMs = 2_000;
+/** Milliseconds after which a turn is over, should its edit take that long: then the database is slow or away. */
+const turnMs = 250;
+/** Milliseconds that an edit waits for its turn at most. */
+const waitLimitMs = 5_000;
 /** Milliseconds in which an edit has to win a race. */
 const raceLimitMs = 5_000;
+const firstPauseMs = 10;
 const longestPauseMs = 200;
 
 /** Lets those who edit the same thing in this process go one after the other. */
 export interface Turns {
-  /** Does the work after the work before it under the same key has ended, or after 2 s. */
+  /**
+   * Does the work once the work before it under the same key has ended. Turns save work, they are not what makes edits
+   * safe: nobody waits long for one.
+   */
   take<Result>(key: string, work: () => Promise<Result>): Promise<Result>;
 }
 
@@ -21,15 +27,20 @@ export function createTurns(): Turns {
   const last = new Map<string, Promise<undefined>>();
   return {
     async take(key, work) {
-      const { promise: ended, resolve: end } = Promise.withResolvers<undefined>();
+      const { promise: over, resolve } = Promise.withResolvers<undefined>();
+      const end = (): void => {
+        resolve(undefined);
+        if (last.get(key) === over) last.delete(key);
+      };
       const before = last.get(key);
-      last.set(key, ended);
+      last.set(key, over);
+      if (before !== undefined) await within(waitLimitMs, before);
+      const limit = setTimeout(end, turnMs);
       try {
-        if (before !== undefined) await within(turnLimitMs, before);
         return await work();
       } finally {
-        end(undefined);
-        if (last.get(key) === ended) last.delete(key);
+        clearTimeout(limit);
+        end();
       }
     },
   };
@@ -40,12 +51,9 @@ export function createTurns(): Turns {
  * @param attempt returns `undefined` when someone else was first
  * @throws {ProblemError} edit-conflict after 5 s of lost races
  */
-export async function untilWon<Result>(
-  attempt: () => Promise<Result | undefined>,
-  random: () => number = Math.random,
-): Promise<Result> {
+export async function untilWon<Result>(attempt: () => Promise<Result | undefined>): Promise<Result> {
   const end = performance.now() + raceLimitMs;
-  for (let pause = 10; ; pause = Math.min(2 * pause, longestPauseMs)) {
+  for (let pause = firstPauseMs; ; pause = Math.min(2 * pause, longestPauseMs)) {
     const result = await attempt();
     if (result !== undefined) return result;
     if (performance.now() + pause > end) {
@@ -53,7 +61,7 @@ export async function untilWon<Result>(
         detail: 'The prompt was changed by others each time the change was about to be saved.',
       });
     }
-    await sleep(pause * random());
+    await sleep(pause * Math.random());
   }
 }
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import type { Answer } from '../support/service.ts';
+import type { Answer, CallOptions } from '../support/service.ts';
 import {
   create,
   createVersions,
@@ -63,13 +63,18 @@ describe('304', () => {
 });
 
 describe('400', () => {
-  it.each(['0', '-1', '1.0', '01', '1e0', 'latest', '2147483648', '0x1'])('refuses the version %s', async (version) => {
+  const refuses = async (version: string, options: CallOptions = {}): Promise<void> => {
     const { id } = await create(setup.service);
-    const path = `${promptsPath}/${id}/versions/${version}`;
-    const { status, body } = await setup.service.call('GET', path, { differs: 'integer-spelling' });
+    const { status, body } = await setup.service.call('GET', `${promptsPath}/${id}/versions/${version}`, options);
     expect(status).toBe(400);
     expect(body.errors).toMatchObject([{ parameter: 'version' }]);
-  });
+  };
+
+  it.each(['0', '-1', 'latest', '2147483648'])('refuses the version %s', (version) => refuses(version));
+
+  it.each(['1.0', '01', '1e0', '0x1'])('refuses the integer spelt %s', (version) =>
+    refuses(version, { differs: 'integer-spelling' }),
+  );
 });
 
 describe('404', () => {

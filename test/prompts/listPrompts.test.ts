@@ -1,10 +1,12 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
-import type { Answer } from '../support/service.ts';
+import type { Answer, CallOptions } from '../support/service.ts';
 import { create, describeCommonAnswers, problem, promptsPath, saying, setUp, type RawDocument } from './harness.ts';
 
 const setup = setUp();
 const list = (query: Record<string, string | number> = {}): Promise<Answer> => {
-  const search = new URLSearchParams(Object.entries(query).map(([name, value]) => [name, String(value)])).toString();
+  const search = new URLSearchParams(
+    Object.entries(query).map(([name, value]): [string, string] => [name, String(value)]),
+  ).toString();
   return setup.service.call('GET', `${promptsPath}${search === '' ? '' : `?${search}`}`);
 };
 const namesOf = ({ body }: Answer): string[] => body.data.map(({ name }: { name: string }) => name) as string[];
@@ -144,25 +146,22 @@ describe('200', () => {
 });
 
 describe('400', () => {
-  it.each([
-    'limit=0',
-    'limit=1001',
-    'limit=1e3',
-    'limit=',
-    'offset=-1',
-    'offset=1.5',
-    'offset=2147483648',
-    'q=',
-    `q=${'x'.repeat(201)}`,
-    'limit=1&limit=2',
-    'q[$ne]=1',
-    'sort=name',
-  ])('refuses ?%s', async (query) => {
-    const { status, body } = await setup.service.call('GET', `${promptsPath}?${query}`, { differs: 'query-spelling' });
+  const refuses = async (query: string, options: CallOptions = {}): Promise<void> => {
+    const { status, body } = await setup.service.call('GET', `${promptsPath}?${query}`, options);
     expect(status).toBe(400);
     expect(body.type).toBe(problem('invalid-request'));
     expect(body.errors).toMatchObject([{ parameter: expect.any(String) }]);
-  });
+  };
+
+  it.each([
+    ...['limit=0', 'limit=1001', 'limit=', 'limit=1&limit=2'],
+    ...['offset=-1', 'offset=1.5', 'offset=2147483648'],
+    ...['q=', `q=${'x'.repeat(201)}`, 'q[$ne]=1', 'sort=name'],
+  ])('refuses ?%s', (query) => refuses(query));
+
+  it.each(['limit=1e2', 'limit=0x10', 'offset=%205'])('refuses the integer spelt ?%s', (query) =>
+    refuses(query, { differs: 'integer-spelling' }),
+  );
 });
 
 describe('500', () => {
