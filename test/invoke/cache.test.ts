@@ -59,10 +59,10 @@ describe('Cache-Control', () => {
       const body = somethingNew();
       await harness.invoke(prompt, body, cacheControl('max-age=60'));
       harness.mock.behave('model-a', { kind: 'answer', finish: 'length' });
-    expect(origin(await harness.invoke(prompt, body, cacheControl(directive)))).toEqual(fresh);
+      expect(origin(await harness.invoke(prompt, body, cacheControl(directive)))).toEqual(fresh);
       expect(harness.mock.requests).toHaveLength(2);
       const kept = await harness.invoke(prompt, body, cacheControl('max-age=60'));
-    expect([...origin(kept), kept.body.finishReason]).toEqual([...hit, 'length']);
+      expect([...origin(kept), kept.body.finishReason]).toEqual([...hit, 'length']);
     },
   );
 
