@@ -22,8 +22,8 @@ export interface ProviderHttpOptions {
 
 export const defaultProviderHttpOptions: ProviderHttpOptions = {
   connections: 256,
-  // What is made of it has to fit into the record of an idempotency key (idempotency/idempotency.ts).
-  maxResponseBytes: 12 * 1024 * 1024,
+  // Well below what an idempotency record keeps, so that no answer that was paid for has to be asked for again.
+  maxResponseBytes: 4 * 1024 * 1024,
   connectTimeout: 5_000,
 };
 
