@@ -135,6 +135,13 @@ export function loadConfig(environment: Environment): Config {
   });
 }
 
+/** Removes the service's own variables that are set but blank, which means the same as not set. */
+export function dropBlankVariables(environment: NodeJS.ProcessEnv): void {
+  for (const name of Object.keys(allSettings)) {
+    if (environment[name]?.trim() === '') Reflect.deleteProperty(environment, name);
+  }
+}
+
 function storageOf(set: SettingValues, dataDir: string, environment: Environment): S3Storage | FileStorage {
   if (set.S3_BUCKET === undefined) return { kind: 'files', directory: join(dataDir, 'files') };
   return {
