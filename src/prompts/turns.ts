@@ -3,20 +3,23 @@ import { ProblemError } from '../errors/problem-error.ts';
 
 /** Milliseconds after which a turn is over, should its edit take that long: then the database is slow or away. */
 const turnMs = 250;
-/** Milliseconds that an edit waits for its turn at most. */
-const waitLimitMs = 5_000;
+/** Milliseconds that anyone waits for a turn. */
+const waitLimitMs = 15_000;
 /** Milliseconds in which an edit has to win a race. */
 const raceLimitMs = 5_000;
+/** What one attempt counts at most of that. One that takes longer has waited for a database that is away, and not raced. */
+const longestRaceMs = 500;
 const firstPauseMs = 10;
 const longestPauseMs = 200;
 
 /** Lets those who edit the same thing in this process go one after the other. */
 export interface Turns {
   /**
-   * Does the work once the work before it under the same key has ended. Turns save work, they are not what makes edits
-   * safe: nobody waits long for one.
+   * Does the work once the work before it under the same key has ended or taken longer than its turn. Turns save work,
+   * they are not what makes edits safe.
+   * @param otherwise done instead if the turn has not come within 15 s
    */
-  take<Result>(key: string, work: () => Promise<Result>): Promise<Result>;
+  take<Result>(key: string, work: () => Promise<Result>, otherwise: () => Promise<Result>): Promise<Result>;
 }
 
 /**
@@ -26,7 +29,7 @@ export interface Turns {
 export function createTurns(): Turns {
   const last = new Map<string, Promise<undefined>>();
   return {
-    async take(key, work) {
+    async take(key, work, otherwise) {
       const { promise: over, resolve } = Promise.withResolvers<undefined>();
       const end = (): void => {
         resolve(undefined);
@@ -34,7 +37,11 @@ export function createTurns(): Turns {
       };
       const before = last.get(key);
       last.set(key, over);
-      if (before !== undefined) await within(waitLimitMs, before);
+      if (before !== undefined && !(await within(waitLimitMs, before))) {
+        // Whoever comes next still has to wait for those before.
+        void before.then(end);
+        return await otherwise();
+      }
       const limit = setTimeout(end, turnMs);
       try {
         return await work();
@@ -52,22 +59,30 @@ export function createTurns(): Turns {
  * @throws {ProblemError} edit-conflict after 5 s of lost races
  */
 export async function untilWon<Result>(attempt: () => Promise<Result | undefined>): Promise<Result> {
-  const end = performance.now() + raceLimitMs;
+  let raced = 0;
   for (let pause = firstPauseMs; ; pause = Math.min(2 * pause, longestPauseMs)) {
+    const started = performance.now();
     const result = await attempt();
     if (result !== undefined) return result;
-    if (performance.now() + pause > end) {
-      throw new ProblemError('edit-conflict', {
-        detail: 'The prompt was changed by others each time the change was about to be saved.',
-      });
-    }
-    await sleep(pause * Math.random());
+    const wait = pause * Math.random();
+    raced += Math.min(performance.now() - started, longestRaceMs) + wait;
+    if (raced > raceLimitMs) throw editConflict();
+    await sleep(wait);
   }
 }
 
-async function within(milliseconds: number, work: Promise<undefined>): Promise<void> {
+/** The failure of an edit that lost too many races. */
+export function editConflict(): ProblemError {
+  return new ProblemError('edit-conflict', {
+    detail: 'The prompt was changed by others each time the change was about to be saved.',
+  });
+}
+
+/** Does this end within so many milliseconds? */
+async function within(milliseconds: number, work: Promise<undefined>): Promise<boolean> {
   const waiting = new AbortController();
-  const limit = sleep(milliseconds, undefined, { signal: waiting.signal }).catch(() => undefined);
-  await Promise.race([work, limit]);
+  const limit = sleep(milliseconds, false, { signal: waiting.signal }).catch(() => false);
+  const ended = await Promise.race([work.then(() => true), limit]);
   waiting.abort();
+  return ended;
 }
