@@ -205,9 +205,11 @@ export function createPrompts({
     },
     list: (bounds, text) => store.list(text, bounds),
     async remove(slugOrId, precondition) {
-      const id = await contend(slugOrId, async () => {
-        const prompt = await store.find(slugOrId);
+      let id = slugOrId;
+      await contend(slugOrId, async () => {
+        const prompt = await store.find(id);
         if (prompt === undefined) return notFound(slugOrId);
+        id = prompt.id; // From here on the slug may move to another prompt.
         if (prompt.deleting) return prompt.id; // Its mark was set under the If-Match of that time.
         requireMatch(prompt, precondition);
         return (await store.markDeleting(prompt)) ? prompt.id : undefined;
