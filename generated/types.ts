@@ -1359,7 +1359,7 @@ export interface components {
          * @description One place that is wrong. Exactly one of `pointer`, `parameter` and `header` says where, if a place can be named.
          * @example {
          *       "detail": "must have at least 1 item",
-         *       "pointer": "/messages"
+         *       "pointer": "#/messages"
          *     }
          */
         ProblemDetail: {
@@ -1369,8 +1369,8 @@ export interface components {
              */
             detail: string;
             /**
-             * @description JSON Pointer (RFC 6901) into the body; empty for the body as a whole.
-             * @example /messages
+             * @description JSON Pointer into the body as a URI fragment (RFC 6901, section 6); `#` is the body as a whole.
+             * @example #/messages
              */
             pointer?: string;
             /**
@@ -4234,6 +4234,7 @@ export interface components {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
                 "Cache-Control": components["headers"]["CacheControl"];
+                "WWW-Authenticate": components["headers"]["WwwAuthenticate"];
                 [name: string]: unknown;
             };
             content: {
@@ -5629,6 +5630,7 @@ export interface components {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
                 "Cache-Control": components["headers"]["CacheControl"];
+                "WWW-Authenticate": components["headers"]["WwwAuthenticate"];
                 [name: string]: unknown;
             };
             content: {
@@ -5820,7 +5822,8 @@ export interface components {
          */
         TimeoutMs: number;
         /**
-         * @description How to use the answer cache. Nothing is cached unless asked for. Unknown directives are ignored.
+         * @description How to use the answer cache. Unless the server has a default age (`INVOKE_CACHE_MAX_AGE`), nothing is cached that
+         *     is not asked for here. Unknown directives are ignored.
          *
          *     - `max-age=N`: an answer to the same messages from the same model, at most N seconds old, will do.
          *     - `no-cache`: call the provider, and keep the answer.
@@ -6351,7 +6354,8 @@ export interface operations {
                  */
                 "X-Timeout-Ms"?: components["parameters"]["TimeoutMs"];
                 /**
-                 * @description How to use the answer cache. Nothing is cached unless asked for. Unknown directives are ignored.
+                 * @description How to use the answer cache. Unless the server has a default age (`INVOKE_CACHE_MAX_AGE`), nothing is cached that
+                 *     is not asked for here. Unknown directives are ignored.
                  *
                  *     - `max-age=N`: an answer to the same messages from the same model, at most N seconds old, will do.
                  *     - `no-cache`: call the provider, and keep the answer.

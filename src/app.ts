@@ -145,13 +145,14 @@ export function createApp(dependencies: AppDependencies): App {
     }),
   };
 
+  const idempotency = createIdempotency(createIdempotencyStore(database));
   const shadow = config.http.contractReferee ? createShadow({ document, metrics, log }) : undefined;
   const application = createRouter(
     handlers,
     {
       authenticate: (headers) => authentication.authenticate(headers),
       rateLimiter: createRateLimiter(config.http.rateLimit),
-      idempotency: createIdempotency(createIdempotencyStore(database)),
+      idempotency,
       log,
       idempotencyLeaseMs: () => config.invoke.timeoutMs + leaseMarginMs,
       derivedResourceIds: { createOrder: derivedOrderId },
@@ -175,9 +176,10 @@ export function createApp(dependencies: AppDependencies): App {
       { name: 'fiscal days', everyMs: 5_000, run: () => fiscalDays.tick() },
       { name: 'prompts', everyMs: 60_000, run: () => prompts.sweep() },
       { name: 'archived versions', everyMs: 24 * 3_600_000, run: () => prompts.sweepVersions() },
-      { name: 'prompt versions', everyMs: 24 * 3_600_000, run: () => prompts.sweepVersions() },
     ],
-    drain: (timeoutMs) => testRuns.drain(timeoutMs),
+    async drain(timeoutMs) {
+      await Promise.all([testRuns.drain(timeoutMs), idempotency.drain(timeoutMs)]);
+    },
   };
 }
 

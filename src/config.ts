@@ -1,8 +1,9 @@
 import { homedir } from 'node:os';
-import { isAbsolute, join, resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import { findNearMisses } from './config/near-misses.ts';
 import { readSettings, variableText, type Environment } from './config/read-settings.ts';
 import { allSettings, type SettingValues } from './config/settings.ts';
+import { defaultCacheDir } from './db/embedded/cache-dir.ts';
 import {
   findSettingsMistakes,
   providerVariables,
@@ -112,7 +113,10 @@ export function loadConfig(environment: Environment): Config {
       uri: set.MONGODB_URI,
       name: set.MONGODB_DATABASE,
       dataDir,
-      cacheDir: set.CACHE_DIR === undefined ? defaultCacheDir(environment) : resolve(set.CACHE_DIR),
+      cacheDir:
+        set.CACHE_DIR === undefined
+          ? defaultCacheDir(environment, variableText(environment, 'HOME') ?? homedir())
+          : resolve(set.CACHE_DIR),
     },
     storage: storageOf(set, dataDir, environment),
     invoke: {
@@ -131,12 +135,11 @@ export function loadConfig(environment: Environment): Config {
   });
 }
 
-/** https://specifications.freedesktop.org/basedir-spec/latest/: a relative XDG_CACHE_HOME is to be ignored. */
-function defaultCacheDir(environment: Environment): string {
-  const configured = variableText(environment, 'XDG_CACHE_HOME');
-  const home = variableText(environment, 'HOME') ?? homedir();
-  const caches = configured !== undefined && isAbsolute(configured) ? configured : join(home, '.cache');
-  return join(caches, 'prompt-gateway');
+/** Removes the service's own variables that are set but blank, which means the same as not set. */
+export function dropBlankVariables(environment: NodeJS.ProcessEnv): void {
+  for (const name of Object.keys(allSettings)) {
+    if (environment[name]?.trim() === '') Reflect.deleteProperty(environment, name);
+  }
 }
 
 function storageOf(set: SettingValues, dataDir: string, environment: Environment): S3Storage | FileStorage {

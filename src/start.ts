@@ -1,6 +1,3 @@
-import type { AddressInfo } from 'node:net';
-import type { Server } from 'node:http';
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import packageJson from '../package.json' with { type: 'json' };
 import { ensureFirstKey } from './api-keys/first-key.ts';
@@ -10,6 +7,7 @@ import type { Config } from './config.ts';
 import { connectDatabase } from './db/client.ts';
 import { startEmbeddedDatabase } from './db/embedded/start.ts';
 import { ensureIndexes } from './db/indexes.ts';
+import { closeServer, listen } from './http/listening.ts';
 import { createHttpServer } from './http/listener.ts';
 import type { Exchange } from './http/pipeline.ts';
 import { startMaintenance } from './maintenance.ts';
@@ -57,6 +55,7 @@ export async function startService(options: StartOptions): Promise<RunningServic
     await ensureIndexes(database.db, indexes);
 
     const blobs = await createBlobStore(config.storage);
+    cleanups.push(() => blobs.store.close());
     print(`Test-run results: ${blobs.description}`);
     const http = createProviderHttp({ connections: config.providers.concurrency });
     cleanups.push(() => http.close());
@@ -113,41 +112,4 @@ async function startOwnDatabase(options: StartOptions, cleanups: (() => Promise<
   cleanups.push(() => embedded.stop());
   print(`Database: ${embedded.engine}, data in ${dataDir}`);
   return embedded.uri;
-}
-
-function listen(server: Server, host: string, port: number): Promise<string> {
-  return new Promise((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(port, host, () => {
-      server.off('error', reject);
-      const address = server.address() as AddressInfo;
-      resolve(`http://${address.family === 'IPv6' ? `[${address.address}]` : address.address}:${address.port}`);
-    });
-  });
-}
-
-/** Kept-alive connections are closed as soon as they are idle; what is still busy at the end is cut. */
-async function closeServer(server: Server, timeoutMs: number, log: Logger): Promise<void> {
-  const closed = new Promise<void>((resolve) =>
-    server.close(() => {
-      resolve();
-    }),
-  );
-  const idle = setInterval(() => {
-    server.closeIdleConnections();
-  }, 50);
-  const end = new AbortController();
-  await Promise.race([
-    closed,
-    sleep(timeoutMs, undefined, { signal: end.signal }).then(
-      () => {
-        log.warn('requests still under way were cut off');
-        server.closeAllConnections();
-      },
-      () => undefined,
-    ),
-  ]);
-  end.abort();
-  clearInterval(idle);
-  await closed;
 }

@@ -1,16 +1,25 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ProblemError } from './errors/problem-error.ts';
 
-/** Milliseconds that an edit waits for its turn. Meant to be short: turns save work, they are not what makes edits safe. */
-const turnLimitMs = 2_000;
+/** Milliseconds after which a turn is over, should its edit take that long: then the database is slow or away. */
+const turnMs = 250;
+/** Milliseconds that anyone waits for a turn. */
+const waitLimitMs = 15_000;
 /** Milliseconds in which an edit has to win a race. */
-const raceLimitMs = 10_000;
+const raceLimitMs = 5_000;
+/** What one attempt counts at most of that. One that takes longer has waited for a database that is away, and not raced. */
+const longestRaceMs = 500;
+const firstPauseMs = 10;
 const longestPauseMs = 200;
 
 /** Lets those who edit the same thing in this process go one after the other. */
 export interface Turns {
-  /** Does the work after the work before it under the same key has ended, or after 2 s. */
-  take<Result>(key: string, work: () => Promise<Result>): Promise<Result>;
+  /**
+   * Does the work once the work before it under the same key has ended or taken longer than its turn. Turns save work,
+   * they are not what makes edits safe.
+   * @param otherwise done instead if the turn has not come within 15 s; an edit-conflict when left out
+   */
+  take<Result>(key: string, work: () => Promise<Result>, otherwise?: () => Promise<Result>): Promise<Result>;
 }
 
 /**
@@ -20,16 +29,25 @@ export interface Turns {
 export function createTurns(): Turns {
   const last = new Map<string, Promise<undefined>>();
   return {
-    async take(key, work) {
-      const { promise: ended, resolve: end } = Promise.withResolvers<undefined>();
+    async take(key, work, otherwise = () => Promise.reject(editConflict())) {
+      const { promise: over, resolve } = Promise.withResolvers<undefined>();
+      const end = (): void => {
+        resolve(undefined);
+        if (last.get(key) === over) last.delete(key);
+      };
       const before = last.get(key);
-      last.set(key, ended);
+      last.set(key, over);
+      if (before !== undefined && !(await within(waitLimitMs, before))) {
+        // Whoever comes next still has to wait for those before.
+        void before.then(end);
+        return await otherwise();
+      }
+      const limit = setTimeout(end, turnMs);
       try {
-        if (before !== undefined) await within(turnLimitMs, before);
         return await work();
       } finally {
-        end(undefined);
-        if (last.get(key) === ended) last.delete(key);
+        clearTimeout(limit);
+        end();
       }
     },
   };
@@ -38,28 +56,33 @@ export function createTurns(): Turns {
 /**
  * Tries until a race is won, with growing random pauses.
  * @param attempt returns `undefined` when someone else was first
- * @throws {ProblemError} edit-conflict after 10 s of lost races
+ * @throws {ProblemError} edit-conflict after 5 s of lost races
  */
-export async function untilWon<Result>(
-  attempt: () => Promise<Result | undefined>,
-  random: () => number = Math.random,
-): Promise<Result> {
-  const end = performance.now() + raceLimitMs;
-  for (let pause = 10; ; pause = Math.min(2 * pause, longestPauseMs)) {
+export async function untilWon<Result>(attempt: () => Promise<Result | undefined>): Promise<Result> {
+  let raced = 0;
+  for (let pause = firstPauseMs; ; pause = Math.min(2 * pause, longestPauseMs)) {
+    const started = performance.now();
     const result = await attempt();
     if (result !== undefined) return result;
-    if (performance.now() + pause > end) {
-      throw new ProblemError('edit-conflict', {
-        detail: 'It was changed by others each time the change was about to be saved.',
-      });
-    }
-    await sleep(pause * random());
+    const wait = pause * Math.random();
+    raced += Math.min(performance.now() - started, longestRaceMs) + wait;
+    if (raced > raceLimitMs) throw editConflict();
+    await sleep(wait);
   }
 }
 
-async function within(milliseconds: number, work: Promise<undefined>): Promise<void> {
+/** The failure of an edit that lost too many races. */
+export function editConflict(): ProblemError {
+  return new ProblemError('edit-conflict', {
+    detail: 'It was changed by others each time the change was about to be saved.',
+  });
+}
+
+/** Does this end within so many milliseconds? */
+async function within(milliseconds: number, work: Promise<undefined>): Promise<boolean> {
   const waiting = new AbortController();
-  const limit = sleep(milliseconds, undefined, { signal: waiting.signal }).catch(() => undefined);
-  await Promise.race([work, limit]);
+  const limit = sleep(milliseconds, false, { signal: waiting.signal }).catch(() => false);
+  const ended = await Promise.race([work.then(() => true), limit]);
   waiting.abort();
+  return ended;
 }

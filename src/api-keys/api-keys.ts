@@ -38,6 +38,7 @@ export function createApiKeys({ store, now = () => new Date(), onRevoked }: ApiK
       if (lacking.length > 0) {
         throw new ProblemError('insufficient-scope', {
           detail: `A key can only grant scopes it has itself; this one lacks ${lacking.join(', ')}.`,
+          headers: { 'www-authenticate': `Bearer error="insufficient_scope", scope="${lacking.join(' ')}"` },
         });
       }
       const createdAt = now();

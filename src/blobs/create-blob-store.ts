@@ -1,3 +1,4 @@
+import { ProblemError } from '../errors/problem-error.ts';
 import type { BlobStore } from './blob-store.ts';
 import { createFsBlobStore } from './fs-blob-store.ts';
 import { createS3BlobStore, type S3BlobStoreOptions } from './s3-blob-store.ts';
@@ -23,8 +24,10 @@ export async function createBlobStore(storage: BlobStorage): Promise<{ store: Bl
   try {
     await store.check();
   } catch (error) {
-    const reason = error instanceof Error && error.cause instanceof Error ? error.cause.message : String(error);
-    throw new Error(`Files cannot be written in ${directory}: ${reason}. Set DATA_DIR or S3_BUCKET.`, { cause: error });
+    const reason = error instanceof ProblemError ? String(error.cause) : String(error);
+    throw new Error(`Files cannot be written in ${directory}; set DATA_DIR or S3_BUCKET. (${reason})`, {
+      cause: error,
+    });
   }
   return { store, description: `files in ${directory}` };
 }

@@ -174,5 +174,7 @@ async function available<Result>(work: () => Promise<Result>): Promise<Result> {
 
 /** The code of a system error, such as `ENOSPC`. */
 function codeOf(error: unknown): string | undefined {
-  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined;
+  return typeof error === 'object' && error !== null && 'code' in error && typeof error.code === 'string'
+    ? error.code
+    : undefined;
 }

@@ -14,7 +14,7 @@ export interface S3BlobStoreOptions {
   readonly prefix: string;
   /** Left out, the AWS SDK looks where it always does: environment, profiles, roles. */
   readonly credentials?: { readonly accessKeyId: string; readonly secretAccessKey: string };
-  /** Milliseconds for an operation with all its attempts, and as long again for each MiB sent. 5,000 by default. */
+  /** Milliseconds for an operation with all its attempts, and as long again for each MiB sent, begun ones included. 5,000 by default. */
   readonly limitMs?: number;
 }
 
@@ -47,7 +47,7 @@ export function createS3BlobStore(options: S3BlobStoreOptions): BlobStore {
       const name = nameOf(key);
       assertBlobSize(body.byteLength);
       const { sdk, client } = await load();
-      const limit = limitMs * (1 + body.byteLength / mebibyte);
+      const limit = limitMs * (1 + Math.ceil(body.byteLength / mebibyte));
       await available(() =>
         client.send(new sdk.PutObjectCommand({ ...name, Body: body, ContentType: contentType }), within(limit)),
       );
@@ -133,17 +133,10 @@ function within(limitMs: number): { requestTimeout: number; abortSignal: AbortSi
   return { requestTimeout: limitMs / maxAttempts, abortSignal: AbortSignal.timeout(limitMs) };
 }
 
-/** Services differ in the code they give, but a missing bucket always has one of its own. */
+/** Services differ in the code they give for a missing object, but a missing bucket has one of its own. */
 function isMissingObject(error: unknown): boolean {
-  if (!(error instanceof Error) || error.name === 'NoSuchBucket') return false;
-  return error.name === 'NoSuchKey' || statusOf(error) === 404;
-}
-
-function statusOf(error: Error): unknown {
-  const metadata: unknown = '$metadata' in error ? error.$metadata : undefined;
-  return typeof metadata === 'object' && metadata !== null && 'httpStatusCode' in metadata
-    ? metadata.httpStatusCode
-    : undefined;
+  const { name, $metadata } = error as Partial<S3.S3ServiceException>;
+  return name === 'NoSuchKey' || (name !== 'NoSuchBucket' && $metadata?.httpStatusCode === 404);
 }
 
 /** Whatever the SDK throws (network, time limits, refusals, missing credentials, nonsense) is the 503 problem. */

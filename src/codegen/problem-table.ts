@@ -26,5 +26,10 @@ export function addProblemReference(
   const intro =
     'Every failure is an `application/problem+json` document (RFC 9457). Its `type` is one of these; compare it as a string.\n\n';
   const section = { name: 'Problems', 'x-traitTag': true, description: intro + entries };
-  return { ...document, tags: [...(document.tags ?? []), section] };
+  const groups = (document['x-tagGroups'] ?? []) as { name: string; tags: string[] }[];
+  return {
+    ...document,
+    tags: [...(document.tags ?? []), section],
+    'x-tagGroups': [...groups, { name: 'Reference', tags: ['Problems'] }],
+  };
 }

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { parse as parseContentType } from 'content-type';
 import { ProblemError } from '../errors/problem-error.ts';
+import { CallerGoneError } from './caller-gone.ts';
 
 /** Largest request body, in bytes. */
 export const bodyLimit = 1024 * 1024;
@@ -56,7 +57,7 @@ function read(request: IncomingMessage, response: ServerResponse): Promise<Buffe
     const chunks: Buffer[] = [];
     let length = 0;
     const settle = (): void => {
-      request.off('data', onData).off('end', onEnd).off('error', onError).off('close', onClose);
+      request.off('data', onData).off('end', onEnd).off('error', onGone).off('close', onGone);
     };
     const onData = (chunk: Buffer): void => {
       length += chunk.length;
@@ -73,15 +74,11 @@ function read(request: IncomingMessage, response: ServerResponse): Promise<Buffe
       settle();
       resolve(chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks, length));
     };
-    const onError = (error: Error): void => {
+    const onGone = (): void => {
       settle();
-      reject(error);
+      reject(new CallerGoneError());
     };
-    const onClose = (): void => {
-      settle();
-      reject(new Error('The caller hung up before the body was complete.'));
-    };
-    request.on('data', onData).on('end', onEnd).on('error', onError).on('close', onClose);
+    request.on('data', onData).on('end', onEnd).on('error', onGone).on('close', onGone);
   });
 }
 

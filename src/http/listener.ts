@@ -17,32 +17,26 @@ import { randomUUID } from 'node:crypto';
  * are problem documents as well, and which lets the application refuse a request before its body is sent.
  */
 export function createHttpServer(application: RequestListener): Server {
+  const guarded: RequestListener = (request, response) => {
+    // Node would refuse a request without Host by itself, but not with a problem document.
+    if (request.headers.host === undefined && request.httpVersion === '1.1') {
+      refuse(request, response, new ProblemError('bad-request', { detail: 'An HTTP/1.1 request needs a Host field.' }));
+    } else application(request, response);
+  };
   const server = createServer(
     {
       requestTimeout: 60_000,
       headersTimeout: 20_000,
       keepAliveTimeout: 65_000,
       maxHeaderSize: 32 * 1024,
-      insecureHTTPParser: false,
+      requireHostHeader: false,
     },
-    application,
+    guarded,
   );
   // `100 Continue` is sent when the body is about to be read, after authentication and the size check.
-  server.on('checkContinue', application);
+  server.on('checkContinue', guarded);
   server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) => {
-    const requestId = requestIdOf(request);
-    const error = new ProblemError('expectation-failed', {
-      detail: 'The only expectation understood is 100-continue.',
-    });
-    const answer = problemAnswer(error, pathOf(request.url), requestId);
-    response.writeHead(answer.status, {
-      ...answer.headers,
-      'cache-control': 'no-store',
-      'x-request-id': requestId,
-      'content-length': Buffer.byteLength(answer.body),
-      connection: 'close',
-    });
-    response.end(answer.body);
+    refuse(request, response, new ProblemError('expectation-failed', { detail: 'Only 100-continue can be expected.' }));
   });
   server.on('connect', (request: IncomingMessage, socket: Duplex) => {
     const error = new ProblemError('method-not-allowed', { detail: 'This is not a proxy.' });
@@ -66,6 +60,19 @@ function unparseable(code: string | undefined): ProblemError {
     default:
       return new ProblemError('bad-request', { detail: 'The request is not valid HTTP/1.1.' });
   }
+}
+
+function refuse(request: IncomingMessage, response: ServerResponse, error: ProblemError): void {
+  const requestId = requestIdOf(request);
+  const answer = problemAnswer(error, pathOf(request.url), requestId);
+  response.writeHead(answer.status, {
+    ...answer.headers,
+    'cache-control': 'no-store',
+    'x-request-id': requestId,
+    'content-length': Buffer.byteLength(answer.body),
+    connection: 'close',
+  });
+  response.end(answer.body);
 }
 
 /** Node gives no response object here, so the answer is written to the socket by hand. */

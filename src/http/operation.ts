@@ -55,10 +55,20 @@ type Content<Answer> = Answer extends { content: infer Media }
     ? Media[keyof Media]
     : undefined
   : undefined;
+/** Every response header of the contract; those that a response does not declare are `never` there. */
+type HeaderName = {
+  [Id in OperationId]: {
+    [Status in keyof operations[Id]['responses']]: operations[Id]['responses'][Status] extends {
+      headers: infer Headers;
+    }
+      ? keyof Declared<Headers>
+      : never;
+  }[keyof operations[Id]['responses']];
+}[OperationId];
 type Answer<Status, Response> = {
   readonly status: Status;
   readonly headers?: Response extends { headers: infer Headers }
-    ? { readonly [Name in keyof Declared<Headers>]?: string | number | boolean }
+    ? { readonly [Name in HeaderName]?: Name extends keyof Declared<Headers> ? string | number | boolean : never }
     : never;
 } & (Content<Response> extends undefined ? { readonly body?: undefined } : { readonly body: Content<Response> });
 

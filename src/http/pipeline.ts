@@ -5,6 +5,7 @@ import type { OperationId, OperationRow, Scope } from '../../generated/operation
 import { ProblemError } from '../errors/problem-error.ts';
 import type { Idempotency } from '../idempotency/idempotency.ts';
 import { readJsonBody } from './body.ts';
+import { CallerGoneError, callerGoneStatus } from './caller-gone.ts';
 import { ifNoneMatch } from './conditional.ts';
 import { explainBody, explainParameters } from './explain.ts';
 import { idempotencyKey } from './idempotency-key.ts';
@@ -34,7 +35,7 @@ export interface Exchange {
 export interface PipelineDependencies {
   readonly authenticate: (headers: Request['headers']) => Promise<Principal>;
   readonly rateLimiter: RateLimiter;
-  readonly idempotency: Idempotency;
+  readonly idempotency: Pick<Idempotency, 'run'>;
   readonly log: Logger;
   /** Called once for each answer, after it was handed to the socket. */
   readonly onExchange: (exchange: Exchange) => void;
@@ -82,8 +83,12 @@ export function createOperationHandler(route: OperationRoute, dependencies: Pipe
     try {
       answer = await perform(route, dependencies, mediaTypes, request, response, requestId, progress);
     } catch (error) {
-      answer = problemAnswer(error, request.path, requestId);
-      if (!(error instanceof ProblemError) || error.cause !== undefined) unexpected = error;
+      if (error instanceof CallerGoneError) {
+        answer = { status: callerGoneStatus, headers: {}, body: '' };
+      } else {
+        answer = problemAnswer(error, request.path, requestId);
+        if (!(error instanceof ProblemError) || error.cause !== undefined) unexpected = error;
+      }
     }
     try {
       const sent = sendAnswer(response, answer, requestId, progress.headers);
@@ -211,7 +216,9 @@ function insufficientScope(scope: string): ProblemError {
 function requireAcceptable(request: Request, mediaTypes: readonly string[]): void {
   const accept = request.headers.accept;
   if (accept === undefined || accept === '*/*' || accept === 'application/json') return;
-  if (mediaTypes.length > 0 && request.accepts([...mediaTypes]) === false) {
+  // What is sent has a charset, and a caller may ask for it by that name as well.
+  const offered = mediaTypes.flatMap((type) => [type, `${type}; charset=utf-8`]);
+  if (offered.length > 0 && request.accepts(offered) === false) {
     throw new ProblemError('not-acceptable', { detail: `This operation answers ${mediaTypes.join(' or ')} only.` });
   }
 }

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Logger } from 'pino';
+import { CallerGoneError } from './caller-gone.ts';
 import type { Principal, RequestContext } from './operation.ts';
 
 const requestIdForm = /^[A-Za-z0-9._-]{1,128}$/;
@@ -71,7 +72,7 @@ class LazyRequestContext implements RequestContext {
 function hangUpSignal(response: ServerResponse): AbortSignal {
   const controller = new AbortController();
   const abort = (): void => {
-    if (!response.writableEnded) controller.abort(new Error('The caller hung up.'));
+    if (!response.writableEnded) controller.abort(new CallerGoneError());
   };
   if (response.destroyed) abort();
   else response.once('close', abort);

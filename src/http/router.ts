@@ -5,7 +5,7 @@ import { operationTable, type OperationId, type OperationRow } from '../../gener
 import { ProblemError } from '../errors/problem-error.ts';
 import type { OperationHandler, OperationHandlers } from './operation.ts';
 import { createOperationHandler, sendAnswer, type PipelineDependencies } from './pipeline.ts';
-import { problemAnswer } from './problem-response.ts';
+import { problemAnswer, type RawAnswer } from './problem-response.ts';
 import { requestIdOf } from './request-context.ts';
 
 type Methods = Map<string, RequestHandler>;
@@ -90,7 +90,7 @@ function dispatch(methods: Methods, dependencies: PipelineDependencies): Request
     if (handler !== undefined) {
       void handler(request, response, next);
     } else if (request.method === 'OPTIONS') {
-      sendAnswer(response, { status: 204, headers: { allow }, body: '' }, requestIdOf(request));
+      answer(request, response, dependencies, () => ({ status: 204, headers: { allow }, body: '' }));
     } else {
       const detail = `${request.method} is not possible here; ${allow} are.`;
       refuse(request, response, dependencies, new ProblemError('method-not-allowed', { detail, headers: { allow } }));
@@ -99,8 +99,19 @@ function dispatch(methods: Methods, dependencies: PipelineDependencies): Request
 }
 
 function refuse(request: Request, response: Response, dependencies: PipelineDependencies, error: unknown): void {
+  const problem = (requestId: string): RawAnswer => problemAnswer(error, request.path, requestId);
+  answer(request, response, dependencies, problem, error instanceof ProblemError ? undefined : error);
+}
+
+/** Answers what reaches no operation. */
+function answer(
+  request: Request,
+  response: Response,
+  dependencies: PipelineDependencies,
+  make: (requestId: string) => RawAnswer,
+  error?: unknown,
+): void {
   const requestId = requestIdOf(request);
-  const answer = sendAnswer(response, problemAnswer(error, request.path, requestId), requestId);
   dependencies.onExchange({
     operationId: undefined,
     requestId,
@@ -108,9 +119,9 @@ function refuse(request: Request, response: Response, dependencies: PipelineDepe
     url: request.originalUrl,
     requestHeaders: request.headers,
     requestBody: undefined,
-    answer,
+    answer: sendAnswer(response, make(requestId), requestId),
     keyId: undefined,
     milliseconds: 0,
-    error: error instanceof ProblemError ? undefined : error,
+    error,
   });
 }

@@ -1,5 +1,6 @@
 import type { Logger } from 'pino';
 import type { Metrics } from '../observability/metrics.ts';
+import { callerGoneStatus } from './caller-gone.ts';
 import type { Exchange } from './pipeline.ts';
 import type { Referee, Verdict } from './referee.ts';
 
@@ -18,6 +19,7 @@ export function createShadow({ document, metrics, log }: ShadowDependencies): (e
   let waiting = 0;
   return (exchange) => {
     if (exchange.operationId === undefined || waiting >= mostWaiting) return;
+    if (exchange.answer.status === callerGoneStatus) return;
     waiting += 1;
     const operation = exchange.operationId;
     referee ??= import('./referee.ts').then(({ createReferee }) => createReferee(document));
@@ -66,8 +68,9 @@ const unseenProblems = new Set([
 export function disagreements(exchange: Exchange, verdict: Verdict): string[] {
   const found: string[] = [];
   const problem = problemOf(exchange);
-  const comparable = exchange.method !== 'HEAD' && exchange.method !== 'OPTIONS' && !unseenProblems.has(problem ?? '');
-  if (comparable) {
+  // The referee knows no HEAD: to it the method is not allowed.
+  if (exchange.method === 'HEAD') return found;
+  if (!unseenProblems.has(problem ?? '')) {
     const refused = contractProblems.has(problem ?? '');
     if (refused && verdict.request.accepted) found.push('the service refused a request that the referee accepts');
     if (!refused && !verdict.request.accepted) found.push(`the referee refuses the request: ${verdict.request.reason}`);

@@ -1,6 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { configure } from 'safe-stable-stringify';
 import { ProblemError } from '../errors/problem-error.ts';
+import { createPendingWork, waitAtMost } from './pending-work.ts';
 import type { IdempotencyRecord, IdempotencyStore } from './store.ts';
 
 /** A finished answer as it is kept for replay. */
@@ -32,12 +33,20 @@ export interface Idempotency {
     request: IdempotentRequest,
     work: (resourceId: string) => Promise<KeptAnswer>,
   ): Promise<{ answer: KeptAnswer; replayed: boolean }>;
+  /** Waits, at most so many milliseconds, for work whose caller may have left and for records still to be written. */
+  drain(timeoutMs: number): Promise<void>;
 }
 
 /** Answers are kept at least this long. */
 const keepMs = 24 * 3_600_000;
-/** Larger answers are not copied: their operation makes them again from what it stored under the reserved id. */
-const largestKeptBody = 8 * 1024 * 1024;
+/**
+ * Bytes of the largest body that is kept, below MongoDB's 16 MiB for a document. Only test runs can answer more, and
+ * they make their answer again from what they stored under the reserved id; an invocation's has to fit, because making
+ * it again would be paid for again. What a provider may answer is limited accordingly (providers/http.ts).
+ */
+export const largestKeptBody = 13 * 1024 * 1024;
+/** How long an answer waits for what is to be noted about it, in milliseconds. */
+const recordWaitMs = 1_000;
 
 const canonical = configure({ bigint: false, circularValue: Error });
 
@@ -81,31 +90,44 @@ export function createIdempotency(store: IdempotencyStore, now: () => number = D
     return (await store.takeOver(taken, found.owner)) ? { record: taken, mine: true } : { record: found, mine: false };
   };
 
+  const pending = createPendingWork();
+  /**
+   * The caller's answer does not wait for a database that has just gone away; the record is written when it is back.
+   * Should even that fail, the lease ends by itself.
+   */
+  const record = async (write: Promise<void>): Promise<void> => {
+    await waitAtMost(recordWaitMs, pending.track(write.catch(() => undefined)));
+  };
+
+  const perform = async (
+    claimed: IdempotencyRecord,
+    work: (resourceId: string) => Promise<KeptAnswer>,
+  ): Promise<KeptAnswer> => {
+    let answer: KeptAnswer;
+    try {
+      answer = await work(claimed.resourceId);
+    } catch (error) {
+      // A refusal frees the key. After an outage or a fault nobody knows what was written, so the next try has to go
+      // on under the same reserved id; so it has to when the work of an earlier try turns out to be still under way.
+      const refused =
+        error instanceof ProblemError && ![500, 503].includes(error.status) && error.type !== 'idempotency-key-in-use';
+      await record(refused ? store.release(claimed) : store.yieldLease(claimed));
+      throw error;
+    }
+    const kept = Buffer.byteLength(answer.body) > largestKeptBody ? { ...answer, body: null } : answer;
+    await record(store.finish(claimed, kept));
+    return answer;
+  };
+
   return {
     async run({ scope, key, body, resourceId, leaseMs }, work) {
       const id = createHash('sha256').update(`${scope}\n${key}`).digest('hex');
       const fingerprint = fingerprintOf(body);
-      const { record, mine } = await claim(id, fingerprint, leaseMs, resourceId);
-      if (!mine) return { answer: await replay(record, fingerprint, now, work), replayed: true };
-      let answer: KeptAnswer;
-      try {
-        answer = await work(record.resourceId);
-      } catch (error) {
-        // A refusal frees the key. After an outage or a fault nobody knows what was written, so the next try has to go
-        // on under the same reserved id; so it has to when the work of an earlier try turns out to be still under way.
-        // Should either fail, the lease ends by itself; the caller needs the first error.
-        const refused =
-          error instanceof ProblemError &&
-          ![500, 503].includes(error.status) &&
-          error.type !== 'idempotency-key-in-use';
-        await (refused ? store.release(record) : store.yieldLease(record)).catch(() => undefined);
-        throw error;
-      }
-      const kept = answer.body.length > largestKeptBody ? { ...answer, body: null } : answer;
-      // The work is done and paid for: when its record cannot be written now, the answer still goes out.
-      await store.finish(record, kept).catch(() => undefined);
-      return { answer, replayed: false };
+      const { record: claimed, mine } = await claim(id, fingerprint, leaseMs, resourceId);
+      if (!mine) return { answer: await replay(claimed, fingerprint, now, work), replayed: true };
+      return { answer: await pending.track(perform(claimed, work)), replayed: false };
     },
+    drain: (timeoutMs) => pending.drain(timeoutMs),
   };
 }
 

@@ -3,6 +3,9 @@ import type { Database } from '../db/client.ts';
 import type { CollectionIndexes } from '../db/indexes.ts';
 import { compareAndSet, insertOnce, read, writeIdempotently, type StampedDocument } from '../db/writes.ts';
 
+/** Milliseconds that a write is tried for at least, however little is left of the lease. */
+const leastBudgetMs = 6_000;
+
 /** What is known about an idempotency key. Times are in milliseconds since the epoch. */
 export interface IdempotencyRecord {
   /** Hash of scope and key. */
@@ -24,6 +27,7 @@ export interface IdempotencyStore {
   insert(record: IdempotencyRecord): Promise<IdempotencyRecord>;
   /** Replaces a record whose lease ran out. False when someone else was first. */
   takeOver(record: IdempotencyRecord, formerOwner: string): Promise<boolean>;
+  /** Keeps the answer. This and the two below go on trying until the lease ends, and change nothing once it was taken over. */
   finish(record: IdempotencyRecord, answer: NonNullable<IdempotencyRecord['answer']>): Promise<void>;
   /** Frees the key. */
   release(record: IdempotencyRecord): Promise<void>;
@@ -47,11 +51,14 @@ export const idempotencyIndexes: CollectionIndexes = {
   indexes: [{ key: { expires_at: 1 }, name: 'expires_at_1', expireAfterSeconds: 0 }],
 };
 
-export function createIdempotencyStore(database: Database): IdempotencyStore {
+export function createIdempotencyStore(database: Database, now: () => number = Date.now): IdempotencyStore {
   const records: Collection<IdempotencyDocument> = database.db.collection(collectionName);
   const owned = (record: IdempotencyRecord): { _id: string; owner: string } => ({
     _id: record.id,
     owner: record.owner,
+  });
+  const untilLeaseEnds = (record: IdempotencyRecord): { budgetMs: number } => ({
+    budgetMs: Math.max(leastBudgetMs, record.leaseUntil - now()),
   });
 
   return {
@@ -60,7 +67,7 @@ export function createIdempotencyStore(database: Database): IdempotencyStore {
         const inserted = await insertOnce(records, toDocument(record), { writeId: record.owner });
         if (inserted.outcome === 'done') return record;
         const found = await read(() => records.findOne({ _id: record.id }));
-        if (found !== null && found.expires_at.getTime() > Date.now()) return fromDocument(found);
+        if (found !== null && found.expires_at.getTime() > now()) return fromDocument(found);
         // Expired, and the TTL index has not come round yet (or just has).
         if (found !== null) await writeIdempotently(() => records.deleteOne({ _id: record.id, owner: found.owner }));
       }
@@ -72,19 +79,22 @@ export function createIdempotencyStore(database: Database): IdempotencyStore {
       const taken = await compareAndSet(records, {
         id: record.id,
         revision: found.revision,
+        // The former owner may have finished since its lease was seen to have run out.
+        where: { answer: { $exists: false } },
         change: { $set: { owner, lease_until, expires_at } },
       });
       return taken.outcome === 'done';
     },
     async finish(record, { status, headers, body }) {
       const answer = { status, headers: Object.entries(headers), body };
-      await writeIdempotently(() => records.updateOne(owned(record), { $set: { answer } }));
+      await writeIdempotently(() => records.updateOne(owned(record), { $set: { answer } }), untilLeaseEnds(record));
     },
     async release(record) {
-      await writeIdempotently(() => records.deleteOne(owned(record)));
+      await writeIdempotently(() => records.deleteOne(owned(record)), untilLeaseEnds(record));
     },
     async yieldLease(record) {
-      await writeIdempotently(() => records.updateOne(owned(record), { $set: { lease_until: new Date(0) } }));
+      const ended = { $set: { lease_until: new Date(0) } };
+      await writeIdempotently(() => records.updateOne(owned(record), ended), untilLeaseEnds(record));
     },
   };
 }

@@ -61,6 +61,7 @@ export function toChangeableFields(prompt: Prompt): Omit<Unstamped<PromptDocumen
   };
 }
 
+/** The prompt that a document holds, field by field. */
 export function fromPromptDocument(document: PromptDocument): Prompt {
   return {
     id: document._id,
@@ -84,6 +85,7 @@ export function versionId(promptId: string, version: number): string {
   return `${promptId}:${version}`;
 }
 
+/** A version as it is archived. */
 export function toVersionDocument({ promptId, version, content, createdAt }: PromptVersion): VersionDocument {
   return {
     _id: versionId(promptId, version),
@@ -94,6 +96,7 @@ export function toVersionDocument({ promptId, version, content, createdAt }: Pro
   };
 }
 
+/** The version that a document holds, field by field. */
 export function fromVersionDocument(document: VersionDocument): PromptVersion {
   return {
     promptId: document.prompt_id,

@@ -86,6 +86,12 @@ export interface PromptsOptions {
 /** Lost races for a numbered slug after which a random one is taken. */
 const numberedAttempts = 8;
 
+/**
+ * Makes the rules of prompts over a store.
+ *
+ * Each number from 1 to a prompt's version exists once, whatever crashes or races: a version is archived before the prompt
+ * is overwritten, and the prompt is overwritten by compare-and-set.
+ */
 export function createPrompts({
   store,
   cascades,
@@ -108,6 +114,10 @@ export function createPrompts({
     }
     throw new ProblemError('version-not-found', { detail: `The prompt "${slugOrId}" has no version ${number}.` });
   };
+
+  /** Tries an edit of a prompt until it wins against those of others. @param attempt returns `undefined` for a lost race */
+  const contend = <Result>(slugOrId: string, attempt: () => Promise<Result | undefined>): Promise<Result> =>
+    turns.take(slugOrId, () => untilWon(attempt));
 
   /** Reads the prompt, changes it, and starts again when someone else changed it meanwhile. */
   const edit = (
@@ -138,26 +148,29 @@ export function createPrompts({
       if (stored === 'slug-taken') throw slugTaken(next.slug);
       return stored === 'lost' ? undefined : stored;
     };
-    return turns.take(slugOrId, () => untilWon(attempt));
+    return contend(slugOrId, attempt);
   };
 
   /** Stores a new prompt, or finds what an earlier try stored under its id; `undefined` when another prompt has its slug. */
   const insertOrFind = async (prompt: Prompt): Promise<Prompt | undefined> =>
     (await store.insert(prompt)) ? prompt : await store.find(prompt.id);
 
-  /** Finds a slug for a prompt whose first choice was taken, and stores it. */
-  const insertNumbered = (prompt: Prompt): Promise<Prompt> =>
-    turns.take(`name of ${prompt.slug}`, async () => {
-      for (let attempt = 1; ; attempt += 1) {
-        const slug =
-          attempt <= numberedAttempts
-            ? await freeSlug(prompt.slug, (slugs) => store.takenSlugs(slugs))
-            : withSuffix(prompt.slug, randomUUID().slice(0, 8));
-        const named = { ...prompt, slug };
-        const stored = await insertOrFind(named);
+  /** Stores a prompt whose first choice of a slug was taken. */
+  const insertNumbered = (prompt: Prompt): Promise<Prompt> => {
+    const insertSuffixed = async (): Promise<Prompt> => {
+      const slug = withSuffix(prompt.slug, randomUUID().slice(0, 8));
+      return (await insertOrFind({ ...prompt, slug })) ?? (await insertSuffixed());
+    };
+    const work = async (): Promise<Prompt> => {
+      for (let attempt = 0; attempt < numberedAttempts; attempt += 1) {
+        const slug = await freeSlug(prompt.slug, (slugs) => store.takenSlugs(slugs));
+        const stored = await insertOrFind({ ...prompt, slug });
         if (stored !== undefined) return stored;
       }
-    });
+      return await insertSuffixed();
+    };
+    return turns.take(`name of ${prompt.slug}`, work, insertSuffixed);
+  };
 
   return {
     get,
@@ -188,15 +201,15 @@ export function createPrompts({
     },
     list: (bounds, text) => store.list(text, bounds),
     async remove(slugOrId, precondition) {
-      const id = await turns.take(slugOrId, () =>
-        untilWon(async () => {
-          const prompt = await store.find(slugOrId);
-          if (prompt === undefined) return notFound(slugOrId);
-          if (prompt.deleting) return prompt.id; // Its mark was set under the If-Match of that time.
-          requireMatch(prompt, precondition);
-          return (await store.markDeleting(prompt)) ? prompt.id : undefined;
-        }),
-      );
+      let id = slugOrId;
+      await contend(slugOrId, async () => {
+        const prompt = await store.find(id);
+        if (prompt === undefined) return notFound(slugOrId);
+        id = prompt.id; // From here on the slug may move to another prompt.
+        if (prompt.deleting) return prompt.id; // Its mark was set under the If-Match of that time.
+        requireMatch(prompt, precondition);
+        return (await store.markDeleting(prompt)) ? prompt.id : undefined;
+      });
       await finishDeletion(store, cascades, id);
     },
 

@@ -53,6 +53,7 @@ export interface PromptStore {
 const promptsName = 'prompts';
 const versionsName = 'prompt_versions';
 
+/** One for each way in which prompts and versions are looked up and ordered. */
 export const promptIndexes: readonly CollectionIndexes[] = [
   {
     collection: promptsName,
@@ -70,6 +71,7 @@ export const promptIndexes: readonly CollectionIndexes[] = [
 /** Documents that one command removes, so that none takes long. */
 const removedAtOnce = 500;
 
+/** Keeps prompts in the collection `prompts` and their earlier versions in `prompt_versions`. */
 export function createPromptStore(database: Database): PromptStore {
   const prompts: Collection<PromptDocument> = database.db.collection(promptsName);
   const versions: Collection<VersionDocument> = database.db.collection(versionsName);

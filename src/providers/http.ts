@@ -22,7 +22,8 @@ export interface ProviderHttpOptions {
 
 export const defaultProviderHttpOptions: ProviderHttpOptions = {
   connections: 256,
-  maxResponseBytes: 16 * 1024 * 1024,
+  // Well below what an idempotency record keeps, so that no answer that was paid for has to be asked for again.
+  maxResponseBytes: 4 * 1024 * 1024,
   connectTimeout: 5_000,
 };
 

@@ -11,7 +11,7 @@ export interface ActiveRuns {
    * @param work must not reject
    */
   add(id: string, work: (signal: AbortSignal) => Promise<void>): void;
-  /** Resolves when all runs have ended. Those that have not after the time-out are cut off first. */
+  /** Resolves when all runs have ended. Those that have not after the time-out are cut off, and so are any that follow. */
   drain(timeoutMs: number): Promise<void>;
 }
 
@@ -38,6 +38,7 @@ export function createActiveRuns({ store, metrics, log, heartbeatMs }: ActiveRun
   const runs = new Map<string, { controller: AbortController; work: Promise<void> }>();
   let beats = 0;
   let beating = false;
+  let isCutOff = false;
   let timer: NodeJS.Timeout | undefined;
 
   const beat = async (): Promise<void> => {
@@ -68,6 +69,7 @@ export function createActiveRuns({ store, metrics, log, heartbeatMs }: ActiveRun
     },
     add(id, work) {
       const controller = new AbortController();
+      if (isCutOff) controller.abort(new RunCutOffError('stopping'));
       const ended = work(controller.signal).finally(() => {
         runs.delete(id);
         countChanged();
@@ -76,11 +78,14 @@ export function createActiveRuns({ store, metrics, log, heartbeatMs }: ActiveRun
       countChanged();
     },
     async drain(timeoutMs) {
-      const cutOff = setTimeout(() => {
+      const cutOff = (): void => {
+        isCutOff = true;
         for (const { controller } of runs.values()) controller.abort(new RunCutOffError('stopping'));
-      }, timeoutMs);
+      };
+      const end = setTimeout(cutOff, timeoutMs);
       await Promise.all([...runs.values()].map(({ work }) => work));
-      clearTimeout(cutOff);
+      clearTimeout(end);
+      cutOff();
     },
   };
 }

@@ -4,6 +4,7 @@ import { ProblemError } from '../errors/problem-error.ts';
 import type { ChatMessage } from '../providers/provider.ts';
 import { RunCutOffError } from './active-runs.ts';
 import { callTargets, type CallTargetsDependencies, type TestResult } from './call-targets.ts';
+import { notStored, promptDeleted, shuttingDown } from './problems.ts';
 import type { ResultArchive } from './result-archive.ts';
 import type { EndResult, RunEnd, TestRun, TestRunStore } from './store.ts';
 import type { ResolvedTarget } from './targets.ts';
@@ -122,25 +123,5 @@ async function endPersistently(
 
 /** What to tell about a run that somebody else ended or removed. */
 function whyLost(run: TestRun | undefined): ProblemError {
-  if (run !== undefined) return notStored(run);
-  return new ProblemError('prompt-not-found', { detail: 'The prompt was deleted while its test ran.' });
-}
-
-/** The problem of a run that ended without results. */
-export function notStored({ id, status }: TestRun): ProblemError {
-  const detail =
-    status === 'failed'
-      ? `The results of test run ${id} could not be stored.`
-      : status === 'interrupted'
-        ? `Test run ${id} was interrupted before its results were stored.`
-        : `The results of test run ${id} are no longer in object storage.`;
-  return new ProblemError('test-run-not-stored', { detail });
-}
-
-/** The problem of a process that takes no more test runs. */
-export function shuttingDown(): ProblemError {
-  return new ProblemError('shutting-down', {
-    detail: 'This process is stopping. Try again.',
-    headers: { 'Retry-After': '5' },
-  });
+  return run === undefined ? promptDeleted() : notStored(run);
 }

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import type { Logger } from 'pino';
 import type { BlobStore } from '../blobs/blob-store.ts';
 import { ProblemError } from '../errors/problem-error.ts';
@@ -7,8 +6,11 @@ import type { Metrics } from '../observability/metrics.ts';
 import type { Prompts } from '../prompts/prompts.ts';
 import type { ProviderRegistry } from '../providers/provider.ts';
 import { createActiveRuns } from './active-runs.ts';
+import { createDeletion } from './deletion.ts';
+import { createStaleInterruption } from './interrupt-stale.ts';
 import { createOrphanRemoval } from './orphans.ts';
-import { notStored, performRun, shuttingDown, type FinishedTestRun, type RunTask } from './perform-run.ts';
+import { performRun, type FinishedTestRun, type RunTask } from './perform-run.ts';
+import { notStored, overloaded, promptDeleted, shuttingDown } from './problems.ts';
 import { createResultArchive } from './result-archive.ts';
 import { createStaleRuns } from './stale-runs.ts';
 import type { TestRun, TestRunStore } from './store.ts';
@@ -80,7 +82,6 @@ export interface TestRunsDependencies {
 
 /** Runs under way in one process, at most: each holds its rendered prompt and up to 20 answers in memory. */
 const mostActive = 200;
-const deletedTogether = 100;
 /** Seconds after which a caller may look again for a run that has not ended. */
 const retryAfter = { 'Retry-After': '2' };
 
@@ -89,7 +90,7 @@ export function createTestRuns(dependencies: TestRunsDependencies): TestRuns {
   const { now = Date.now, heartbeatMs = 5_000, staleMs = 30_000 } = dependencies;
   const archive = createResultArchive(blobs);
   const active = createActiveRuns({ store, metrics, log, heartbeatMs });
-  const staleRuns = createStaleRuns(staleMs);
+  let starting = 0;
   let stopping = false;
 
   const existing = async ({ id, respondAsync }: TestRequest): Promise<TestOutcome | undefined> => {
@@ -112,43 +113,32 @@ export function createTestRuns(dependencies: TestRunsDependencies): TestRuns {
   const start = (task: RunTask): Promise<FinishedTestRun> => {
     const { promise, ...answer } = Promise.withResolvers<FinishedTestRun>();
     active.add(task.run.id, (signal) => performRun(task, signal, { store, archive, now, metrics, log }, answer));
+    promise.catch(() => undefined); // Nobody may be waiting for it.
     return promise;
   };
 
-  const deleteAllOf = async (promptId: string): Promise<void> => {
-    for (;;) {
-      const runs = await store.someOf(promptId, deletedTogether);
-      if (runs.length === 0) return;
-      // Ended runs cannot change any more: from here on nobody records results for one of these.
-      const ended = await Promise.all(runs.map(endedNow));
-      await Promise.all(ended.map(({ id }) => archive.delete(id)));
-      const idsOf = (interrupted: boolean): string[] =>
-        ended.filter(({ status }) => (status === 'interrupted') === interrupted).map(({ id }) => id);
-      // Whoever worked on an interrupted run may still be storing its results, so these ids are kept for another look.
-      await store.bury(idsOf(true), new Date(now()));
-      await store.remove(idsOf(false));
-    }
+  const begin = async (
+    request: TestRequest,
+  ): Promise<{ run: TestRun; finished: Promise<FinishedTestRun> } | undefined> => {
+    const prompt = await prompts.resolve(request.slugOrId, request.version);
+    const messages = renderPrompt(prompt.content, request.variables);
+    const targets = resolveTargets(providers, request.targets);
+    // A run that cannot be stored after twenty calls were paid for is worse than an early no.
+    await archive.check();
+    const created = {
+      id: request.id,
+      promptId: prompt.id,
+      promptVersion: prompt.version,
+      providers: targets.map(({ provider, model }) => ({ provider: provider.id, model })),
+      createdAt: new Date(now()),
+    };
+    if (!(await store.insert(created))) return undefined;
+    const run: TestRun = { ...created, revision: 1, status: 'running', finishedAt: undefined };
+    return { run, finished: start({ run, targets, messages, timeoutMs }) };
   };
 
-  const endedNow = async (run: TestRun): Promise<Pick<TestRun, 'id' | 'status'>> => {
-    if (run.status !== 'running') return run;
-    const end = { status: 'interrupted', at: new Date(now()), writeId: randomUUID() } as const;
-    const result = await store.end(run.id, end);
-    return result.outcome === 'lost' ? result.run : { id: run.id, status: 'interrupted' };
-  };
-
-  const interruptStale = async (): Promise<void> => {
-    for (const { id, beat } of staleRuns.observe(await store.heartbeats())) {
-      const end = { status: 'interrupted', at: new Date(now()), writeId: randomUUID(), beat } as const;
-      if ((await store.end(id, end)).outcome !== 'ended') continue;
-      log.warn({ test_run: id }, 'test run was cut off and is now interrupted');
-      // Its process may have died between storing the results and recording it.
-      await archive.delete(id).catch((error: unknown) => {
-        log.warn({ error, test_run: id }, 'results of an interrupted test run could not be removed');
-      });
-    }
-  };
-
+  const deleteAllOf = createDeletion({ store, archive, now });
+  const interruptStale = createStaleInterruption({ store, archive, staleRuns: createStaleRuns(staleMs), now, log });
   const removeOrphans = createOrphanRemoval({ store, archive, prompts, deleteAllOf, now });
 
   const get = async (id: string): Promise<TestRun> => {
@@ -167,31 +157,18 @@ export function createTestRuns(dependencies: TestRunsDependencies): TestRuns {
         if (earlier !== undefined) return earlier;
       }
       if (stopping) throw shuttingDown();
-      if (active.size >= mostActive) throw overloaded();
-
-      const prompt = await prompts.resolve(request.slugOrId, request.version);
-      const messages = renderPrompt(prompt.content, request.variables);
-      const targets = resolveTargets(providers, request.targets);
-      // A run that cannot be stored after twenty calls were paid for is worse than an early no.
-      await archive.check();
-
-      const created = {
-        id: request.id,
-        promptId: prompt.id,
-        promptVersion: prompt.version,
-        providers: targets.map(({ provider, model }) => ({ provider: provider.id, model })),
-        createdAt: new Date(now()),
-      };
-      if (!(await store.insert(created))) {
+      if (starting + active.size >= mostActive) throw overloaded();
+      starting += 1;
+      const begun = await begin(request).finally(() => {
+        starting -= 1;
+      });
+      if (begun === undefined) {
         const earlier = await existing(request);
         if (earlier !== undefined) return earlier;
-        throw new ProblemError('prompt-not-found', { detail: 'The prompt was deleted while its test ran.' });
+        throw promptDeleted();
       }
-      const run: TestRun = { ...created, revision: 1, status: 'running', finishedAt: undefined };
-      const finished = start({ run, targets, messages, timeoutMs });
-      if (!request.respondAsync) return { kind: 'finished', ...(await finished) };
-      finished.catch(() => undefined);
-      return { kind: 'started', run };
+      const { run, finished } = begun;
+      return request.respondAsync ? { kind: 'started', run } : { kind: 'finished', ...(await finished) };
     },
     async results(id) {
       const run = await get(id);
@@ -211,11 +188,4 @@ export function createTestRuns(dependencies: TestRunsDependencies): TestRuns {
       await active.drain(timeoutMs);
     },
   };
-}
-
-function overloaded(): ProblemError {
-  return new ProblemError('overloaded', {
-    detail: 'Too many test runs are under way in this process. Try again later.',
-    headers: { 'Retry-After': '5' },
-  });
 }

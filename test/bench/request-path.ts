@@ -1,9 +1,8 @@
-import { fork, execFile, type ChildProcess } from 'node:child_process';
-import { promisify } from 'node:util';
-import type { LoadOptions, LoadResult } from './load.ts';
+import { fork, type ChildProcess } from 'node:child_process';
+import type { LoadResult } from './load.ts';
+import { loadFromOutside } from './processes.ts';
 import { median } from './statistics.ts';
 
-const run = promisify(execFile);
 const here = import.meta.dirname;
 
 /** About 1 KB, as a helpdesk would send it. */
@@ -38,17 +37,15 @@ async function start(kind: string, name: string): Promise<Contestant> {
   return { name, process: child, port, key, results: [] };
 }
 
-async function load({ port, key }: Contestant, seconds: number): Promise<LoadResult> {
-  const options: LoadOptions = {
+function load({ port, key }: Contestant, seconds: number): Promise<LoadResult> {
+  return loadFromOutside({
     url: `http://127.0.0.1:${port}/api/v1/prompts`,
     headers: { 'content-type': 'application/json', authorization: `Bearer ${key}` },
     body,
     connections: 32,
     seconds,
     status: 201,
-  };
-  const { stdout } = await run(process.execPath, [`${here}/load.ts`, JSON.stringify(options)]);
-  return JSON.parse(stdout) as LoadResult;
+  });
 }
 
 /** createPrompt's request path without database, beside bare node:http and a plain express-openapi-validator set-up. */

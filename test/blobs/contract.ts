@@ -5,7 +5,9 @@ import { maxBlobBytes, type BlobStore } from '../../src/blobs/blob-store.ts';
 export const text = (value: string): Uint8Array => new TextEncoder().encode(value);
 
 export async function keysOf(store: BlobStore, prefix: string): Promise<string[]> {
-  return (await Array.fromAsync(store.list(prefix))).sort();
+  const keys: string[] = [];
+  for await (const key of store.list(prefix)) keys.push(key);
+  return keys.sort();
 }
 
 /** What every blob store does, run against one of them. */

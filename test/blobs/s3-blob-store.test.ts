@@ -87,15 +87,18 @@ describe('createS3BlobStore', () => {
   it('is storage-unavailable within seconds while the server is stopped, and recovers with it', async () => {
     const own = await startObjectStorage();
     const store = createS3BlobStore(own.options);
-    await store.put('a', text('before'), 'text/plain');
-    await own.stop();
-    await expectUnavailable(store, 3_000);
-    await own.restart();
-    await store.check();
-    await store.put('a', text('after'), 'text/plain');
-    expect(await store.get('a')).toEqual(text('after'));
-    await store.close();
-    await own.stop();
+    try {
+      await store.put('a', text('before'), 'text/plain');
+      await own.stop();
+      await expectUnavailable(store, 3_000);
+      await own.restart();
+      await store.check();
+      await store.put('a', text('after'), 'text/plain');
+      expect(await store.get('a')).toEqual(text('after'));
+    } finally {
+      await store.close();
+      await own.stop();
+    }
   });
 
   it('is storage-unavailable without its bucket', async () => {

@@ -153,6 +153,16 @@ describe('one data folder, several processes', () => {
     expect(isRunning(pid)).toBe(false);
   });
 
+  it('finds a left-over server that hung for a while', async () => {
+    const name = 'hanging';
+    const uri = await startAndKill(name);
+    const pid = await serverPid(name);
+    process.kill(pid, 'SIGSTOP');
+    setTimeout(() => process.kill(pid, 'SIGCONT'), 4_000);
+    expect((await start(name)).uri).toBe(uri);
+    expect(await serverPid(name)).toBe(pid);
+  });
+
   it('does not use a server of another folder, even when its record was copied along', async () => {
     const original = await start('original');
     const database = (name: string): string => join(folder, name, 'database');

@@ -1,0 +1,33 @@
+import { randomUUID } from 'node:crypto';
+import type { Logger } from 'pino';
+import type { ResultArchive } from './result-archive.ts';
+import type { StaleRuns } from './stale-runs.ts';
+import type { TestRunStore } from './store.ts';
+
+export interface StaleInterruptionDependencies {
+  readonly store: Pick<TestRunStore, 'heartbeats' | 'end'>;
+  readonly archive: Pick<ResultArchive, 'delete'>;
+  readonly staleRuns: StaleRuns;
+  /** Milliseconds since the epoch. */
+  readonly now: () => number;
+  readonly log: Logger;
+}
+
+/**
+ * Makes the function that interrupts runs whose heart has stopped beating, whichever process they belonged to. Should
+ * that process live after all, it finds its run ended and removes what it stored.
+ */
+export function createStaleInterruption(dependencies: StaleInterruptionDependencies): () => Promise<void> {
+  const { store, archive, staleRuns, now, log } = dependencies;
+  return async () => {
+    for (const { id, beat } of staleRuns.observe(await store.heartbeats())) {
+      const end = { status: 'interrupted', at: new Date(now()), writeId: randomUUID(), beat } as const;
+      if ((await store.end(id, end)).outcome !== 'ended') continue;
+      log.warn({ test_run: id }, 'test run was cut off and is now interrupted');
+      // Its process may have died between storing the results and recording it.
+      await archive.delete(id).catch((error: unknown) => {
+        log.warn({ error, test_run: id }, 'results of an interrupted test run could not be removed');
+      });
+    }
+  };
+}

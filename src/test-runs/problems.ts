@@ -1,0 +1,34 @@
+import { ProblemError } from '../errors/problem-error.ts';
+import type { TestRun } from './store.ts';
+
+/** A run that ended without results, or whose results are gone. */
+export function notStored({ id, status }: Pick<TestRun, 'id' | 'status'>): ProblemError {
+  const detail =
+    status === 'failed'
+      ? `The results of test run ${id} could not be stored.`
+      : status === 'interrupted'
+        ? `Test run ${id} was interrupted before its results were stored.`
+        : `The results of test run ${id} are no longer in object storage.`;
+  return new ProblemError('test-run-not-stored', { detail });
+}
+
+/** A run that vanished together with its prompt. */
+export function promptDeleted(): ProblemError {
+  return new ProblemError('prompt-not-found', { detail: 'The prompt was deleted while its test ran.' });
+}
+
+/** A process that takes no more runs, or cut this one off. */
+export function shuttingDown(): ProblemError {
+  return new ProblemError('shutting-down', {
+    detail: 'This process is stopping. Try again.',
+    headers: { 'Retry-After': '5' },
+  });
+}
+
+/** A process that has as many runs under way as it can hold. */
+export function overloaded(): ProblemError {
+  return new ProblemError('overloaded', {
+    detail: 'Too many test runs are under way in this process. Try again later.',
+    headers: { 'Retry-After': '5' },
+  });
+}

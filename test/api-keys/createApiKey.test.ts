@@ -1,0 +1,85 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { startTestService, type TestService } from '../support/service.ts';
+import { itGuards } from './support.ts';
+
+let service: TestService;
+beforeAll(async () => {
+  service = await startTestService();
+});
+afterAll(() => service.close());
+
+const path = '/api/v1/api-keys';
+const body = { name: 'Helpdesk backend', scopes: ['prompts:read', 'prompts:invoke'] };
+const create = (more: object): ReturnType<TestService['call']> =>
+  service.call('POST', path, { body: { ...body, ...more } });
+
+describe('201', () => {
+  it('shows the key once; what is stored does not contain it', async () => {
+    const created = await create({});
+    expect(created.status).toBe(201);
+    const { id, key, ...rest } = created.body;
+    expect(key).toMatch(/^pgw_[0-9a-f]{32}_[A-Za-z0-9_-]{43}$/);
+    expect(rest).toMatchObject(body);
+    expect(created.headers['location']).toBe(`${path}/${id}`);
+    const found = await service.call('GET', `${path}/${id}`);
+    expect(JSON.stringify(found.body)).not.toContain(key.slice(-43));
+    expect((await service.call('GET', '/api/v1/prompts', { key })).status).toBe(200);
+  });
+
+  it('makes a key that ends at its expiry', async () => {
+    const { body: created } = await create({ expires_at: new Date(Date.now() + 1_500).toISOString() });
+    expect((await service.call('GET', '/api/v1/prompts', { key: created.key })).status).toBe(200);
+    await new Promise((resolve) => setTimeout(resolve, 1_600));
+    const late = await service.call('GET', '/api/v1/prompts', { key: created.key });
+    expect([late.status, late.body.detail]).toEqual([401, 'The API key has expired.']);
+  });
+});
+
+describe('400', () => {
+  it.each([
+    ['no scope', { scopes: [] }],
+    ['an unknown scope', { scopes: ['everything'] }],
+    ['a scope twice', { scopes: ['prompts:read', 'prompts:read'] }],
+    ['a date that does not exist', { expires_at: '2027-02-30T00:00:00Z' }],
+    ['a time without offset', { expires_at: '2027-02-01T00:00:00' }],
+    ['a leap second', { expires_at: '2027-02-01T23:59:60Z' }],
+    ['an operator as name', { name: { $ne: null } }],
+    ['an unknown member', { admin: true }],
+  ])('%s', async (_name, more) => {
+    expect((await create(more)).status).toBe(400);
+  });
+
+  it('an expiry in the past', async () => {
+    const answer = await service.call('POST', path, {
+      body: { ...body, expires_at: '2020-01-01T00:00:00Z' },
+      differs: 'only the service knows what time it is',
+    });
+    expect(answer.status).toBe(400);
+    expect(answer.body.errors).toEqual([{ detail: 'must be in the future', pointer: '#/expires_at' }]);
+  });
+
+  it('malformed JSON', async () => {
+    expect((await service.call('POST', path, { body: '{' })).status).toBe(400);
+  });
+});
+
+describe('guards', () => {
+  itGuards(() => service, 'POST', path, { body });
+
+  it('403 for scopes that the granter lacks', async () => {
+    const { body: manager } = await create({ scopes: ['keys:manage', 'prompts:read'] });
+    const asManager = (scopes: string[]): ReturnType<TestService['call']> =>
+      service.call('POST', path, { body: { name: 'x', scopes }, key: manager.key });
+    expect((await asManager(['prompts:read'])).status).toBe(201);
+    const refused = await asManager(['prompts:read', 'prompts:write']);
+    expect(refused.status).toBe(403);
+    expect(refused.body.detail).toContain('prompts:write');
+  });
+
+  it('413 and 415', async () => {
+    expect((await service.call('POST', path, { body: 'x'.repeat(1_100_000) })).status).toBe(413);
+    expect((await service.call('POST', path, { body: 'x', headers: { 'content-type': 'text/plain' } })).status).toBe(
+      415,
+    );
+  });
+});

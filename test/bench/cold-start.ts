@@ -1,0 +1,43 @@
+import { randomUUID } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { homedir, tmpdir } from 'node:os';
+import path from 'node:path';
+import { defaultCacheDir } from '../../src/db/embedded/cache-dir.ts';
+import { startEmbeddedDatabase } from '../../src/db/embedded/start.ts';
+import { silentLog } from '../support/log.ts';
+import { freePort, startProgram, stopProgram } from './processes.ts';
+import { median } from './statistics.ts';
+
+/** From starting the process to the first 200 of `GET /health/ready`, on a database that is running. */
+export async function benchColdStart(rounds: number): Promise<void> {
+  const folder = await mkdtemp(path.join(tmpdir(), 'bench-'));
+  const cacheDir = defaultCacheDir(process.env, homedir());
+  const database = await startEmbeddedDatabase({ dataDir: folder, cacheDir, env: process.env, log: silentLog });
+  const times: number[] = [];
+  try {
+    console.log(`Database of these benchmarks: ${database.engine}`);
+    const environment = {
+      MONGODB_URI: database.uri,
+      MONGODB_DATABASE: `bench_${randomUUID().slice(0, 8)}`,
+      DATA_DIR: folder,
+      ADMIN_API_KEY: 'administrator-key-of-the-benchmark-0123456789',
+    };
+    for (let round = 0; round < rounds; round += 1) {
+      const port = await freePort();
+      const started = performance.now();
+      const server = path.resolve(import.meta.dirname, '../../src/server.ts');
+      const child = await startProgram(process.execPath, [server], `http://127.0.0.1:${port}/health/ready`, {
+        ...environment,
+        PORT: String(port),
+      });
+      times.push(performance.now() - started);
+      await stopProgram(child);
+    }
+  } finally {
+    await database.stop();
+    await rm(folder, { recursive: true, force: true });
+  }
+  console.log(
+    `Cold start to the first 200: ${Math.round(median(times))} ms (median of ${rounds}, polled every 100 ms)`,
+  );
+}

@@ -1,0 +1,61 @@
+import { execFile, spawn, type ChildProcess } from 'node:child_process';
+import { readFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import type { AddressInfo } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import type { LoadOptions, LoadResult } from './load.ts';
+
+const run = promisify(execFile);
+
+/** A port that was free a moment ago. */
+export function freePort(): Promise<number> {
+  return new Promise((resolve) => {
+    const server = createServer().listen(0, '127.0.0.1', () => {
+      const { port } = server.address() as AddressInfo;
+      server.close(() => {
+        resolve(port);
+      });
+    });
+  });
+}
+
+/** Starts a program whose output nobody reads, and waits until its URL answers anything at all. */
+export async function startProgram(
+  file: string,
+  args: readonly string[],
+  url: string,
+  environment: Record<string, string> = {},
+): Promise<ChildProcess> {
+  const child = spawn(file, args, { env: { ...process.env, ...environment }, stdio: ['ignore', 'ignore', 'ignore'] });
+  for (let tries = 0; tries < 1_200; tries += 1) {
+    if (child.exitCode !== null) throw new Error(`${file} ${args.join(' ')} ended with code ${child.exitCode}`);
+    try {
+      await (await fetch(url)).arrayBuffer();
+      return child;
+    } catch {
+      await sleep(100);
+    }
+  }
+  throw new Error(`${file} does not answer at ${url}`);
+}
+
+/** Ends a program and waits until it has ended. */
+export async function stopProgram(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const ended = new Promise((resolve) => child.once('exit', resolve));
+  child.kill('SIGTERM');
+  await ended;
+}
+
+/** Resident memory of a process, in MiB (Linux). */
+export async function residentMemory(pid: number | undefined): Promise<number> {
+  const status = await readFile(`/proc/${pid ?? 0}/status`, 'utf8');
+  return Number(/VmRSS:\s+(\d+) kB/.exec(status)?.[1]) / 1024;
+}
+
+/** Applies load from a process of its own. */
+export async function loadFromOutside(options: LoadOptions): Promise<LoadResult> {
+  const { stdout } = await run(process.execPath, [`${import.meta.dirname}/load.ts`, JSON.stringify(options)]);
+  return JSON.parse(stdout) as LoadResult;
+}

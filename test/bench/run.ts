@@ -1,0 +1,20 @@
+/**
+ * `npm run bench`: the tables of the README. Give names (`request-path`, `cold-start`, `invoke`) to run some of them.
+ * Everything runs on loopback, in turn, for a bounded time; figures are medians.
+ */
+import { availableParallelism, cpus } from 'node:os';
+import { benchColdStart } from './cold-start.ts';
+import { benchInvoke } from './invoke.ts';
+import { benchRequestPath } from './request-path.ts';
+
+const benches = {
+  'request-path': () => benchRequestPath(7, 3),
+  'cold-start': () => benchColdStart(7),
+  invoke: () => benchInvoke({ connections: [1, 8, 16, 32], rounds: 5, seconds: 3, delayMs: 0 }),
+};
+
+const wanted = process.argv.slice(2);
+console.log(`Node ${process.version}, ${availableParallelism()} × ${cpus()[0]?.model ?? 'unknown CPU'}`);
+for (const [name, bench] of Object.entries(benches)) {
+  if (wanted.length === 0 || wanted.includes(name)) await bench();
+}

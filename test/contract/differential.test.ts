@@ -1,0 +1,49 @@
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { operationTable } from '../../generated/operations.ts';
+import { knownDifferences } from '../support/known-differences.ts';
+import { requests } from '../support/request-arbitraries.ts';
+import { createSecondOpinion } from '../support/second-opinion.ts';
+
+/**
+ * Two independent readings of the contract, the generated validators behind the service's request pipeline and
+ * express-openapi-validator, judge the same generated requests. `FC_SEED` repeats a run, `FC_RUNS` sets its length.
+ */
+const seed = Number(process.env['FC_SEED'] ?? 20_260_101);
+const numRuns = Number(process.env['FC_RUNS'] ?? 12_000);
+
+const judge = createSecondOpinion();
+
+describe('service and referee', () => {
+  it('agree on generated requests, but for the differences known by name', async () => {
+    const seen = new Map(Object.keys(operationTable).map((id) => [id, { accepted: 0, refused: 0 }]));
+    await fc.assert(
+      fc.asyncProperty(requests({ slipOneIn: 15, hints: { provider: ['echo'] } }), async (request) => {
+        const { service, referee } = await judge(request);
+        const count = seen.get(request.operationId);
+        if (count !== undefined) count[service.accepted ? 'accepted' : 'refused'] += 1;
+        if (service.accepted === referee.accepted) return;
+        const refusedBy = service.accepted ? 'referee' : 'service';
+        const known = knownDifferences.filter((difference) => difference.covers(request));
+        if (known.some((difference) => difference.refusedBy === refusedBy)) return;
+        throw new Error(`only the ${refusedBy} refuses: ${service.accepted ? referee.reason : service.reason}`);
+      }),
+      { seed, numRuns },
+    );
+    // A run that accepts or refuses everything would prove nothing.
+    const tooFew = [...seen].filter(([, { accepted, refused }]) => Math.min(accepted, refused) < numRuns / 1_500);
+    expect(tooFew).toEqual([]);
+  }, 240_000);
+
+  it.each(knownDifferences.map((difference) => [difference.name, difference] as const))(
+    'still differ in %s',
+    async (_name, { example, refusedBy, covers }) => {
+      expect(covers(example)).toBe(true);
+      const { service, referee } = await judge(example);
+      expect({ service: service.accepted, referee: referee.accepted }).toEqual({
+        service: refusedBy !== 'service',
+        referee: refusedBy !== 'referee',
+      });
+    },
+  );
+});

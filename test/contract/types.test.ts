@@ -1,0 +1,51 @@
+import { describe, expect, it } from '@jest/globals';
+import type { OperationHandler, OperationHandlers, OperationInput, OperationResult } from '../../src/http/operation.ts';
+import { ProblemError } from '../../src/errors/problem-error.ts';
+
+/** What the compiler must refuse. `tsc` fails when one of these lines is accepted after all. */
+describe('operation types', () => {
+  it('are checked by the compiler', () => {
+    // Never called: what matters is that it compiles.
+    expect(refusals).toBeInstanceOf(Function);
+  });
+});
+
+function refusals(): void {
+  const handlers = {} as OperationHandlers;
+
+  // @ts-expect-error an operation that the contract does not know
+  void handlers.inventPrompt;
+  // @ts-expect-error a handler is missing: every operation has exactly one
+  const incomplete: OperationHandlers = { getLiveness: handlers.getLiveness };
+  // @ts-expect-error a handler of another operation
+  const swapped: OperationHandler<'createPrompt'> = handlers.deletePrompt;
+
+  const input = {} as OperationInput<'updatePrompt'>;
+  const slugOrId: string = input.path.slugOrId;
+  // @ts-expect-error a path parameter that the contract does not declare
+  void input.path.id;
+  // @ts-expect-error a body member that the contract does not declare
+  void input.body.owner;
+  // @ts-expect-error a header that the operation does not declare
+  void input.headers['Idempotency-Key'];
+  // @ts-expect-error an operation without a body has none
+  void ({} as OperationInput<'getPrompt'>).body.name;
+
+  const deleted: OperationResult<'deletePrompt'> = { status: 200, body: { ok: true } };
+  // @ts-expect-error a status that the operation does not declare
+  const created: OperationResult<'deletePrompt'> = { status: 201, body: { ok: true } };
+  // @ts-expect-error failures are thrown, not returned
+  const missing: OperationResult<'getPrompt'> = { status: 404, body: { type: 'x' } };
+  // @ts-expect-error a body of another shape
+  const wrong: OperationResult<'deletePrompt'> = { status: 200, body: { ok: 'yes' } };
+  const undeclared: OperationResult<'deletePrompt'> = {
+    status: 200,
+    body: { ok: true },
+    // @ts-expect-error a response header that the operation does not declare
+    headers: { 'X-Model': 'echo-1' },
+  };
+  // @ts-expect-error a problem type that the table does not know
+  const problem = (): ProblemError => new ProblemError('prompt-on-fire', { detail: '' });
+
+  void [incomplete, swapped, slugOrId, deleted, created, missing, wrong, undeclared, problem];
+}

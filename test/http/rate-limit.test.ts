@@ -1,0 +1,28 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { startTestService, type TestService } from '../support/service.ts';
+
+let service: TestService;
+beforeAll(async () => {
+  service = await startTestService({ environment: { RATE_LIMIT: '5/60s' } });
+});
+afterAll(() => service.close());
+
+describe('rate limits', () => {
+  it('count each key on its own, say what is left, and answer 429 with Retry-After', async () => {
+    const key = await service.createKey('prompts:read');
+    const list = (): ReturnType<TestService['call']> => service.call('GET', '/api/v1/prompts', { key });
+    const first = await list();
+    expect(first.headers['ratelimit-policy']).toBe('"default";q=5;w=60');
+    expect(first.headers['ratelimit']).toMatch(/^"default";r=4;t=\d+$/);
+    for (let sent = 1; sent < 5; sent += 1) expect((await list()).status).toBe(200);
+    const refused = await list();
+    expect(refused.status).toBe(429);
+    expect(refused.body.type).toBe('urn:prompt-gateway:problem:rate-limited');
+    expect(Number(refused.headers['retry-after'])).toBeGreaterThan(0);
+    expect((await service.call('GET', '/api/v1/prompts')).status).toBe(200);
+  });
+
+  it('do not count health probes', async () => {
+    for (let sent = 0; sent < 10; sent += 1) expect((await service.call('GET', '/health/live')).status).toBe(200);
+  });
+});

@@ -1,0 +1,201 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import type { Answer } from '../support/service.ts';
+import { problemOf, startInvokeHarness, type InvokeHarness } from './harness.ts';
+
+let harness: InvokeHarness;
+let prompt: string;
+
+beforeAll(async () => {
+  harness = await startInvokeHarness();
+  prompt = await harness.createPrompt();
+});
+afterEach(() => {
+  harness.mock.reset();
+});
+afterAll(async () => {
+  await harness.close();
+});
+
+/** Every test asks something that no other has asked. */
+let asked = 0;
+const somethingNew = (): { variables: { name: string } } => ({ variables: { name: `guest ${(asked += 1)}` } });
+const cacheControl = (value: string): Record<string, string> => ({ 'Cache-Control': value });
+const origin = ({ status, headers }: Answer): unknown[] => [status, headers['x-cached'], headers['age']];
+const fresh = [200, 'false', undefined];
+const hit = [200, 'true', expect.stringMatching(/^\d$/)];
+
+describe('Cache-Control', () => {
+  it('is needed for anything to be kept or used', async () => {
+    const body = somethingNew();
+    expect(origin(await harness.invoke(prompt, body))).toEqual(fresh);
+    expect(origin(await harness.invoke(prompt, body))).toEqual(fresh);
+    expect(origin(await harness.invoke(prompt, body, cacheControl('max-age=60')))).toEqual(fresh);
+    expect(origin(await harness.invoke(prompt, body))).toEqual(fresh);
+    expect(harness.mock.requests).toHaveLength(4);
+  });
+
+  it('max-age takes an answer that is young enough, and tells its age', async () => {
+    const body = somethingNew();
+    const first = await harness.invoke(prompt, body, cacheControl('max-age=60'));
+    expect(origin(first)).toEqual(fresh);
+    const second = await harness.invoke(prompt, body, cacheControl('max-age=60'));
+    expect(origin(second)).toEqual(hit);
+    expect(second.text).toBe(first.text);
+    for (const name of ['x-prompt-id', 'x-provider', 'x-model']) expect(second.headers[name]).toBe(first.headers[name]);
+    expect(Number(second.headers['x-latency-ms'])).toBeLessThan(100);
+
+    await sleep(1_050);
+    const third = await harness.invoke(prompt, body, cacheControl('max-age=60'));
+    expect(origin(third)).toEqual([200, 'true', expect.stringMatching(/^[1-9]$/)]);
+    expect(harness.mock.requests).toHaveLength(1);
+    expect(origin(await harness.invoke(prompt, body, cacheControl('max-age=1')))).toEqual(fresh);
+    expect(harness.mock.requests).toHaveLength(2);
+  });
+
+  it.each(['no-cache', 'max-age=0', 'max-age=soon'])(
+    '%s calls the provider, and keeps the answer',
+    async (directive) => {
+      const body = somethingNew();
+      await harness.invoke(prompt, body, cacheControl('max-age=60'));
+      harness.mock.behave('model-a', { kind: 'answer', finish: 'length' });
+      expect(origin(await harness.invoke(prompt, body, cacheControl(directive)))).toEqual(fresh);
+      expect(harness.mock.requests).toHaveLength(2);
+      const kept = await harness.invoke(prompt, body, cacheControl('max-age=60'));
+      expect([...origin(kept), kept.body.finishReason]).toEqual([...hit, 'length']);
+    },
+  );
+
+  it('no-store neither uses nor keeps', async () => {
+    const body = somethingNew();
+    expect(origin(await harness.invoke(prompt, body, cacheControl('no-store')))).toEqual(fresh);
+    expect(origin(await harness.invoke(prompt, body, cacheControl('max-age=60')))).toEqual(fresh);
+    expect(origin(await harness.invoke(prompt, body, cacheControl('max-age=60, no-store')))).toEqual(fresh);
+    expect(harness.mock.requests).toHaveLength(3);
+  });
+
+  it('ignores what it does not know', async () => {
+    const body = somethingNew();
+    await harness.invoke(prompt, body, cacheControl('stale-if-error=60, private'));
+    expect(origin(await harness.invoke(prompt, body, cacheControl('max-age=60')))).toEqual(fresh);
+  });
+});
+
+describe('504', () => {
+  it.each(['only-if-cached', 'only-if-cached, max-age=60', 'only-if-cached, no-cache', 'only-if-cached, no-store'])(
+    'answers %s when nothing is kept, and calls nobody',
+    async (directive) => {
+      const answer = await harness.invoke(prompt, somethingNew(), cacheControl(directive));
+      expect([answer.status, problemOf(answer)]).toEqual([504, 'not-cached']);
+      expect(harness.mock.requests).toHaveLength(0);
+    },
+  );
+
+  it('answers only-if-cached when what is kept must not be used or is too old', async () => {
+    const body = somethingNew();
+    await harness.invoke(prompt, body, cacheControl('max-age=60'));
+    expect((await harness.invoke(prompt, body, cacheControl('only-if-cached, no-cache'))).status).toBe(504);
+    expect((await harness.invoke(prompt, body, cacheControl('only-if-cached, no-store'))).status).toBe(504);
+    expect((await harness.invoke(prompt, body, cacheControl('only-if-cached, max-age=0'))).status).toBe(504);
+    expect(origin(await harness.invoke(prompt, body, cacheControl('only-if-cached')))).toEqual(hit);
+    expect((await harness.invoke(prompt, body, cacheControl('only-if-cached, max-age=60'))).status).toBe(200);
+    await sleep(1_050);
+    expect((await harness.invoke(prompt, body, cacheControl('only-if-cached, max-age=1'))).status).toBe(504);
+    expect(harness.mock.requests).toHaveLength(1);
+  });
+
+  it('waits for no call that is under way', async () => {
+    const body = { ...somethingNew(), model: 'mock-slow-200' };
+    const slow = harness.invoke(prompt, body, cacheControl('max-age=60'));
+    await harness.received(1);
+    expect((await harness.invoke(prompt, body, cacheControl('only-if-cached'))).status).toBe(504);
+    expect((await slow).status).toBe(200);
+  });
+
+  it('comes after every check', async () => {
+    const answer = await harness.invoke(prompt, { provider: 'opnai' }, cacheControl('only-if-cached'));
+    expect(problemOf(answer)).toBe('unknown-provider');
+  });
+});
+
+describe('the cache', () => {
+  it('knows an answer by provider, model and rendered messages', async () => {
+    const { variables } = somethingNew();
+    const asking = [
+      { variables },
+      { variables, model: 'model-b' },
+      { variables, provider: 'echo' },
+      { variables: { name: `${variables.name}!` } },
+    ];
+    for (const body of asking) {
+      expect(origin(await harness.invoke(prompt, body, cacheControl('max-age=60')))).toEqual(fresh);
+    }
+    for (const body of asking) {
+      expect(origin(await harness.invoke(prompt, body, cacheControl('max-age=60')))).toEqual(hit);
+    }
+  });
+
+  it('serves another prompt that says the same, and a pinned version', async () => {
+    const body = somethingNew();
+    await harness.invoke(prompt, body, cacheControl('max-age=60'));
+    const twin = await harness.createPrompt({ messages: [{ role: 'user', content: 'Hello {{name}}' }] });
+    const answer = await harness.invoke(twin, { ...body, version: 1 }, cacheControl('max-age=60'));
+    expect(origin(answer)).toEqual(hit);
+    const { body: stored } = await harness.service.call('GET', `/api/v1/prompts/${twin}`);
+    expect(answer.headers).toMatchObject({ 'x-prompt-id': stored.id, 'x-prompt-version': '1' });
+  });
+
+  it('serves no edited prompt', async () => {
+    const edited = await harness.createPrompt({ messages: [{ role: 'user', content: 'before the edit' }] });
+    await harness.invoke(edited, {}, cacheControl('max-age=60'));
+    await harness.service.call('PUT', `/api/v1/prompts/${edited}`, {
+      body: { messages: [{ role: 'user', content: 'after the edit' }] },
+    });
+    expect(origin(await harness.invoke(edited, {}, cacheControl('max-age=60')))).toEqual(fresh);
+  });
+
+  it('keeps no failure', async () => {
+    const body = somethingNew();
+    harness.mock.behave('model-a', { kind: 'status', status: 400 });
+    expect((await harness.invoke(prompt, body, cacheControl('max-age=60'))).status).toBe(502);
+    expect(origin(await harness.invoke(prompt, body, cacheControl('max-age=60')))).toEqual(fresh);
+  });
+
+  it('is counted', async () => {
+    const count = (result: string): Promise<number> => harness.metric(`invoke_cache_total{result="${result}"}`);
+    const before = [await count('hit'), await count('miss')];
+    const body = somethingNew();
+    await harness.invoke(prompt, body);
+    for (let times = 0; times < 3; times += 1) await harness.invoke(prompt, body, cacheControl('max-age=60'));
+    expect([await count('hit'), await count('miss')]).toEqual([(before[0] ?? 0) + 2, (before[1] ?? 0) + 1]);
+  });
+});
+
+describe('settings', () => {
+  it('give invocations without directives a default age', async () => {
+    const cached = await startInvokeHarness({ environment: { INVOKE_CACHE_MAX_AGE: '3' } });
+    try {
+      const slug = await cached.createPrompt();
+      expect(origin(await cached.invoke(slug))).toEqual(fresh);
+      expect(origin(await cached.invoke(slug))).toEqual(hit);
+      expect(origin(await cached.invoke(slug, {}, cacheControl('no-store')))).toEqual(fresh);
+      await sleep(3_050);
+      expect((await cached.invoke(slug, {}, cacheControl('only-if-cached'))).status).toBe(504);
+      expect(origin(await cached.invoke(slug, {}, cacheControl('max-age=60')))).toEqual(hit);
+      expect(origin(await cached.invoke(slug))).toEqual(fresh);
+    } finally {
+      await cached.close();
+    }
+  });
+
+  it('turn the cache off', async () => {
+    const uncached = await startInvokeHarness({ environment: { INVOKE_CACHE_MAX_MB: '0' } });
+    try {
+      const slug = await uncached.createPrompt();
+      expect(origin(await uncached.invoke(slug, {}, cacheControl('max-age=60')))).toEqual(fresh);
+      expect(origin(await uncached.invoke(slug, {}, cacheControl('max-age=60')))).toEqual(fresh);
+    } finally {
+      await uncached.close();
+    }
+  });
+});

@@ -1,0 +1,273 @@
+import { describe, expect, it } from '@jest/globals';
+import {
+  startAnother,
+  create,
+  describeBodyAnswers,
+  describeCommonAnswers,
+  problem,
+  promptBody,
+  promptsPath,
+  saying,
+  setUp,
+  type RawDocument,
+} from './harness.ts';
+import type { Answer } from '../support/service.ts';
+import { LossyProxy } from '../support/lossy-proxy.ts';
+import { testDatabaseUri } from '../support/database.ts';
+
+const setup = setUp();
+const post = (body: unknown, headers: Record<string, string> = {}): Promise<Answer> =>
+  setup.service.call('POST', promptsPath, { body, headers });
+
+describe('201', () => {
+  it('stores everything that was sent, as version 1', async () => {
+    const sent = {
+      name: 'Summarise support ticket',
+      slug: 'summarise-support-ticket',
+      description: 'Three sentences for the shift handover.',
+      messages: [
+        { role: 'system', content: 'You summarise in a {{tone}} tone.' },
+        { role: 'user', content: '{{ticket}}' },
+        { role: 'assistant', content: '' },
+      ],
+      variables: { ticket: { required: true }, tone: { default: 'friendly', description: 'Tone' }, unused: {} },
+      selected_provider: 'openai',
+      selected_model: 'gpt-4.1-mini',
+      test_settings: { temperature: 0.2, samples: ['a', null, [1]] },
+    };
+    const { status, body, headers } = await post(sent);
+    expect(status).toBe(201);
+    expect(body).toEqual({
+      ...sent,
+      id: expect.stringMatching(/^[0-9a-f-]{36}$/),
+      version: 1,
+      created_at: body.updated_at,
+      updated_at: expect.stringMatching(/Z$/),
+    });
+    expect(headers['location']).toBe(`${promptsPath}/${body.id}`);
+    const stored = await setup.service.call('GET', headers['location'] ?? '');
+    expect(stored.body).toEqual(body);
+    expect(stored.headers['etag']).toBe(headers['etag']);
+  });
+
+  it('leaves out what was not set', async () => {
+    const { body } = await post({ name: 'Bare', messages: [{ role: 'user', content: 'x' }], test_settings: null });
+    expect(Object.keys(body).sort()).toEqual(['created_at', 'id', 'messages', 'name', 'slug', 'updated_at', 'version']);
+  });
+
+  it.each([
+    ['Triage Support Ticket!', 'triage-support-ticket'],
+    ['  Ünïcödé & more  ', 'uenicoede-and-more'],
+    ['OpenAI helper', 'open-ai-helper'],
+    [`${'word '.repeat(39)}end`, `${'word-'.repeat(15)}word`],
+    [`a-${'x'.repeat(150)}`, `a-${'x'.repeat(78)}`],
+    ['6f1c0a52-3f0e-4b7e-9d5a-1c2b7f3e8a90', 'prompt-6f1c0a52-3f0e-4b7e-9d5a-1c2b7f3e8a90'],
+    ['日本語', 'prompt'],
+    ['{"$gt": ""}', 'gt'],
+    ['constructor', 'constructor'],
+  ])('makes a slug from the name %p', async (name, slug) => {
+    const { body } = await post(promptBody({ name }));
+    expect(body).toMatchObject({ name, slug });
+  });
+
+  it('numbers generated slugs, also where that makes them too long', async () => {
+    for (const slug of ['same-name', 'same-name-2', 'same-name-3']) {
+      expect((await post(promptBody({ name: 'Same name' }))).body.slug).toBe(slug);
+    }
+    const long = 'y'.repeat(80);
+    expect((await post(promptBody({ name: long }))).body.slug).toBe(long);
+    expect((await post(promptBody({ name: long }))).body.slug).toBe(`${long.slice(0, 78)}-2`);
+  });
+
+  it('finds a free slug among hundreds in a few look-ups', async () => {
+    const count = 500;
+    const { id } = await create(setup.service, { name: 'Crowd' });
+    const prompts = setup.database.db.collection<RawDocument>('prompts');
+    const template = await prompts.findOne({ _id: id });
+    const others = Array.from({ length: count - 1 }, (_, index) => ({
+      ...template,
+      _id: `crowd ${index}`,
+      slug: `crowd-${index + 2}`,
+    }));
+    await prompts.insertMany(others);
+    const proxy = await LossyProxy.start(testDatabaseUri());
+    const service = await startAnother(setup.service, { MONGODB_URI: proxy.uri });
+    proxy.forget();
+    const { body } = await service.call('POST', promptsPath, { body: promptBody({ name: 'Crowd' }) });
+    const commands = proxy.seen.filter(({ collection }) => collection === 'prompts').length;
+    await service.close();
+    await proxy.stop();
+    await prompts.deleteMany({ _id: { $in: others.map(({ _id }) => _id) } });
+    expect(body.slug).toBe(`crowd-${count + 1}`);
+    expect(commands).toBeLessThanOrEqual(10);
+  });
+
+  it('gives prompts of one name that are created at the same time a slug each', async () => {
+    const answers = await Promise.all(Array.from({ length: 20 }, () => post(promptBody({ name: 'Rush' }))));
+    expect(answers.map(({ status }) => status)).toEqual(Array(20).fill(201));
+    expect(new Set(answers.map(({ body }) => body.slug))).toEqual(
+      new Set(['rush', ...Array.from({ length: 19 }, (_, index) => `rush-${index + 2}`)]),
+    );
+  });
+
+  it('keeps names and values that mean something to databases or JavaScript', async () => {
+    const odd = ['__proto__', 'constructor', 'a.b', 'toString', '_id', 'hasOwnProperty'];
+    const variables = `{${odd.map((name) => `${JSON.stringify(name)}: {"default": "$where"}`).join(', ')}}`;
+    const settings = `{"$where": "1", "a.b": {"$gt": ""}, "__proto__": {"x": [{"$set": 1}]}, "": null, "a\\u0000": 1.5e-7}`;
+    const name = JSON.stringify('{"$ne": null} \0 $name');
+    const { body } = await post(
+      `{"name": ${name}, "description": "$description", "messages": [{"role": "user", "content": "$messages \\u0000 {{a.b}}"}],
+        "variables": ${variables}, "selected_model": "$$ROOT", "test_settings": ${settings}}`,
+    );
+    const { text } = await setup.service.call('GET', `${promptsPath}/${body.id}`);
+    const stored = JSON.parse(text) as Record<string, object>;
+    expect(Object.keys(stored['variables'] ?? {})).toEqual(odd);
+    expect(JSON.stringify(stored['variables'])).toBe(JSON.stringify(JSON.parse(variables)));
+    expect(JSON.stringify(stored['test_settings'])).toBe(JSON.stringify(JSON.parse(settings)));
+    expect(stored).toMatchObject({ name: JSON.parse(name), description: '$description', selected_model: '$$ROOT' });
+    expect(Object.getPrototypeOf({})).not.toHaveProperty('x');
+  });
+
+  it('replays the answer to a repeated Idempotency-Key', async () => {
+    const body = promptBody();
+    const headers = { 'Idempotency-Key': 'create-replay' };
+    const first = await post(body, headers);
+    const second = await post(body, headers);
+    expect(second).toMatchObject({ status: 201, body: first.body });
+    expect(second.headers['idempotency-replayed']).toBe('true');
+  });
+
+  it.each([undefined, 'chosen-before-the-crash'])(
+    'recognises its own prompt when an earlier try crashed after storing it (slug %p)',
+    async (slug) => {
+      const body = promptBody(slug === undefined ? { name: 'Crash' } : { slug });
+      const headers = { 'Idempotency-Key': `create-crash-${slug ?? ''}` };
+      const first = await post(body, headers);
+      await forgetAnswerOf(first.body.id as string);
+      const second = await post(body, headers);
+      expect(second).toMatchObject({ status: 201, body: first.body });
+      const { body: found } = await setup.service.call('GET', `${promptsPath}?q=${first.body.slug}`);
+      expect(found.pagination.total).toBe(1);
+    },
+  );
+});
+
+/** As if the process had died between storing the prompt and keeping the answer. */
+async function forgetAnswerOf(resourceId: string): Promise<void> {
+  await idempotencyKeys().updateOne(
+    { resource_id: resourceId },
+    { $unset: { answer: '' }, $set: { lease_until: new Date(0) } },
+  );
+}
+
+function idempotencyKeys(): ReturnType<typeof setup.database.db.collection<RawDocument>> {
+  return setup.database.db.collection<RawDocument>('idempotency_keys');
+}
+
+describe('400', () => {
+  const message = { role: 'user', content: 'x' };
+  it.each([
+    ['#/name', { messages: [message] }],
+    ['#/name', { name: ' ', messages: [message] }],
+    ['#/name', { name: { $gt: '' }, messages: [message] }],
+    ['#/name', { name: 'x'.repeat(201), messages: [message] }],
+    ['#/messages', { name: 'x' }],
+    ['#/messages', { name: 'x', messages: [] }],
+    ['#/messages/0/role', { name: 'x', messages: [{ role: 'tool', content: '' }] }],
+    ['#/messages/0/content', { name: 'x', messages: [{ role: 'user' }] }],
+    ['#/messages/0/name', { name: 'x', messages: [{ ...message, name: 'x' }] }],
+    ['#/slug', promptBody({ slug: 'Not-a-slug' })],
+    ['#/slug', promptBody({ slug: 'x'.repeat(81) })],
+    ['#/slug', promptBody({ slug: '6f1c0a52-3f0e-4b7e-9d5a-1c2b7f3e8a90' })],
+    ['#/slug', promptBody({ slug: null })],
+    ['#/variables/1x', promptBody({ variables: { '1x': {} } })],
+    ['#/variables/x/default', promptBody({ variables: { x: { default: 1 } } })],
+    ['#/selected_provider', promptBody({ selected_provider: 'with blank' })],
+    ['#/version', promptBody({ version: 1 })],
+    ['#/$where', promptBody({ $where: '1' })],
+  ])('points at %s', async (pointer, body) => {
+    const answer = await post(body);
+    expect(answer.status).toBe(400);
+    expect(answer.body.errors).toContainEqual(expect.objectContaining({ pointer }));
+  });
+
+  it.each([['{"name": "x"'], ['nonsense']])('refuses %p as malformed', async (body) => {
+    const answer = await post(body);
+    expect(answer).toMatchObject({ status: 400, body: { type: problem('malformed-body') } });
+  });
+
+  it('takes test settings of 16 KiB and refuses one byte more', async () => {
+    // The two quotes count.
+    const fits = await post(promptBody({ test_settings: 'é'.repeat(8 * 1024 - 1) }));
+    expect(fits.status).toBe(201);
+    const options = {
+      body: promptBody({ test_settings: `${'é'.repeat(8 * 1024 - 1)}x` }),
+      differs: 'test-settings-size',
+    };
+    const tooLarge = await setup.service.call('POST', promptsPath, options);
+    expect(tooLarge.status).toBe(400);
+    expect(tooLarge.body.errors[0].pointer).toBe('#/test_settings');
+  });
+
+  it('refuses numbers that it could not give back', async () => {
+    const body = JSON.stringify(promptBody({ test_settings: 'NUMBER' })).replace('"NUMBER"', '[{"n": -1e999}]');
+    const answer = await setup.service.call('POST', promptsPath, { body, differs: 'test-settings-number' });
+    expect(answer.status).toBe(400);
+    expect(answer.body.errors[0].pointer).toBe('#/test_settings');
+  });
+});
+
+describe('409', () => {
+  it('refuses a chosen slug that is taken', async () => {
+    const { slug } = await create(setup.service);
+    const { status, body } = await post(promptBody({ slug }));
+    expect(status).toBe(409);
+    expect(body).toMatchObject({
+      type: problem('slug-taken'),
+      detail: `Another prompt has the slug "${slug}".`,
+      errors: [{ detail: 'is taken', pointer: '#/slug' }],
+    });
+  });
+
+  it('lets one of many have a slug that they all choose', async () => {
+    const answers = await Promise.all(Array.from({ length: 10 }, () => post(promptBody({ slug: 'contested' }))));
+    expect(answers.map(({ status }) => status).sort()).toEqual([201, ...(Array(9).fill(409) as number[])]);
+  });
+
+  it('refuses an Idempotency-Key whose first request still runs', async () => {
+    const body = promptBody();
+    const headers = { 'Idempotency-Key': 'create-running' };
+    const first = await post(body, headers);
+    await idempotencyKeys().updateOne({ resource_id: first.body.id }, { $unset: { answer: '' } });
+    const second = await post(body, headers);
+    expect(second).toMatchObject({ status: 409, body: { type: problem('idempotency-key-in-use') } });
+    expect(Number(second.headers['retry-after'])).toBeGreaterThan(0);
+  });
+});
+
+describe('422', () => {
+  it('refuses an Idempotency-Key that was used with another body', async () => {
+    const headers = { 'Idempotency-Key': 'create-reused' };
+    await post(promptBody(), headers);
+    const { status, body } = await post(promptBody(saying('something else')), headers);
+    expect(status).toBe(422);
+    expect(body.type).toBe(problem('idempotency-key-reused'));
+  });
+});
+
+describe('500', () => {
+  it('tells nothing about a fault', async () => {
+    const body = promptBody();
+    const headers = { 'Idempotency-Key': 'create-fault' };
+    const first = await post(body, headers);
+    await idempotencyKeys().updateOne({ resource_id: first.body.id }, { $set: { 'answer.headers': 5 } });
+    const second = await post(body, headers);
+    expect(second.status).toBe(500);
+    expect(second.body).toMatchObject({ type: problem('internal-error') });
+    expect(second.text).not.toContain('iterable');
+  });
+});
+
+const valid = () => Promise.resolve({ method: 'POST', path: promptsPath, body: promptBody() });
+describeCommonAnswers(setup, 'prompts:write', valid);
+describeBodyAnswers(setup, valid);

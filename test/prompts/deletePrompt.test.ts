@@ -1,0 +1,165 @@
+import { describe, expect, it } from '@jest/globals';
+import { createPrompts, type Prompts } from '../../src/prompts/prompts.ts';
+import { createPromptStore } from '../../src/prompts/store.ts';
+import type { Answer } from '../support/service.ts';
+import {
+  create,
+  createVersions,
+  describeCommonAnswers,
+  loseEveryRace,
+  problem,
+  promptsPath,
+  saying,
+  setUp,
+  type RawDocument,
+} from './harness.ts';
+
+const setup = setUp();
+const remove = (key: string, headers: Record<string, string> = {}): Promise<Answer> =>
+  setup.service.call('DELETE', `${promptsPath}/${key}`, { headers });
+const prompts = () => setup.database.db.collection<RawDocument>('prompts');
+const versions = () => setup.database.db.collection<RawDocument>('prompt_versions');
+
+/** What the service's own maintenance does, here and now. */
+function sweeper(cascades: ((promptId: string) => Promise<void>)[] = []): Prompts {
+  return createPrompts({ store: createPromptStore(setup.database), cascades });
+}
+
+describe('200', () => {
+  it('removes the prompt with its versions and test runs', async () => {
+    const { id, slug } = await createVersions(setup.service, 3);
+    const run = await setup.service.call('POST', `${promptsPath}/${id}/test`, {
+      body: { providers: [{ provider: 'echo' }] },
+    });
+    expect(run.status).toBe(201);
+    const { status, body } = await remove(slug);
+    expect(status).toBe(200);
+    expect(body).toEqual({ ok: true });
+    for (const path of [id, slug, `${id}/versions`, `${id}/versions/1`, `${id}/test-runs`]) {
+      expect((await setup.service.call('GET', `${promptsPath}/${path}`)).status).toBe(404);
+    }
+    expect((await setup.service.call('GET', `/api/v1/test-runs/${run.body.id}`)).status).toBe(404);
+    expect((await setup.service.call('GET', `/api/v1/test-runs/${run.body.id}/results`)).status).toBe(404);
+    expect(await versions().countDocuments({ prompt_id: id })).toBe(0);
+    expect(await prompts().countDocuments({ _id: id })).toBe(0);
+  });
+
+  it('frees the slug', async () => {
+    const { id, slug } = await create(setup.service);
+    await remove(id);
+    expect((await create(setup.service, { slug })).id).not.toBe(id);
+  });
+
+  it('goes on with a removal that was interrupted, whatever If-Match says by then', async () => {
+    const { id, slug } = await createVersions(setup.service, 2);
+    await prompts().updateOne({ _id: id }, { $set: { deleting: true, revision: 3 } });
+    expect(await remove(slug, { 'If-Match': `"${id}.2"` })).toMatchObject({ status: 200, body: { ok: true } });
+    expect(await versions().countDocuments({ prompt_id: id })).toBe(0);
+    expect((await remove(slug)).status).toBe(404);
+  });
+
+  it('leaves the prompt to be found again when a part of the removal fails, and finishes it later', async () => {
+    const { id } = await createVersions(setup.service, 2);
+    const other = await create(setup.service);
+    await prompts().updateMany({ _id: { $in: [id, other.id] } }, { $set: { deleting: true } });
+    const failing = sweeper([
+      (promptId) => (promptId === id ? Promise.reject(new Error('bucket away')) : Promise.resolve()),
+    ]);
+    await expect(failing.sweep()).rejects.toThrow('bucket away');
+    expect(await prompts().countDocuments({ _id: { $in: [id, other.id] } })).toBe(1);
+    expect(await versions().countDocuments({ prompt_id: id })).toBe(1);
+    await sweeper().sweep();
+    expect(await prompts().countDocuments({ _id: id })).toBe(0);
+    expect(await versions().countDocuments({ prompt_id: id })).toBe(0);
+  });
+
+  it('leaves versions to the sweep that a crashed update archived late', async () => {
+    const { id } = await createVersions(setup.service, 2);
+    const { id: kept } = await createVersions(setup.service, 3);
+    const late = await versions().findOne({ prompt_id: id });
+    await remove(id);
+    if (late !== null) await versions().insertOne(late);
+    await sweeper().sweepVersions();
+    expect(await versions().countDocuments({ prompt_id: id })).toBe(0);
+    expect(await versions().countDocuments({ prompt_id: kept })).toBe(2);
+  });
+
+  it('is done once for many who ask at the same time', async () => {
+    const { id } = await createVersions(setup.service, 2);
+    const answers = await Promise.all(Array.from({ length: 5 }, () => remove(id)));
+    const statuses = answers.map(({ status }) => status);
+    expect(statuses).toContain(200);
+    expect(statuses.every((status) => status === 200 || status === 404)).toBe(true);
+  });
+
+  it('wins against updates of the same time for good', async () => {
+    const { id } = await createVersions(setup.service, 2);
+    const answers = await Promise.all([
+      ...Array.from({ length: 10 }, (_, index) =>
+        setup.service.call('PUT', `${promptsPath}/${id}`, { body: saying(`late ${index}`) }),
+      ),
+      remove(id),
+    ]);
+    expect(answers.at(-1)?.status).toBe(200);
+    expect(answers.every(({ status }) => status === 200 || status === 404)).toBe(true);
+    expect(await prompts().countDocuments({ _id: id })).toBe(0);
+    expect(await versions().countDocuments({ prompt_id: id })).toBe(0);
+  });
+
+  it('respects an If-Match that holds', async () => {
+    const { id, etag } = await create(setup.service);
+    expect((await remove(id, { 'If-Match': etag })).status).toBe(200);
+  });
+});
+
+describe('400', () => {
+  it('refuses what cannot be a slug or id', async () => {
+    const { status, body } = await remove('Not-a-slug');
+    expect(status).toBe(400);
+    expect(body.errors).toMatchObject([{ parameter: 'slugOrId' }]);
+  });
+});
+
+describe('404', () => {
+  it.each(['no-such-prompt', '00000000-0000-4000-8000-000000000000'])('knows no %s', async (key) => {
+    const { status, body } = await remove(key);
+    expect(status).toBe(404);
+    expect(body.type).toBe(problem('prompt-not-found'));
+  });
+});
+
+describe('409', () => {
+  it('gives up when others keep changing the prompt', async () => {
+    const { id } = await create(setup.service);
+    await loseEveryRace(setup.database, id);
+    const { status, body } = await remove(id);
+    expect(status).toBe(409);
+    expect(body.type).toBe(problem('edit-conflict'));
+  });
+});
+
+describe('412', () => {
+  it('leaves a prompt that has changed meanwhile', async () => {
+    const { id, etag } = await create(setup.service);
+    await setup.service.call('PUT', `${promptsPath}/${id}`, { body: { description: 'changed' } });
+    const { status, body } = await remove(id, { 'If-Match': etag });
+    expect(status).toBe(412);
+    expect(body.type).toBe(problem('precondition-failed'));
+    expect((await setup.service.call('GET', `${promptsPath}/${id}`)).status).toBe(200);
+  });
+});
+
+describe('500', () => {
+  it('tells nothing about a fault', async () => {
+    const { id } = await create(setup.service);
+    await prompts().updateOne({ _id: id }, { $unset: { messages: '' } });
+    const { status, body } = await remove(id);
+    expect(status).toBe(500);
+    expect(body.type).toBe(problem('internal-error'));
+  });
+});
+
+describeCommonAnswers(setup, 'prompts:write', async () => {
+  const { slug } = await create(setup.service);
+  return { method: 'DELETE', path: `${promptsPath}/${slug}` };
+});

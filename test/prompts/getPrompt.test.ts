@@ -1,0 +1,89 @@
+import { describe, expect, it } from '@jest/globals';
+import { create, describeCommonAnswers, problem, promptsPath, saying, setUp, type RawDocument } from './harness.ts';
+
+const setup = setUp();
+
+describe('200', () => {
+  it('finds a prompt by id and by slug', async () => {
+    const { id, slug, etag, body } = await create(setup.service);
+    for (const key of [id, slug]) {
+      const found = await setup.service.call('GET', `${promptsPath}/${key}`);
+      expect(found).toMatchObject({ status: 200, body });
+      expect(found.headers['etag']).toBe(etag);
+    }
+  });
+
+  it('answers HEAD without the body', async () => {
+    const { id, etag } = await create(setup.service);
+    const head = await setup.service.call('HEAD', `${promptsPath}/${id}`, { differs: 'HEAD' });
+    expect(head).toMatchObject({ status: 200, text: '' });
+    expect(head.headers['etag']).toBe(etag);
+  });
+});
+
+describe('304', () => {
+  it('leaves out what the caller knows, until it changes', async () => {
+    const { id, etag } = await create(setup.service);
+    const path = `${promptsPath}/${id}`;
+    const known = { headers: { 'If-None-Match': etag } };
+    expect(await setup.service.call('GET', path, known)).toMatchObject({ status: 304, text: '' });
+    await setup.service.call('PUT', path, { body: { description: 'changed' } });
+    expect(await setup.service.call('GET', path, known)).toMatchObject({
+      status: 200,
+      body: { description: 'changed' },
+    });
+  });
+});
+
+describe('400', () => {
+  it.each(['Upper', 'a--b', '-a', 'a_b', 'x'.repeat(81), '%24where', 'a%00b'])(
+    'refuses the slug or id %p',
+    async (key) => {
+      const { status, body } = await setup.service.call('GET', `${promptsPath}/${key}`);
+      expect(status).toBe(400);
+      expect(body.errors).toMatchObject([{ parameter: 'slugOrId' }]);
+    },
+  );
+
+  it('refuses query parameters that it does not know', async () => {
+    const { slug } = await create(setup.service);
+    const { status } = await setup.service.call('GET', `${promptsPath}/${slug}?fields=name`);
+    expect(status).toBe(400);
+  });
+});
+
+describe('404', () => {
+  it.each(['no-such-prompt', '00000000-0000-4000-8000-000000000000'])('knows no %s', async (key) => {
+    const { status, body } = await setup.service.call('GET', `${promptsPath}/${key}`);
+    expect(status).toBe(404);
+    expect(body).toMatchObject({
+      type: problem('prompt-not-found'),
+      detail: `No prompt has the id or slug "${key}".`,
+      instance: `${promptsPath}/${key}`,
+    });
+  });
+
+  it('does not show a prompt whose deletion has begun', async () => {
+    const { id, slug } = await create(setup.service);
+    await setup.database.db.collection<RawDocument>('prompts').updateOne({ _id: id }, { $set: { deleting: true } });
+    for (const key of [id, slug]) {
+      expect((await setup.service.call('GET', `${promptsPath}/${key}`)).status).toBe(404);
+    }
+  });
+});
+
+describe('500', () => {
+  it('tells nothing about a fault', async () => {
+    const { id } = await create(setup.service, saying('secret'));
+    await setup.database.db.collection<RawDocument>('prompts').updateOne({ _id: id }, { $unset: { messages: '' } });
+    const { status, body } = await setup.service.call('GET', `${promptsPath}/${id}`);
+    expect(status).toBe(500);
+    expect(body).toMatchObject({ type: problem('internal-error'), request_id: expect.any(String) });
+    expect(body.detail).not.toMatch(/map|undefined/);
+  });
+});
+
+describeCommonAnswers(setup, 'prompts:read', async () => {
+  const { slug } = await create(setup.service);
+  return { method: 'GET', path: `${promptsPath}/${slug}` };
+});

@@ -1,0 +1,123 @@
+import { describe, expect, it } from '@jest/globals';
+import type { Answer } from '../support/service.ts';
+import {
+  create,
+  createVersions,
+  describeCommonAnswers,
+  problem,
+  promptsPath,
+  saying,
+  setUp,
+  type RawDocument,
+} from './harness.ts';
+
+const setup = setUp();
+const list = (key: string, query = ''): Promise<Answer> =>
+  setup.service.call('GET', `${promptsPath}/${key}/versions${query}`);
+const numbersOf = ({ body }: Answer): number[] =>
+  body.data.map(({ version }: { version: number }) => version) as number[];
+const nextOf = ({ headers }: Answer): string => /^<(.*)>; rel="next"$/.exec(headers['link'] ?? '')?.[1] ?? '';
+
+describe('200', () => {
+  it('shows every version, the newest first, only the newest as current', async () => {
+    const { id, slug } = await createVersions(setup.service, 4);
+    const { status, body } = await list(slug);
+    expect(status).toBe(200);
+    expect(body).toEqual({
+      data: [4, 3, 2, 1].map((version) => ({
+        version,
+        messages: [{ role: 'user', content: `v${version}` }],
+        created_at: expect.any(String),
+        current: version === 4,
+      })),
+      pagination: { total: 4, limit: 50, offset: 0 },
+    });
+    const times = body.data.map(({ created_at }: { created_at: string }) => created_at) as string[];
+    expect(times).toEqual([...new Set(times)].sort().reverse());
+    expect((await list(id)).body).toEqual(body);
+  });
+
+  it('shows a new prompt as version 1', async () => {
+    const { id, body: prompt } = await create(setup.service, {
+      variables: { x: { required: true } },
+      selected_provider: 'echo',
+    });
+    const { body } = await list(id);
+    expect(body.data).toEqual([
+      {
+        version: 1,
+        messages: prompt.messages,
+        variables: prompt.variables,
+        selected_provider: 'echo',
+        created_at: prompt.created_at,
+        current: true,
+      },
+    ]);
+  });
+
+  it('comes in pages that link to the next', async () => {
+    const { slug } = await createVersions(setup.service, 5);
+    const first = await list(slug, '?limit=2');
+    expect(numbersOf(first)).toEqual([5, 4]);
+    const second = await setup.service.call('GET', nextOf(first));
+    expect(numbersOf(second)).toEqual([3, 2]);
+    expect(second.body.pagination).toEqual({ total: 5, limit: 2, offset: 2 });
+    const third = await setup.service.call('GET', nextOf(second));
+    expect(numbersOf(third)).toEqual([1]);
+    expect(third.headers['link']).toBeUndefined();
+    expect(numbersOf(await list(slug, '?offset=5'))).toEqual([]);
+    expect(numbersOf(await list(slug, '?limit=1'))).toEqual([5]);
+    expect(numbersOf(await list(slug, '?limit=1&offset=1'))).toEqual([4]);
+  });
+
+  it('ends a page at 8 MiB and goes on in the next', async () => {
+    const { id } = await create(setup.service);
+    for (let version = 2; version <= 11; version += 1) {
+      await setup.service.call('PUT', `${promptsPath}/${id}`, { body: saying(`${version} ${'x'.repeat(999_000)}`) });
+    }
+    const first = await list(id);
+    expect(Buffer.byteLength(first.text)).toBeLessThanOrEqual(8 * 1024 * 1024);
+    expect(numbersOf(first)).toEqual([11, 10, 9, 8, 7, 6, 5, 4]);
+    expect(numbersOf(await setup.service.call('GET', nextOf(first)))).toEqual([3, 2, 1]);
+  });
+
+  it('does not mix up the versions of two prompts', async () => {
+    const one = await createVersions(setup.service, 2);
+    const other = await create(setup.service, saying('other'));
+    expect(numbersOf(await list(other.id))).toEqual([1]);
+    expect(numbersOf(await list(one.id))).toEqual([2, 1]);
+  });
+});
+
+describe('400', () => {
+  it.each(['?limit=0', '?limit=101', '?offset=-1', '?q=x'])('refuses %s', async (query) => {
+    const { id } = await create(setup.service);
+    const { status, body } = await list(id, query);
+    expect(status).toBe(400);
+    expect(body.type).toBe(problem('invalid-request'));
+  });
+});
+
+describe('404', () => {
+  it('knows no such prompt', async () => {
+    const { status, body } = await list('no-such-prompt');
+    expect(status).toBe(404);
+    expect(body.type).toBe(problem('prompt-not-found'));
+  });
+});
+
+describe('500', () => {
+  it('tells nothing about a fault', async () => {
+    const { id } = await createVersions(setup.service, 2);
+    const versions = setup.database.db.collection<RawDocument>('prompt_versions');
+    await versions.updateOne({ _id: `${id}:1` }, { $unset: { messages: '' } });
+    const { status, body } = await list(id);
+    expect(status).toBe(500);
+    expect(body.type).toBe(problem('internal-error'));
+  });
+});
+
+describeCommonAnswers(setup, 'prompts:read', async () => {
+  const { slug } = await create(setup.service);
+  return { method: 'GET', path: `${promptsPath}/${slug}/versions` };
+});

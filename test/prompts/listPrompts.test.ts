@@ -1,0 +1,179 @@
+import { beforeAll, describe, expect, it } from '@jest/globals';
+import type { Answer, CallOptions } from '../support/service.ts';
+import { create, describeCommonAnswers, problem, promptsPath, saying, setUp, type RawDocument } from './harness.ts';
+
+const setup = setUp();
+const list = (query: Record<string, string | number> = {}): Promise<Answer> => {
+  const search = new URLSearchParams(
+    Object.entries(query).map(([name, value]): [string, string] => [name, String(value)]),
+  ).toString();
+  return setup.service.call('GET', `${promptsPath}${search === '' ? '' : `?${search}`}`);
+};
+const namesOf = ({ body }: Answer): string[] => body.data.map(({ name }: { name: string }) => name) as string[];
+const nextOf = ({ headers }: Answer): string => /^<(.*)>; rel="next"$/.exec(headers['link'] ?? '')?.[1] ?? '';
+
+describe('200', () => {
+  it('answers an empty list', async () => {
+    const { status, body, headers } = await list();
+    expect(status).toBe(200);
+    expect(body).toEqual({ data: [], pagination: { total: 0, limit: 1000, offset: 0 } });
+    expect(headers['link']).toBeUndefined();
+  });
+
+  describe('of six prompts', () => {
+    const created: Record<string, string> = {};
+    beforeAll(async () => {
+      for (const name of ['one', 'two', 'three', 'four', 'five', 'six']) {
+        created[name] = (await create(setup.service, { name })).id;
+      }
+    });
+
+    it('has the most recently updated first', async () => {
+      expect(namesOf(await list())).toEqual(['six', 'five', 'four', 'three', 'two', 'one']);
+      await setup.service.call('PUT', `${promptsPath}/two`, { body: { description: 'touched' } });
+      expect(namesOf(await list())).toEqual(['two', 'six', 'five', 'four', 'three', 'one']);
+      await setup.service.call('PUT', `${promptsPath}/one`, { body: {} });
+      expect(namesOf(await list())[0]).toBe('two');
+    });
+
+    it('shows each prompt whole', async () => {
+      const { body } = await list({ limit: 1 });
+      const found = await setup.service.call('GET', `${promptsPath}/${body.data[0].id}`);
+      expect(body.data[0]).toEqual(found.body);
+    });
+
+    it('orders by id what was updated in the same millisecond', async () => {
+      const prompts = setup.database.db.collection<RawDocument>('prompts');
+      await prompts.updateMany({}, { $set: { updated_at: new Date() } });
+      const ids = (await list()).body.data.map(({ id }: { id: string }) => id) as string[];
+      expect(ids).toEqual(Object.values(created).sort());
+    });
+
+    it('comes in pages that link to the next', async () => {
+      const seen: string[] = [];
+      let page = await list({ limit: 4 });
+      expect(page.body.pagination).toEqual({ total: 6, limit: 4, offset: 0 });
+      expect(nextOf(page)).toBe(`${promptsPath}?limit=4&offset=4`);
+      seen.push(...namesOf(page));
+      page = await setup.service.call('GET', nextOf(page));
+      seen.push(...namesOf(page));
+      expect(page.headers['link']).toBeUndefined();
+      expect(seen.sort()).toEqual(Object.keys(created).sort());
+    });
+
+    it('is empty beyond its end', async () => {
+      const { body, headers } = await list({ offset: 6 });
+      expect(body).toEqual({ data: [], pagination: { total: 6, limit: 1000, offset: 6 } });
+      expect(headers['link']).toBeUndefined();
+    });
+
+    it('leaves out prompts whose deletion has begun', async () => {
+      const prompts = setup.database.db.collection<RawDocument>('prompts');
+      const change = (deleting: boolean) => prompts.updateOne({ _id: created['six'] ?? '' }, { $set: { deleting } });
+      await change(true);
+      const without = await list();
+      await change(false);
+      expect(namesOf(without)).not.toContain('six');
+      expect(without.body.pagination.total).toBe(5);
+    });
+  });
+
+  describe('of those that contain a text', () => {
+    beforeAll(async () => {
+      await create(setup.service, { name: 'Café (draft) [v1.0]', slug: 'coffee-house' });
+      await create(setup.service, { name: 'Other', description: 'costs $5 + a*b? ^start | pipe {2} back\\slash' });
+      await create(setup.service, { name: 'Line\nbreak\u0000nul' });
+      await create(setup.service, { name: 'v1x0' });
+    });
+
+    it.each([
+      ['café', ['Café (draft) [v1.0]']],
+      ['CAFÉ (DRAFT)', ['Café (draft) [v1.0]']],
+      ['[v1.0]', ['Café (draft) [v1.0]']],
+      ['1.0', ['Café (draft) [v1.0]']],
+      ['FEE-HOU', ['Café (draft) [v1.0]']],
+      ['$5 + a*b? ^start | pipe {2} back\\slash', ['Other']],
+      ['e\nb', ['Line\nbreak\0nul']],
+      ['k\0n', ['Line\nbreak\0nul']],
+      ['.*', []],
+      ['(', ['Café (draft) [v1.0]']],
+      ['\\', ['Other']],
+      ['{"$ne": null}', []],
+      ['no such text', []],
+    ])('searches for %j', async (q, names) => {
+      const answer = await list({ q });
+      expect(answer.status).toBe(200);
+      expect(namesOf(answer)).toEqual(names);
+      expect(answer.body.pagination.total).toBe(names.length);
+    });
+
+    it('does not search what the messages say', async () => {
+      await create(setup.service, saying('needle in a message'));
+      expect(namesOf(await list({ q: 'needle in a' }))).toEqual([]);
+    });
+
+    it('carries the text over to the next page', async () => {
+      await create(setup.service, { name: 'Page & more #1' });
+      await create(setup.service, { name: 'Page & more #2' });
+      const first = await list({ q: 'e & m', limit: 1 });
+      expect(first.body.pagination.total).toBe(2);
+      const second = await setup.service.call('GET', nextOf(first));
+      expect([...namesOf(first), ...namesOf(second)]).toEqual(['Page & more #2', 'Page & more #1']);
+      expect(second.headers['link']).toBeUndefined();
+    });
+
+    it('takes the longest text there may be', async () => {
+      await create(setup.service, { name: '🎉'.repeat(200) });
+      await create(setup.service, { name: '🎉'.repeat(200) });
+      const first = await list({ q: '🎉'.repeat(200), limit: 1 });
+      expect(first.body.pagination.total).toBe(2);
+      expect((await setup.service.call('GET', nextOf(first))).body.data).toHaveLength(1);
+    });
+  });
+
+  it('ends a page at 8 MiB and goes on in the next', async () => {
+    for (let number = 0; number < 10; number += 1) {
+      await create(setup.service, { name: `Large ${number}`, ...saying('é'.repeat(500_000)) });
+    }
+    const first = await list({ q: 'Large' });
+    expect(Buffer.byteLength(first.text)).toBeLessThanOrEqual(8 * 1024 * 1024);
+    expect(first.body.data).toHaveLength(8);
+    expect(first.body.pagination).toEqual({ total: 10, limit: 1000, offset: 0 });
+    const second = await setup.service.call('GET', nextOf(first));
+    expect(second.body.data).toHaveLength(2);
+    expect(second.body.pagination.offset).toBe(8);
+  });
+});
+
+describe('400', () => {
+  const refuses = async (query: string, options: CallOptions = {}): Promise<void> => {
+    const { status, body } = await setup.service.call('GET', `${promptsPath}?${query}`, options);
+    expect(status).toBe(400);
+    expect(body.type).toBe(problem('invalid-request'));
+    expect(body.errors).toMatchObject([{ parameter: expect.any(String) }]);
+  };
+
+  it.each([
+    ...['limit=0', 'limit=1001', 'limit=', 'limit=1&limit=2'],
+    ...['offset=-1', 'offset=1.5', 'offset=2147483648'],
+    ...['q=', `q=${'x'.repeat(201)}`, 'q[$ne]=1', 'sort=name'],
+  ])('refuses ?%s', (query) => refuses(query));
+
+  it.each(['limit=1e2', 'limit=0x10', 'offset=%205'])('refuses the integer spelt ?%s', (query) =>
+    refuses(query, { differs: 'integer-spelling' }),
+  );
+});
+
+describe('500', () => {
+  it('tells nothing about a fault', async () => {
+    const { id } = await create(setup.service, { name: 'Broken' });
+    const prompts = setup.database.db.collection<RawDocument>('prompts');
+    await prompts.updateOne({ _id: id }, { $set: { messages: 5 } });
+    const { status, body } = await list({ q: 'Broken' });
+    await prompts.deleteOne({ _id: id });
+    expect(status).toBe(500);
+    expect(body.type).toBe(problem('internal-error'));
+  });
+});
+
+describeCommonAnswers(setup, 'prompts:read', () => Promise.resolve({ method: 'GET', path: `${promptsPath}?limit=1` }));

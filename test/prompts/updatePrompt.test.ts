@@ -1,0 +1,254 @@
+import { describe, expect, it } from '@jest/globals';
+import type { Answer, CallOptions } from '../support/service.ts';
+import {
+  create,
+  describeBodyAnswers,
+  describeCommonAnswers,
+  loseEveryRace,
+  problem,
+  promptsPath,
+  saying,
+  setUp,
+  type RawDocument,
+} from './harness.ts';
+
+const setup = setUp();
+const put = (key: string, body: unknown, options: CallOptions = {}): Promise<Answer> =>
+  setup.service.call('PUT', `${promptsPath}/${key}`, { ...options, body });
+const versionsOf = async (key: string): Promise<number> =>
+  (await setup.service.call('GET', `${promptsPath}/${key}/versions`)).body.pagination.total as number;
+
+const full = {
+  description: 'What it is for',
+  variables: { one: { default: '1', required: false }, two: { description: 'second' } },
+  selected_provider: 'echo',
+  selected_model: 'echo-1',
+  test_settings: { seed: 7 },
+};
+
+describe('200', () => {
+  it.each([
+    [{ messages: [{ role: 'system', content: 'new' }] }],
+    [{ variables: { three: {} } }],
+    [{ variables: {} }],
+    [{ selected_provider: 'openai' }],
+    [{ selected_model: 'other' }],
+  ])('makes a version of a change of content, %j', async (change) => {
+    const { id, etag, body: before } = await create(setup.service, full);
+    const { status, body, headers } = await put(id, change);
+    expect(status).toBe(200);
+    expect(body).toEqual({ ...before, ...change, version: 2, updated_at: body.updated_at });
+    expect(Date.parse(body.updated_at)).toBeGreaterThan(Date.parse(before.updated_at));
+    expect(headers['etag']).not.toBe(etag);
+    const old = await setup.service.call('GET', `${promptsPath}/${id}/versions/1`);
+    expect(old.body).toMatchObject({
+      messages: before.messages,
+      variables: before.variables,
+      selected_provider: 'echo',
+      selected_model: 'echo-1',
+      created_at: before.created_at,
+    });
+  });
+
+  it.each([
+    [{ name: 'Other name' }],
+    [{ description: 'other' }],
+    [{ test_settings: ['other'] }],
+    [{ test_settings: false }],
+    [{ slug: 'quite-another-slug' }],
+  ])('makes no version of a change of metadata, %j', async (change) => {
+    const { id, etag, body: before } = await create(setup.service, full);
+    const { body, headers } = await put(id, change);
+    expect(body).toEqual({ ...before, ...change, updated_at: body.updated_at });
+    expect(body.updated_at).not.toBe(before.updated_at);
+    expect(headers['etag']).not.toBe(etag);
+    expect(await versionsOf(id)).toBe(1);
+  });
+
+  it('changes content and metadata together', async () => {
+    const { id } = await create(setup.service, full);
+    const change = { name: 'Both', slug: 'both-at-once', ...saying('both') };
+    expect((await put(id, change)).body).toMatchObject({ ...change, version: 2 });
+    expect((await setup.service.call('GET', `${promptsPath}/both-at-once`)).body.id).toBe(id);
+  });
+
+  it('clears by null', async () => {
+    const { id, body: before } = await create(setup.service, full);
+    const cleared = Object.fromEntries(Object.keys(full).map((name) => [name, null]));
+    const { body } = await put(id, cleared);
+    const { id: _, slug, name, messages, created_at } = before;
+    expect(body).toEqual({ id, slug, name, messages, created_at, version: 2, updated_at: body.updated_at });
+    const again = await put(id, cleared);
+    expect(again.body).toEqual(body);
+  });
+
+  it('changes nothing for what a GET returned', async () => {
+    const { id, etag } = await create(setup.service, full);
+    const got = await setup.service.call('GET', `${promptsPath}/${id}`);
+    const { status, body, headers } = await put(id, got.text);
+    expect(status).toBe(200);
+    expect(body).toEqual(got.body);
+    expect(headers['etag']).toBe(etag);
+  });
+
+  it.each([
+    ['nothing at all', {}],
+    [
+      'the same variables in another order',
+      { variables: { two: { description: 'second' }, one: { required: false, default: '1' } } },
+    ],
+    ['the same test settings', { test_settings: { seed: 7 } }],
+    [
+      'what belongs to the server',
+      { version: 9, created_at: '2000-01-01T00:00:00Z', id: '00000000-0000-4000-8000-000000000000' },
+    ],
+  ])('changes nothing for %s', async (_what, change) => {
+    const { id, etag, body: before } = await create(setup.service, full);
+    const { body, headers } = await put(id, change);
+    expect(body).toEqual(before);
+    expect(headers['etag']).toBe(etag);
+  });
+
+  it('tells apart what looks alike', async () => {
+    const { id } = await create(setup.service, { variables: JSON.parse('{"__proto__": {"default": ""}}') });
+    expect((await put(id, { variables: {} })).body.version).toBe(2);
+    expect((await put(id, '{"variables": {"__proto__": {"default": ""}}}')).body.version).toBe(3);
+    expect((await put(id, '{"variables": {"__proto__": {"default": ""}}}')).body.version).toBe(3);
+    expect((await put(id, '{"variables": {"__proto__": {}}}')).body.version).toBe(4);
+    expect((await put(id, { variables: null })).body.version).toBe(5);
+  });
+
+  it('frees a slug that it changes, for another prompt', async () => {
+    const { id, slug } = await create(setup.service);
+    await put(slug, { slug: `${slug}-renamed` });
+    expect((await setup.service.call('GET', `${promptsPath}/${slug}`)).status).toBe(404);
+    const other = await create(setup.service, { slug });
+    expect(other.id).not.toBe(id);
+  });
+
+  it('lists the prompt first afterwards, even when clocks disagree', async () => {
+    const { id } = await create(setup.service);
+    const future = new Date(Date.now() + 60_000);
+    await setup.database.db.collection<RawDocument>('prompts').updateOne({ _id: id }, { $set: { updated_at: future } });
+    const { body } = await put(id, saying('later'));
+    expect(body.updated_at).toBe(new Date(future.getTime() + 1).toISOString());
+    await put(id, { test_settings: null });
+    const { body: page } = await setup.service.call('GET', `${promptsPath}?limit=1`);
+    expect(page.data[0].id).toBe(id);
+  });
+
+  it.each([
+    ['the entity tag', (etag: string) => etag],
+    ['one of several', (etag: string) => `"other", ${etag}`],
+    ['*', () => '*'],
+  ])('applies the change when If-Match is %s', async (_what, field) => {
+    const { id, etag } = await create(setup.service);
+    const { status } = await put(id, saying('matched'), { headers: { 'If-Match': field(etag) } });
+    expect(status).toBe(200);
+  });
+});
+
+describe('400', () => {
+  it.each([
+    ['#/name', { name: null }],
+    ['#/messages', { messages: null }],
+    ['#/messages', { messages: [] }],
+    ['#/slug', { slug: null }],
+    ['#/slug', { slug: '6f1c0a52-3f0e-4b7e-9d5a-1c2b7f3e8a90' }],
+    ['#/$set', { $set: { name: 'x' } }],
+    ['#/variables/$gt', { variables: { $gt: {} } }],
+    ['#/selected_model', { selected_model: { $ne: 1 } }],
+    ['#/created_at', { created_at: 'yesterday' }],
+  ])('points at %s', async (pointer, change) => {
+    const { id, body: before } = await create(setup.service);
+    const { status, body } = await put(id, change);
+    expect(status).toBe(400);
+    expect(body.errors).toContainEqual(expect.objectContaining({ pointer }));
+    expect((await setup.service.call('GET', `${promptsPath}/${id}`)).body).toEqual(before);
+  });
+
+  it('refuses test settings of more than 16 KiB, before it looks for the prompt', async () => {
+    const tooLarge = { test_settings: 'x'.repeat(16 * 1024) };
+    const { status, body } = await put('no-such-prompt', tooLarge, { differs: 'test-settings-size' });
+    expect(status).toBe(400);
+    expect(body.errors[0].pointer).toBe('#/test_settings');
+  });
+});
+
+describe('404', () => {
+  it.each(['no-such-prompt', '00000000-0000-4000-8000-000000000000'])('knows no %s', async (key) => {
+    const { status, body } = await put(key, {}, { headers: { 'If-Match': '"x"' } });
+    expect(status).toBe(404);
+    expect(body.type).toBe(problem('prompt-not-found'));
+  });
+
+  it('does not bring back a prompt whose deletion has begun', async () => {
+    const { id } = await create(setup.service);
+    const prompts = setup.database.db.collection<RawDocument>('prompts');
+    await prompts.updateOne({ _id: id }, { $set: { deleting: true } });
+    expect((await put(id, saying('back'))).status).toBe(404);
+    expect(await prompts.findOne({ _id: id })).toMatchObject({ deleting: true, version: 1 });
+  });
+});
+
+describe('409', () => {
+  it('refuses a slug that is taken, and changes nothing', async () => {
+    const taken = await create(setup.service);
+    const { id, body: before } = await create(setup.service);
+    const { status, body } = await put(id, { slug: taken.slug, ...saying('not stored') });
+    expect(status).toBe(409);
+    expect(body).toMatchObject({ type: problem('slug-taken'), errors: [{ pointer: '#/slug' }] });
+    expect((await setup.service.call('GET', `${promptsPath}/${id}`)).body).toEqual(before);
+    expect(await versionsOf(id)).toBe(1);
+  });
+
+  it('gives up when others keep changing the prompt', async () => {
+    const { id } = await create(setup.service);
+    await loseEveryRace(setup.database, id);
+    const { status, body } = await put(id, saying('never'));
+    expect(status).toBe(409);
+    expect(body.type).toBe(problem('edit-conflict'));
+  });
+});
+
+describe('412', () => {
+  it('refuses a change of what has changed meanwhile', async () => {
+    const { id, etag } = await create(setup.service);
+    await put(id, { description: 'someone else' });
+    const { status, body } = await put(id, saying('too late'), { headers: { 'If-Match': etag } });
+    expect(status).toBe(412);
+    expect(body.type).toBe(problem('precondition-failed'));
+    expect(await versionsOf(id)).toBe(1);
+  });
+
+  it('refuses weak entity tags', async () => {
+    const { id, etag } = await create(setup.service);
+    expect((await put(id, {}, { headers: { 'If-Match': `W/${etag}` } })).status).toBe(412);
+  });
+
+  it('lets one of many win who know the same state', async () => {
+    const { id, etag } = await create(setup.service);
+    const headers = { 'If-Match': etag };
+    const answers = await Promise.all(
+      Array.from({ length: 10 }, (_, index) => put(id, saying(`writer ${index}`), { headers })),
+    );
+    expect(answers.map(({ status }) => status).sort()).toEqual([200, ...(Array(9).fill(412) as number[])]);
+    expect(await versionsOf(id)).toBe(2);
+  });
+});
+
+describe('500', () => {
+  it('tells nothing about a fault', async () => {
+    const { id } = await create(setup.service);
+    await setup.database.db.collection<RawDocument>('prompts').updateOne({ _id: id }, { $unset: { messages: '' } });
+    const { status, body } = await put(id, {});
+    expect(status).toBe(500);
+    expect(body.type).toBe(problem('internal-error'));
+  });
+});
+
+describeCommonAnswers(setup, 'prompts:write', async () => {
+  const { slug } = await create(setup.service);
+  return { method: 'PUT', path: `${promptsPath}/${slug}`, body: saying('changed') };
+});
+describeBodyAnswers(setup, async () => ({ method: 'PUT', path: `${promptsPath}/${(await create(setup.service)).id}` }));

@@ -1,0 +1,14 @@
+import { operationTable, type OperationId, type OperationRow } from '../../generated/operations.ts';
+
+const routes = (Object.entries(operationTable) as [OperationId, OperationRow][]).map(([operationId, row]) => ({
+  operationId,
+  method: row.method,
+  path: new RegExp(`^${row.path.replaceAll('.', '\\.').replaceAll(/\{\w+\}/g, '[^/]+')}$`),
+}));
+
+/** The operation that a request belongs to by the contract's paths; HEAD is answered by that of GET. */
+export function findOperation(method: string, url: string): OperationId | undefined {
+  const path = url.split('?', 1)[0] ?? '';
+  const wanted = method === 'HEAD' ? 'GET' : method;
+  return routes.find((route) => route.method === wanted && route.path.test(path))?.operationId;
+}

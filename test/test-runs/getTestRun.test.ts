@@ -1,0 +1,72 @@
+import { describe, expect, it } from '@jest/globals';
+import { describeCommonAnswers } from '../prompts/harness.ts';
+import {
+  createPrompt,
+  ended,
+  onEcho,
+  onMock,
+  problemOf,
+  runPath,
+  runTest,
+  setUpTestRuns,
+  startRun,
+} from './harness.ts';
+
+const harness = setUpTestRuns();
+
+describeCommonAnswers(harness, 'prompts:read', async () => {
+  const { headers } = await runTest(harness.service, await createPrompt(harness.service), onEcho);
+  return { method: 'GET', path: headers['location'] ?? '' };
+});
+
+describe('200', () => {
+  it('returns the run as it was answered, without its results', async () => {
+    const { body: created } = await runTest(harness.service, await createPrompt(harness.service), onEcho);
+    const { status, headers, body } = await harness.service.call('GET', runPath(created.id as string));
+    expect(status).toBe(200);
+    expect({ ...body, results: created.results }).toEqual(created);
+    expect(headers['etag']).toBe(`"${String(created.id)}.2"`);
+  });
+
+  it('has another entity tag while it runs', async () => {
+    const id = await startRun(harness.service, await createPrompt(harness.service), onMock('mock-slow-500'));
+    const running = await harness.service.call('GET', runPath(id));
+    const done = await ended(harness.service, id);
+    expect(running.headers['etag']).not.toBe(done.headers['etag']);
+  });
+});
+
+describe('304', () => {
+  it('answers without a body while nothing has changed', async () => {
+    const { headers } = await runTest(harness.service, await createPrompt(harness.service), onEcho);
+    const first = await harness.service.call('GET', headers['location'] ?? '');
+    const again = await harness.service.call('GET', headers['location'] ?? '', {
+      headers: { 'If-None-Match': first.headers['etag'] ?? '' },
+    });
+    expect([again.status, again.text]).toEqual([304, '']);
+  });
+});
+
+describe('400', () => {
+  it('refuses what is not an id', async () => {
+    const answer = await harness.service.call('GET', runPath('latest'));
+    expect([answer.status, problemOf(answer)]).toEqual([400, 'invalid-request']);
+  });
+});
+
+describe('404', () => {
+  it('knows no such run', async () => {
+    const answer = await harness.service.call('GET', runPath('00000000-0000-4000-8000-000000000000'));
+    expect([answer.status, problemOf(answer)]).toEqual([404, 'test-run-not-found']);
+  });
+});
+
+describe('500', () => {
+  it('says nothing about what broke', async () => {
+    const { body } = await runTest(harness.service, await createPrompt(harness.service), onEcho);
+    const runs = harness.database.db.collection<{ _id: string }>('test_runs');
+    await runs.updateOne({ _id: body.id as string }, { $unset: { providers: 1 } });
+    const answer = await harness.service.call('GET', runPath(body.id as string));
+    expect([answer.status, problemOf(answer)]).toEqual([500, 'internal-error']);
+  });
+});

@@ -1,0 +1,102 @@
+import { rm } from 'node:fs/promises';
+import path from 'node:path';
+import { describe, expect, it } from '@jest/globals';
+import { describeCommonAnswers } from '../prompts/harness.ts';
+import {
+  createPrompt,
+  ended,
+  onEcho,
+  onMock,
+  problemOf,
+  resultsPath,
+  runTest,
+  setUpTestRuns,
+  startRun,
+} from './harness.ts';
+
+const harness = setUpTestRuns();
+
+const finished = async (): Promise<Record<string, unknown> & { id: string }> =>
+  (await runTest(harness.service, await createPrompt(harness.service), onEcho)).body;
+
+describeCommonAnswers(harness, 'prompts:read', async () => ({
+  method: 'GET',
+  path: resultsPath((await finished()).id),
+}));
+
+describe('200', () => {
+  it('returns what was answered when the run was done', async () => {
+    const { id, prompt_id, prompt_version, created_at, finished_at, results } = await finished();
+    const { status, headers, body } = await harness.service.call('GET', resultsPath(id));
+    expect(status).toBe(200);
+    expect(body).toEqual({ id, prompt_id, prompt_version, created_at, finished_at, results });
+    expect(headers['etag']).toBe(`"${id}.results"`);
+  });
+
+  it('keeps text as the provider wrote it', async () => {
+    const text = 'Zażółć 🦔 \u2028 "quoted" \\ \u0000 {{name}}';
+    const prompt = await createPrompt(harness.service, { messages: [{ role: 'user', content: '{{text}}' }] });
+    const { body: run } = await runTest(harness.service, prompt, { ...onEcho, variables: { text } });
+    const { body } = await harness.service.call('GET', resultsPath(run.id as string));
+    expect(body.results[0].result.text).toBe(text);
+  });
+});
+
+describe('304', () => {
+  it('answers without a body, since results never change', async () => {
+    const { id } = await finished();
+    const headers = { 'If-None-Match': `"${id}.results"` };
+    const { status, text } = await harness.service.call('GET', resultsPath(id), { headers });
+    expect([status, text]).toEqual([304, '']);
+  });
+});
+
+describe('400', () => {
+  it('refuses what is not an id', async () => {
+    const answer = await harness.service.call('GET', resultsPath('..%2F..%2Fetc'));
+    expect([answer.status, problemOf(answer)]).toEqual([400, 'invalid-request']);
+  });
+});
+
+describe('404', () => {
+  it('knows no such run', async () => {
+    const answer = await harness.service.call('GET', resultsPath('00000000-0000-4000-8000-000000000000'));
+    expect([answer.status, problemOf(answer)]).toEqual([404, 'test-run-not-found']);
+  });
+});
+
+describe('409', () => {
+  it('asks to wait while the run is running', async () => {
+    const id = await startRun(harness.service, await createPrompt(harness.service), onMock('mock-slow-500'));
+    const answer = await harness.service.call('GET', resultsPath(id));
+    expect([answer.status, problemOf(answer)]).toEqual([409, 'test-run-running']);
+    expect(Number(answer.headers['retry-after'])).toBeGreaterThan(0);
+    await ended(harness.service, id);
+  });
+
+  it.each(['failed', 'interrupted'])('has nothing of a run that %s', async (status) => {
+    const { id } = await finished();
+    const runs = harness.database.db.collection<{ _id: string }>('test_runs');
+    await runs.updateOne({ _id: id }, { $set: { status } });
+    const answer = await harness.service.call('GET', resultsPath(id));
+    expect([answer.status, problemOf(answer)]).toEqual([409, 'test-run-not-stored']);
+    expect(answer.headers).not.toHaveProperty('retry-after');
+  });
+
+  it('says so when the object was removed from the storage', async () => {
+    const { id } = await finished();
+    await rm(path.join(harness.service.environment['DATA_DIR'] ?? '', 'files', 'test-runs', `${id}.json`));
+    const answer = await harness.service.call('GET', resultsPath(id));
+    expect([answer.status, problemOf(answer)]).toEqual([409, 'test-run-not-stored']);
+  });
+});
+
+describe('500', () => {
+  it('says nothing about what broke', async () => {
+    const { id } = await finished();
+    const runs = harness.database.db.collection<{ _id: string }>('test_runs');
+    await runs.updateOne({ _id: id }, { $unset: { providers: 1 } });
+    const answer = await harness.service.call('GET', resultsPath(id));
+    expect([answer.status, problemOf(answer)]).toEqual([500, 'internal-error']);
+  });
+});

@@ -1,0 +1,89 @@
+import { beforeAll, describe, expect, it } from '@jest/globals';
+import { create, describeCommonAnswers } from '../prompts/harness.ts';
+import { createPrompt, onEcho, problemOf, runTest, setUpTestRuns } from './harness.ts';
+
+const harness = setUpTestRuns();
+const listPath = (prompt: string): string => `/api/v1/prompts/${prompt}/test-runs`;
+
+describeCommonAnswers(harness, 'prompts:read', async () => ({
+  method: 'GET',
+  path: listPath(await createPrompt(harness.service)),
+}));
+
+describe('200', () => {
+  let prompt: { id: string; slug: string };
+  let newestFirst: string[];
+  beforeAll(async () => {
+    prompt = await create(harness.service);
+    const ids: string[] = [];
+    for (let count = 0; count < 5; count += 1) {
+      ids.push((await runTest(harness.service, prompt.id, onEcho)).body.id as string);
+    }
+    newestFirst = ids.reverse();
+    await runTest(harness.service, await createPrompt(harness.service), onEcho);
+  });
+
+  it('lists the runs of the prompt, newest first, by id or slug', async () => {
+    for (const name of [prompt.id, prompt.slug]) {
+      const { status, body, headers } = await harness.service.call('GET', listPath(name));
+      expect(status).toBe(200);
+      expect(body.data.map(({ id }: { id: string }) => id)).toEqual(newestFirst);
+      expect(body.pagination).toEqual({ total: 5, limit: 20, offset: 0 });
+      expect(headers).not.toHaveProperty('link');
+    }
+  });
+
+  it('leads from page to page', async () => {
+    const seen: string[] = [];
+    for (let next: string | undefined = `${listPath(prompt.slug)}?limit=2`; next !== undefined;) {
+      const { body, headers } = await harness.service.call('GET', next);
+      seen.push(...body.data.map(({ id }: { id: string }) => id));
+      next = /^<([^>]+)>; rel="next"$/.exec(headers['link'] ?? '')?.[1];
+    }
+    expect(seen).toEqual(newestFirst);
+  });
+
+  it('orders runs of the same moment by id', async () => {
+    const other = await createPrompt(harness.service);
+    for (let count = 0; count < 3; count += 1) await runTest(harness.service, other, onEcho);
+    const runs = harness.database.db.collection('test_runs');
+    await runs.updateMany({ prompt_id: other }, { $set: { created_at: new Date('2026-11-05T15:00:00Z') } });
+    const { body } = await harness.service.call('GET', listPath(other));
+    const ids = body.data.map(({ id }: { id: string }) => id);
+    expect(ids).toEqual([...ids].sort());
+  });
+
+  it('is empty past the end, and for a prompt without runs', async () => {
+    const past = await harness.service.call('GET', `${listPath(prompt.id)}?offset=5`);
+    expect(past.body).toEqual({ data: [], pagination: { total: 5, limit: 20, offset: 5 } });
+    const none = await harness.service.call('GET', listPath(await createPrompt(harness.service)));
+    expect(none.body).toEqual({ data: [], pagination: { total: 0, limit: 20, offset: 0 } });
+  });
+});
+
+describe('400', () => {
+  it.each(['limit=0', 'limit=101', 'limit=ten', 'offset=-1', 'limit=1&limit=2', 'status=done'])(
+    'refuses %s',
+    async (query) => {
+      const answer = await harness.service.call('GET', `${listPath(await createPrompt(harness.service))}?${query}`);
+      expect([answer.status, problemOf(answer)]).toEqual([400, 'invalid-request']);
+    },
+  );
+});
+
+describe('404', () => {
+  it('knows no such prompt', async () => {
+    const answer = await harness.service.call('GET', listPath('no-such-prompt'));
+    expect([answer.status, problemOf(answer)]).toEqual([404, 'prompt-not-found']);
+  });
+});
+
+describe('500', () => {
+  it('says nothing about what broke', async () => {
+    const prompt = await createPrompt(harness.service);
+    await runTest(harness.service, prompt, onEcho);
+    await harness.database.db.collection('test_runs').updateMany({ prompt_id: prompt }, { $unset: { providers: 1 } });
+    const answer = await harness.service.call('GET', listPath(prompt));
+    expect([answer.status, problemOf(answer)]).toEqual([500, 'internal-error']);
+  });
+});

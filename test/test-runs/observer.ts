@@ -1,0 +1,28 @@
+import path from 'node:path';
+import type { BlobStore } from '../../src/blobs/blob-store.ts';
+import { createFsBlobStore } from '../../src/blobs/fs-blob-store.ts';
+import { createLogger } from '../../src/observability/logger.ts';
+import { createPrompts } from '../../src/prompts/prompts.ts';
+import { createPromptStore } from '../../src/prompts/store.ts';
+import { createTestRunStore } from '../../src/test-runs/store.ts';
+import { createTestRuns, type TestRuns, type TestRunsDependencies } from '../../src/test-runs/test-runs.ts';
+import type { Harness } from './harness.ts';
+
+/** The rules on the database and files of a service, as another process has them, but with a clock of the test's. */
+export function observe(
+  { service, database }: Pick<Harness, 'service' | 'database'>,
+  options: Partial<TestRunsDependencies> = {},
+): { testRuns: TestRuns; blobs: BlobStore } {
+  const blobs = createFsBlobStore(path.join(service.environment['DATA_DIR'] ?? '', 'files'));
+  const testRuns = createTestRuns({
+    store: createTestRunStore(database),
+    blobs,
+    prompts: createPrompts({ store: createPromptStore(database), cascades: [] }),
+    providers: { get: () => undefined },
+    metrics: { observeProviderCall: () => undefined, setTestRunsActive: () => undefined },
+    log: createLogger('silent'),
+    timeoutMs: 60_000,
+    ...options,
+  });
+  return { testRuns, blobs };
+}

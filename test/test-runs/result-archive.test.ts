@@ -1,0 +1,32 @@
+import { describe, expect, it } from '@jest/globals';
+import type { TestResult } from '../../src/test-runs/call-targets.ts';
+import { withinSize } from '../../src/test-runs/result-archive.ts';
+
+const usage = { inputTokens: 1, outputTokens: 1 };
+const saying = (text: string): TestResult => ({
+  ...{ provider: 'mock', model: 'model-a', latency_ms: 1 },
+  result: { text, finishReason: 'stop', usage },
+});
+const bytesOf = (results: readonly TestResult[]): number => Buffer.byteLength(JSON.stringify(results));
+
+describe('withinSize', () => {
+  it('leaves results alone that fit together', () => {
+    const results = [saying('x'.repeat(9_000)), saying('short')];
+    expect(withinSize(results, 10_000)).toBe(results);
+  });
+
+  it('puts an error in the place of each that is larger than its share', () => {
+    const results = [saying('x'.repeat(9_000)), saying('short'), saying('y'.repeat(2_000)), saying('ü'.repeat(4_000))];
+    const fitting = withinSize(results, 12_000);
+    expect(
+      fitting.map((result) => ('error' in result ? result.error.type.split(':').at(-1) : result.result.text.length)),
+    ).toEqual(['provider-bad-answer', 5, 2_000, 'provider-bad-answer']);
+    expect(fitting[0]).toMatchObject({
+      provider: 'mock',
+      model: 'model-a',
+      latency_ms: 1,
+      error: { retryable: false },
+    });
+    expect(bytesOf(fitting)).toBeLessThanOrEqual(12_000);
+  });
+});

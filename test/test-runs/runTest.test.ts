@@ -1,0 +1,341 @@
+import { describe, expect, it } from '@jest/globals';
+import { create, describeBodyAnswers, describeCommonAnswers, saying, startAnother } from '../prompts/harness.ts';
+import {
+  createPrompt,
+  ended,
+  onEcho,
+  onMock,
+  problemOf,
+  resultsPath,
+  runPath,
+  runTest,
+  setUpTestRuns,
+  startRun,
+  testPath,
+  until,
+} from './harness.ts';
+
+const harness = setUpTestRuns();
+const missing = '00000000-0000-4000-8000-000000000000';
+const hello = (model: string): object => ({
+  provider: 'mock',
+  model,
+  latency_ms: expect.any(Number),
+  result: { text: `Hello from ${model}.`, finishReason: 'stop', usage: { inputTokens: 11, outputTokens: 7 } },
+});
+
+const prepare = async (): Promise<{ method: string; path: string; body: unknown }> => ({
+  method: 'POST',
+  path: testPath(await createPrompt(harness.service)),
+  body: onEcho,
+});
+describeCommonAnswers(harness, 'prompts:invoke', prepare);
+describeBodyAnswers(harness, prepare);
+
+describe('201', () => {
+  it('answers with the run and its results, in the order of the request', async () => {
+    const { id: prompt, slug } = await create(harness.service, saying('Hello {{name}}'));
+    const { status, headers, body } = await runTest(harness.service, slug, {
+      providers: [{ provider: 'mock', model: 'model-b' }, { provider: 'echo' }, { provider: 'mock' }],
+      variables: { name: 'Ada' },
+    });
+    expect(status).toBe(201);
+    expect(headers['location']).toBe(runPath(body.id as string));
+    expect(body).toEqual({
+      id: expect.any(String),
+      prompt_id: prompt,
+      prompt_version: 1,
+      status: 'done',
+      providers: [
+        { provider: 'mock', model: 'model-b' },
+        { provider: 'echo', model: 'echo-1' },
+        { provider: 'mock', model: 'model-a' },
+      ],
+      created_at: expect.any(String),
+      finished_at: expect.any(String),
+      results: [
+        hello('model-b'),
+        {
+          provider: 'echo',
+          model: 'echo-1',
+          latency_ms: expect.any(Number),
+          result: { text: 'Hello Ada', finishReason: 'stop', usage: { inputTokens: 2, outputTokens: 2 } },
+        },
+        hello('model-a'),
+      ],
+    });
+    expect(harness.mock.requests.map((request) => request.body['messages'])).toEqual(
+      Array(2).fill([{ role: 'user', content: 'Hello Ada' }]),
+    );
+    const stored = await harness.service.call('GET', resultsPath(body.id as string));
+    expect(stored.body.results).toEqual(body.results);
+  });
+
+  it('makes all calls at the same time', async () => {
+    const prompt = await createPrompt(harness.service);
+    const before = performance.now();
+    const { body } = await runTest(harness.service, prompt, onMock('mock-slow-600', 'mock-slow-601', 'mock-slow-602'));
+    expect(performance.now() - before).toBeLessThan(1_500);
+    expect(harness.mock.mostConcurrent).toBe(3);
+    for (const { latency_ms } of body.results) expect(latency_ms).toBeGreaterThanOrEqual(595);
+  });
+
+  it('runs on 20 targets, the same pair more than once', async () => {
+    const prompt = await createPrompt(harness.service);
+    const models = Array.from({ length: 20 }, (_, index) => (index % 2 === 0 ? 'mock-slow-300' : `model-${index}`));
+    const { status, body } = await runTest(harness.service, prompt, onMock(...models));
+    expect(status).toBe(201);
+    expect(body.results.map(({ model }: { model: string }) => model)).toEqual(models);
+    expect(harness.mock.requests).toHaveLength(20);
+    expect(harness.mock.mostConcurrent).toBeGreaterThanOrEqual(10);
+  });
+
+  it('leaves the other calls alone when one fails', async () => {
+    const prompt = await createPrompt(harness.service);
+    const { status, body } = await runTest(
+      harness.service,
+      prompt,
+      onMock('model-a', 'mock-401', 'mock-slow-300', 'mock-reset'),
+    );
+    expect(status).toBe(201);
+    expect(body.status).toBe('done');
+    expect(body.results).toEqual([
+      hello('model-a'),
+      {
+        provider: 'mock',
+        model: 'mock-401',
+        latency_ms: expect.any(Number),
+        error: {
+          type: 'urn:prompt-gateway:problem:provider-refused-credentials',
+          title: 'Provider refused the credentials',
+          detail: expect.any(String),
+          provider_status: 401,
+          retryable: false,
+        },
+      },
+      hello('mock-slow-300'),
+      expect.objectContaining({
+        error: expect.objectContaining({ type: 'urn:prompt-gateway:problem:provider-failed', retryable: true }),
+      }),
+    ]);
+    expect(JSON.stringify(body)).not.toContain('sk-not-secret-here');
+  });
+
+  it('is done, too, when every call fails', async () => {
+    const prompt = await createPrompt(harness.service);
+    const body = { providers: [...onMock('mock-400', 'mock-garbage').providers, { provider: 'echo', model: 'no' }] };
+    const answer = await runTest(harness.service, prompt, body);
+    expect(answer.status).toBe(201);
+    expect(answer.body.status).toBe('done');
+    const types = answer.body.results.map(({ error }: { error: { type: string } }) => error.type.split(':').at(-1));
+    expect(types).toEqual(['provider-failed', 'provider-bad-answer', 'provider-failed']);
+  });
+
+  it('gives a call that hangs up at the deadline', async () => {
+    const service = await startAnother(harness.service, {
+      OPENAI_COMPATIBLE_PROVIDERS: harness.service.environment['OPENAI_COMPATIBLE_PROVIDERS'] ?? '',
+      INVOKE_TIMEOUT_MS: '700',
+    });
+    const prompt = await createPrompt(service);
+    const { body } = await runTest(service, prompt, onMock('model-a', 'mock-hang'));
+    await service.close();
+    expect(body.results).toEqual([
+      hello('model-a'),
+      expect.objectContaining({
+        error: expect.objectContaining({ type: 'urn:prompt-gateway:problem:provider-timeout', retryable: true }),
+      }),
+    ]);
+    expect(body.results[1].latency_ms).toBeGreaterThanOrEqual(690);
+    expect(harness.mock.requests.find(({ model }) => model === 'mock-hang')?.aborted).toBe(true);
+  });
+
+  it('runs the version that is asked for, and says which it ran', async () => {
+    const { id } = await create(harness.service, saying('one'));
+    await harness.service.call('PUT', `/api/v1/prompts/${id}`, { body: saying('two') });
+    const pinned = await runTest(harness.service, id, { ...onEcho, version: 1 });
+    const latest = await runTest(harness.service, id, onEcho);
+    expect([pinned.body.prompt_version, pinned.body.results[0].result.text]).toEqual([1, 'one']);
+    expect([latest.body.prompt_version, latest.body.results[0].result.text]).toEqual([2, 'two']);
+  });
+
+  it.each(['', 'wait=10', 'handling=lenient', 'foo="respond-async"'])(
+    'waits when told to prefer %p',
+    async (Prefer) => {
+      const answer = await runTest(harness.service, await createPrompt(harness.service), onEcho, { Prefer });
+      expect(answer.status).toBe(201);
+      expect(answer.headers).not.toHaveProperty('preference-applied');
+    },
+  );
+
+  it('goes on when the caller hangs up, and stores the results', async () => {
+    const prompt = await createPrompt(harness.service);
+    const leaving = new AbortController();
+    const request = fetch(harness.service.url + testPath(prompt), {
+      method: 'POST',
+      body: JSON.stringify(onMock('mock-slow-400')),
+      headers: { authorization: `Bearer ${harness.service.adminKey}`, 'content-type': 'application/json' },
+      signal: leaving.signal,
+    });
+    await until(
+      () => harness.mock.requests.length,
+      (count) => count === 1,
+    );
+    leaving.abort();
+    await expect(request).rejects.toThrow();
+    const { body } = await harness.service.call('GET', `/api/v1/prompts/${prompt}/test-runs`);
+    expect((await ended(harness.service, body.data[0].id as string)).body.status).toBe('done');
+    expect(harness.mock.requests[0]?.aborted).toBe(false);
+  });
+});
+
+describe('202', () => {
+  it('answers at once, and the run can be watched until it is done', async () => {
+    const prompt = await createPrompt(harness.service);
+    const { status, headers, body } = await runTest(harness.service, prompt, onMock('mock-slow-1000', 'model-a'), {
+      Prefer: 'wait=5; foo="a, b", Respond-Async',
+    });
+    expect(status).toBe(202);
+    expect(headers).toMatchObject({ 'preference-applied': 'respond-async', location: runPath(body.id as string) });
+    expect(body).toMatchObject({ prompt_id: prompt, status: 'running' });
+    expect(body).not.toHaveProperty('finished_at');
+
+    const running = await harness.service.call('GET', headers['location'] ?? '');
+    expect(running.body.status).toBe('running');
+    const early = await harness.service.call('GET', resultsPath(body.id as string));
+    expect([early.status, problemOf(early), early.headers['retry-after']]).toEqual([409, 'test-run-running', '2']);
+    const metrics = await harness.service.call('GET', '/metrics');
+    expect(metrics.text).toMatch(/^test_runs_active 1$/m);
+
+    const done = await ended(harness.service, body.id as string);
+    expect(done.body.status).toBe('done');
+    const results = await harness.service.call('GET', resultsPath(body.id as string));
+    expect(results.body.results).toEqual([hello('mock-slow-1000'), hello('model-a')]);
+    await until(
+      () => harness.service.call('GET', '/metrics'),
+      ({ text }) => /^test_runs_active 0$/m.test(text),
+    );
+  });
+
+  it('runs many at the same time', async () => {
+    const prompt = await createPrompt(harness.service);
+    const ids = await Promise.all(
+      Array.from({ length: 10 }, () => startRun(harness.service, prompt, onMock('mock-slow-500', 'model-a'))),
+    );
+    for (const id of ids) expect((await ended(harness.service, id)).body.status).toBe('done');
+    expect(new Set(ids).size).toBe(10);
+  });
+});
+
+describe('400', () => {
+  it.each([
+    ['no providers', {}, '#/providers'],
+    ['an empty list', { providers: [] }, '#/providers'],
+    ['21 providers', { providers: Array(21).fill({ provider: 'echo' }) }, '#/providers'],
+    ['a target without provider', { providers: [{ model: 'echo-1' }] }, '#/providers/0/provider'],
+    ['a model with a line break', { providers: [{ provider: 'echo', model: 'a\nb' }] }, '#/providers/0/model'],
+    ['an operator as a provider', { providers: [{ provider: { $ne: '' } }] }, '#/providers/0/provider'],
+    ['an unknown field', { ...onEcho, provider: 'echo' }, '#/provider'],
+    ['an unknown field of a target', { providers: [{ provider: 'echo', weight: 1 }] }, '#/providers/0/weight'],
+    ['version 0', { ...onEcho, version: 0 }, '#/version'],
+    ['variables that are a list', { ...onEcho, variables: [] }, '#/variables'],
+  ])('refuses %s', async (_what, body, pointer) => {
+    const answer = await runTest(harness.service, await createPrompt(harness.service), body);
+    expect([answer.status, problemOf(answer)]).toEqual([400, 'invalid-request']);
+    expect(answer.body.errors.map((error: { pointer: string }) => error.pointer)).toContain(pointer);
+  });
+
+  it('refuses a body that is not JSON', async () => {
+    const answer = await runTest(harness.service, await createPrompt(harness.service), '{"providers":');
+    expect([answer.status, problemOf(answer)]).toEqual([400, 'malformed-body']);
+  });
+});
+
+describe('404', () => {
+  it('knows no such prompt, or no such version of it', async () => {
+    const prompt = await createPrompt(harness.service);
+    const answers = await Promise.all([
+      runTest(harness.service, missing, onMock('model-a')),
+      runTest(harness.service, prompt, { ...onMock('model-a'), version: 2 }),
+    ]);
+    expect(answers.map((answer) => [answer.status, problemOf(answer)])).toEqual([
+      [404, 'prompt-not-found'],
+      [404, 'version-not-found'],
+    ]);
+    expect(harness.mock.requests).toHaveLength(0);
+  });
+});
+
+describe('422, before any call', () => {
+  const refused = async (
+    prompt: string,
+    body: unknown,
+  ): Promise<{ problem: string; body: Record<string, unknown> }> => {
+    const answer = await runTest(harness.service, prompt, body);
+    expect(answer.status).toBe(422);
+    expect(harness.mock.requests).toHaveLength(0);
+    const { body: page } = await harness.service.call('GET', `/api/v1/prompts/${prompt}/test-runs`);
+    expect(page.pagination.total).toBe(0);
+    return { problem: problemOf(answer), body: answer.body as Record<string, unknown> };
+  };
+
+  it('names every provider that is not known or not configured', async () => {
+    const providers = ['mock', 'nobody', 'openai', 'constructor'].map((provider) => ({ provider }));
+    const { problem, body } = await refused(await createPrompt(harness.service), { providers });
+    expect(problem).toBe('unknown-provider');
+    expect(body['errors']).toEqual([
+      { detail: 'is not known', pointer: '#/providers/1/provider' },
+      { detail: 'is not known', pointer: '#/providers/3/provider' },
+      { detail: 'is not configured', pointer: '#/providers/2/provider' },
+    ]);
+  });
+
+  it('refuses a provider without credentials', async () => {
+    const providers = [{ provider: 'mock' }, { provider: 'anthropic', model: 'claude-sonnet-4-5' }];
+    const { problem, body } = await refused(await createPrompt(harness.service), { providers });
+    expect(problem).toBe('provider-not-configured');
+    expect(body['errors']).toEqual([{ detail: 'is not configured', pointer: '#/providers/1/provider' }]);
+  });
+
+  it('names the variables that are missing', async () => {
+    const prompt = await createPrompt(harness.service, saying('{{who}} and {{what}}'));
+    const { problem, body } = await refused(prompt, { ...onMock('model-a'), variables: { who: null } });
+    expect(problem).toBe('missing-variables');
+    expect(body['variables']).toEqual(['who', 'what']);
+  });
+
+  it('refuses a prompt that becomes too large', async () => {
+    const prompt = await createPrompt(harness.service, saying('{{a}}'.repeat(100)));
+    const { problem } = await refused(prompt, { ...onMock('model-a'), variables: { a: 'x'.repeat(100_000) } });
+    expect(problem).toBe('rendered-prompt-too-large');
+  });
+});
+
+describe('500', () => {
+  it('says nothing about what broke, and calls nobody', async () => {
+    const prompt = await createPrompt(harness.service);
+    const prompts = harness.database.db.collection<{ _id: string }>('prompts');
+    await prompts.updateOne({ _id: prompt }, { $unset: { messages: 1, content: 1 } });
+    const answer = await runTest(harness.service, prompt, onMock('model-a'));
+    expect([answer.status, problemOf(answer)]).toEqual([500, 'internal-error']);
+    expect(harness.mock.requests).toHaveLength(0);
+  });
+});
+
+describe('503', () => {
+  it('refuses more runs than a process can hold, before anything is spent', async () => {
+    const { OPENAI_COMPATIBLE_PROVIDERS = '' } = harness.service.environment;
+    const service = await startAnother(harness.service, { OPENAI_COMPATIBLE_PROVIDERS, SHUTDOWN_TIMEOUT_MS: '0' });
+    try {
+      const prompt = await createPrompt(service);
+      const start = (): ReturnType<typeof runTest> =>
+        runTest(service, prompt, onMock('mock-hang'), { Prefer: 'respond-async' });
+      const answers = await Promise.all(Array.from({ length: 205 }, start));
+      const refused = answers.filter(({ status }) => status !== 202);
+      expect(refused.map((answer) => [answer.status, problemOf(answer), answer.headers['retry-after']])).toEqual(
+        Array(5).fill([503, 'overloaded', '5']),
+      );
+    } finally {
+      await service.close();
+    }
+  });
+});
