@@ -85,7 +85,8 @@ describe('400', () => {
       { id, name: 'One', spots: [spot] },
       { id, name: 'Two', spots: [spot] },
     ];
-    const { status, body } = await post(locationBody({ zones }));
+    const answer = setup.service.call('POST', path, { body: locationBody({ zones }), differs: 'repeated-id' });
+    const { status, body } = await answer;
     expect(status).toBe(400);
     const pointers = (body.errors as { pointer: string }[]).map((error) => error.pointer);
     expect(pointers).toEqual(['#/zones/1/id', '#/zones/1/spots/0/id']);

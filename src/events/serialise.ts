@@ -1,0 +1,42 @@
+import type { ValidateFunction } from 'ajv';
+import * as validators from '../../generated/event-validators.js';
+import type { EventPayload } from '../../generated/events.ts';
+import type { OutboxEntry } from './event.ts';
+
+/** An event that breaks the schema published for its type. Receivers never see it. */
+export class InvalidEventError extends Error {
+  /** @param reasons what is wrong, without values */
+  constructor({ id, type }: Pick<OutboxEntry, 'id' | 'type'>, reasons: string) {
+    super(`the event ${id} breaks the published schema of ${type}: ${reasons}`);
+    this.name = 'InvalidEventError';
+  }
+}
+
+/**
+ * The body of a delivery: the event's payload as JSON in UTF-8, checked against the schema that receivers are given.
+ * To be called once for an event; the same bytes are stored, signed and sent.
+ *
+ * @throws InvalidEventError
+ */
+export function serialiseEvent(entry: OutboxEntry): Uint8Array {
+  return Buffer.from(JSON.stringify(toPayload(entry)));
+}
+
+/**
+ * The payload of an event, with its members in the order of the published documentation.
+ * @throws InvalidEventError
+ */
+export function toPayload(entry: OutboxEntry): EventPayload {
+  const { type, createdAt, data } = entry;
+  const payload: unknown = { type, ...target(entry), createdAt: createdAt.toISOString(), data };
+  const validate: ValidateFunction<EventPayload> = validators[type];
+  if (validate(payload)) return payload;
+  const reasons = (validate.errors ?? []).map(({ instancePath, message }) => `${instancePath || '/'} ${message ?? ''}`);
+  throw new InvalidEventError(entry, reasons.join(', '));
+}
+
+/** `targetUuid` is `null` where the resource has none; `targetId` then names it. */
+function target({ targetUuid, targetId }: OutboxEntry): object {
+  if (targetUuid !== undefined) return { targetUuid };
+  return targetId === undefined ? {} : { targetUuid: null, targetId };
+}

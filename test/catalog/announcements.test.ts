@@ -1,0 +1,168 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { createCategories, type Categories } from '../../src/catalog/categories/categories.ts';
+import { createCategoryStore } from '../../src/catalog/categories/store.ts';
+import { createLocations, type Locations } from '../../src/catalog/locations/locations.ts';
+import { createLocationStore } from '../../src/catalog/locations/store.ts';
+import { createProducts, type Products } from '../../src/catalog/products/products.ts';
+import { createProductStore } from '../../src/catalog/products/store.ts';
+import { toPayload } from '../../src/events/serialise.ts';
+import { fromOutboxDocuments, outboxCapacity, type Relay, type WithOutbox } from '../../src/events/outbox.ts';
+import type { EventPayload } from '../../generated/events.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+
+const always = (): boolean => true;
+let database: TestDatabase;
+let locations: Locations;
+let categories: Categories;
+let products: Products;
+let nudged: string[];
+/** What the relay does when a writer calls it. */
+let relayNow: Relay['relayNow'];
+
+const documents = (collection: string) => database.db.collection<WithOutbox & { _id: string }>(collection);
+const payloads = async (collection: string, id: string): Promise<EventPayload[]> => {
+  const document = await documents(collection).findOne({ _id: id });
+  return fromOutboxDocuments(document?.outbox ?? []).map(toPayload);
+};
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  const relay: Relay = {
+    nudge: (collection, id) => void nudged.push(`${collection} ${id}`),
+    relayNow: (collection, id) => relayNow(collection, id),
+  };
+  locations = createLocations({ store: createLocationStore(database) });
+  categories = createCategories({ store: createCategoryStore(database), locations, relay });
+  products = createProducts({ store: createProductStore(database), locations, categories, relay });
+});
+afterAll(() => database.drop());
+beforeEach(() => {
+  nudged = [];
+  relayNow = () => Promise.reject(new Error('not called'));
+});
+
+const newCategory = async (): Promise<{ locationId: string; categoryId: string }> => {
+  const content = { name: 'Café', currency: 'EUR', timezone: 'UTC', fiscalDayEnd: '00:00' };
+  const location = await locations.create({ ...content, taxRate: 0, feeRate: 0, zones: [] }, randomUUID());
+  const id = `cat_${randomUUID().replaceAll('-', '')}`;
+  const category = await categories.create({ locationId: location.id, name: 'Drinks' }, id);
+  return { locationId: location.id, categoryId: category.id };
+};
+const newProduct = async (): Promise<{ locationId: string; categoryId: string; productId: string }> => {
+  const { locationId, categoryId } = await newCategory();
+  const content = { locationId, categoryId, name: 'Tea', price: 300, tags: [], modifiers: [], active: true };
+  return { locationId, categoryId, productId: (await products.create(content, randomUUID())).id };
+};
+
+describe('a category', () => {
+  it('is not announced when it is created', async () => {
+    const { categoryId } = await newCategory();
+    expect(await payloads('categories', categoryId)).toEqual([]);
+    expect(nudged).toEqual([]);
+  });
+
+  it('is announced when it is changed, with itself as the cause', async () => {
+    const { categoryId } = await newCategory();
+    const { updatedAt } = await categories.update(categoryId, { name: 'Hot drinks' }, always);
+    expect(await payloads('categories', categoryId)).toEqual([
+      {
+        type: 'CATEGORY_UPDATED',
+        targetUuid: null,
+        targetId: categoryId,
+        createdAt: updatedAt.toISOString(),
+        data: { cause: { type: 'CATEGORY_UPDATED' } },
+      },
+    ]);
+    expect(nudged).toEqual([`categories ${categoryId}`]);
+  });
+
+  it('is not announced by a change that changes nothing', async () => {
+    const { locationId, categoryId } = await newCategory();
+    const before = await categories.get(categoryId);
+    expect(await categories.update(categoryId, { name: 'Drinks', locationId }, always)).toEqual(before);
+    expect(await payloads('categories', categoryId)).toEqual([]);
+    expect(nudged).toEqual([]);
+  });
+});
+
+describe('a product', () => {
+  it('is not announced when it is created', async () => {
+    const { categoryId, productId } = await newProduct();
+    expect(await payloads('products', productId)).toEqual([]);
+    expect(await payloads('categories', categoryId)).toEqual([]);
+  });
+
+  it('is announced with its category when it is changed', async () => {
+    const { categoryId, productId } = await newProduct();
+    const { updatedAt } = await products.update(productId, { price: 310 }, always);
+    const createdAt = updatedAt.toISOString();
+    expect(await payloads('products', productId)).toEqual([
+      { type: 'PRODUCT_UPDATED', targetUuid: productId, createdAt, data: {} },
+      {
+        type: 'CATEGORY_UPDATED',
+        targetUuid: null,
+        targetId: categoryId,
+        createdAt,
+        data: { cause: { type: 'PRODUCT_UPDATED', targetUuid: productId } },
+      },
+    ]);
+    expect(nudged).toEqual([`products ${productId}`]);
+  });
+
+  it('announces both categories when it moves', async () => {
+    const { locationId, categoryId, productId } = await newProduct();
+    const other = await categories.create({ locationId, name: 'Other' }, `cat_${randomUUID().replaceAll('-', '')}`);
+    await products.update(productId, { categoryId: other.id }, always);
+    const announced = await payloads('products', productId);
+    expect(announced.map(({ type }) => type)).toEqual(['PRODUCT_UPDATED', 'CATEGORY_UPDATED', 'CATEGORY_UPDATED']);
+    expect(announced.slice(1)).toMatchObject([{ targetId: categoryId }, { targetId: other.id }]);
+  });
+
+  it('is not announced by a change that changes nothing', async () => {
+    const { productId } = await newProduct();
+    const before = await products.get(productId);
+    expect(await products.update(productId, { price: 300, tags: [], modifiers: [] }, always)).toEqual(before);
+    expect(await payloads('products', productId)).toEqual([]);
+  });
+
+  it('is announced once for each of many changes at the same time', async () => {
+    const { productId } = await newProduct();
+    const prices = Array.from({ length: 20 }, (_, index) => 1_000 + index);
+    await Promise.all(prices.map((price) => products.update(productId, { price }, always)));
+    const announced = await payloads('products', productId);
+    expect(announced.filter(({ type }) => type === 'PRODUCT_UPDATED')).toHaveLength(20);
+    expect(new Set(announced.map(({ createdAt }) => createdAt)).size).toBe(20);
+    const document = await documents('products').findOne({ _id: productId });
+    expect(new Set(document?.outbox.map(({ id }) => id)).size).toBe(40);
+  });
+});
+
+describe('a full outbox', () => {
+  const fill = async (productId: string): Promise<void> => {
+    const event = { type: 'PRODUCT_UPDATED' as const, location_id: 'l', created_at: new Date(), data: {} };
+    const outbox = Array.from({ length: outboxCapacity }, () => ({ ...event, id: randomUUID() }));
+    await documents('products').updateOne({ _id: productId }, { $set: { outbox } });
+  };
+
+  it('is relayed by the writer before the change', async () => {
+    const { productId } = await newProduct();
+    await fill(productId);
+    const called: string[] = [];
+    relayNow = async (collection, id) => {
+      called.push(`${collection} ${id}`);
+      await documents('products').updateOne({ _id: productId }, { $set: { outbox: [] } });
+    };
+    await products.update(productId, { price: 1 }, always);
+    expect(called).toEqual([`products ${productId}`]);
+    expect(await payloads('products', productId)).toHaveLength(2);
+  });
+
+  it('refuses the change when the relay makes no room', async () => {
+    const { productId } = await newProduct();
+    await fill(productId);
+    relayNow = () => Promise.resolve();
+    await expect(products.update(productId, { price: 1 }, always)).rejects.toMatchObject({ type: 'overloaded' });
+    expect((await products.get(productId)).price).toBe(300);
+  });
+});

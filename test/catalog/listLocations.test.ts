@@ -1,0 +1,19 @@
+import { describe, expect, it } from '@jest/globals';
+import { createLocation, describeCommonAnswers, describePaging, setUp } from './harness.ts';
+
+const setup = setUp();
+const ids: string[] = [];
+
+describe('200', () => {
+  it('shows each location as it is got alone', async () => {
+    const { id, body } = await createLocation(setup.service, { zones: [{ name: 'Bar', spots: [{ name: 'Stool' }] }] });
+    ids.push(id);
+    expect((await setup.service.call('GET', '/v1/locations')).body.data).toEqual([body]);
+  });
+});
+
+describePaging(setup, async (count) => {
+  for (let index = 0; index < count; index += 1) ids.push((await createLocation(setup.service)).id);
+  return { path: '/v1/locations', ids };
+});
+describeCommonAnswers(setup, 'catalog:read', () => Promise.resolve({ method: 'GET', path: '/v1/locations' }));

@@ -1,0 +1,39 @@
+import { describe, expect, it } from '@jest/globals';
+import {
+  createCatalog,
+  createCategory,
+  createProduct,
+  describeCommonAnswers,
+  describePaging,
+  setUp,
+  type Created,
+} from './harness.ts';
+
+const setup = setUp();
+
+describe('200', () => {
+  it('filters by location and by category', async () => {
+    const { location, category } = await createCatalog(setup.service);
+    const second = await createCategory(setup.service, location.id, 'Cakes');
+    const elsewhere = await createCatalog(setup.service);
+    const coffee = await createProduct(setup.service, category);
+    const cake = await createProduct(setup.service, second, { active: false });
+    const other = await createProduct(setup.service, elsewhere.category);
+    const list = async (query: string): Promise<unknown> =>
+      (await setup.service.call('GET', `/v1/products${query}`)).body.data;
+    const bodies = (...products: Created[]): unknown[] => products.map(({ body }) => body as unknown);
+    expect(await list('')).toEqual(bodies(other, cake, coffee));
+    expect(await list(`?location_id=${location.id}`)).toEqual(bodies(cake, coffee));
+    expect(await list(`?category_id=${category.id}`)).toEqual(bodies(coffee));
+    expect(await list(`?location_id=${location.id}&category_id=${second.id}`)).toEqual(bodies(cake));
+    expect(await list(`?location_id=${location.id}&category_id=${elsewhere.category.id}`)).toEqual([]);
+  });
+});
+
+describePaging(setup, async (count) => {
+  const { category } = await createCatalog(setup.service);
+  const ids: string[] = [];
+  for (let index = 0; index < count; index += 1) ids.push((await createProduct(setup.service, category)).id);
+  return { path: `/v1/products?category_id=${category.id}`, ids };
+});
+describeCommonAnswers(setup, 'catalog:read', () => Promise.resolve({ method: 'GET', path: '/v1/products' }));

@@ -1,0 +1,136 @@
+import { describe, expect, it } from '@jest/globals';
+import type { Answer, CallOptions } from '../support/service.ts';
+import {
+  createCatalog,
+  createCategory,
+  createLocation,
+  createProduct,
+  describeBodyAnswers,
+  describeCommonAnswers,
+  problem,
+  setUp,
+  unknownId,
+  uuidForm,
+  type Created,
+  type ValidCall,
+} from './harness.ts';
+
+const setup = setUp();
+const put = (id: string, body: unknown, options: CallOptions = {}): Promise<Answer> =>
+  setup.service.call('PUT', `/v1/products/${id}`, { ...options, body });
+const create = async (members: Record<string, unknown> = {}): Promise<Created> =>
+  createProduct(setup.service, (await createCatalog(setup.service)).category, members);
+const valid = async (): Promise<ValidCall> => ({
+  method: 'PUT',
+  path: `/v1/products/${(await create()).id}`,
+  body: { price: 440 },
+});
+
+describe('200', () => {
+  it.each([
+    [{ name: 'Cappuccino' }],
+    [{ price: 0 }],
+    [{ tags: ['hot'] }],
+    [{ tags: [] }],
+    [{ active: false }],
+    [{ modifiers: [] }],
+  ])('changes %j and leaves the rest', async (change) => {
+    const modifiers = [{ name: 'Oat milk', price: 50 }];
+    const { id, etag, body: before } = await create({ tags: ['coffee'], modifiers });
+    const { status, body, headers } = await put(id, change);
+    expect(status).toBe(200);
+    expect(body).toEqual({ ...before, ...change, updated_at: body.updated_at });
+    expect(Date.parse(body.updated_at)).toBeGreaterThan(Date.parse(before.updated_at));
+    expect(headers['etag']).not.toBe(etag);
+  });
+
+  it('changes nothing when it is sent what GET answered', async () => {
+    const { id, etag, body } = await create({ tags: ['coffee'], modifiers: [{ name: 'Oat milk', price: 50 }] });
+    const again = await put(id, body);
+    expect(again.status).toBe(200);
+    expect(again.body).toEqual(body);
+    expect(again.headers['etag']).toBe(etag);
+  });
+
+  it('keeps modifiers that are sent with their ids', async () => {
+    const { id, body: before } = await create({ modifiers: [{ name: 'Oat milk', price: 50 }] });
+    const [oat] = before.modifiers;
+    const { body } = await put(id, {
+      modifiers: [
+        { name: 'Soy milk', price: 40 },
+        { ...oat, price: 60 },
+      ],
+    });
+    expect(body.modifiers).toEqual([
+      { id: expect.stringMatching(uuidForm), name: 'Soy milk', price: 40 },
+      { ...oat, price: 60 },
+    ]);
+  });
+
+  it('moves a product to another category of its location', async () => {
+    const { location, category } = await createCatalog(setup.service);
+    const product = await createProduct(setup.service, category);
+    const cakes = await createCategory(setup.service, location.id, 'Cakes');
+    expect((await put(product.id, { category_id: cakes.id })).body.category_id).toBe(cakes.id);
+  });
+});
+
+describe('400', () => {
+  it.each([
+    ['#/price', { price: '440' }],
+    ['#/active', { active: null }],
+    ['#/stock', { stock: 7 }],
+  ])('names %s', async (pointer, change) => {
+    const { status, body } = await put((await create()).id, change);
+    expect(status).toBe(400);
+    expect((body.errors as { pointer: string }[]).map((error) => error.pointer)).toContain(pointer);
+  });
+});
+
+describe('404', () => {
+  it('says that there is no such product', async () => {
+    const { status, body } = await put(unknownId, { price: 1 });
+    expect(status).toBe(404);
+    expect(body.type).toBe(problem('product-not-found'));
+  });
+});
+
+describe('409', () => {
+  it('gives up when others are always faster', async () => {
+    const { id } = await create();
+    const products = setup.database.db.collection<{ _id: string; revision: unknown }>('products');
+    await products.updateOne({ _id: id }, { $set: { revision: { $exists: false } } });
+    const { status, body } = await put(id, { price: 1 });
+    expect(status).toBe(409);
+    expect(body.type).toBe(problem('edit-conflict'));
+  });
+});
+
+describe('412', () => {
+  it('leaves a product alone that is no longer the one that If-Match names', async () => {
+    const { id, etag } = await create();
+    await put(id, { price: 1 });
+    const { status, body } = await put(id, { price: 2 }, { headers: { 'If-Match': etag } });
+    expect(status).toBe(412);
+    expect(body.type).toBe(problem('precondition-failed'));
+    expect((await setup.service.call('GET', `/v1/products/${id}`)).body.price).toBe(1);
+  });
+});
+
+describe('422', () => {
+  it('refuses to move a product to another location', async () => {
+    const { status, body } = await put((await create()).id, { location_id: (await createLocation(setup.service)).id });
+    expect(status).toBe(422);
+    expect(body).toMatchObject({ type: problem('location-fixed'), errors: [{ pointer: '#/location_id' }] });
+  });
+
+  it('names a category of another location', async () => {
+    const { category } = await createCatalog(setup.service);
+    const { status, body } = await put((await create()).id, { category_id: category.id });
+    expect(status).toBe(422);
+    expect(body).toMatchObject({ type: problem('unknown-category'), errors: [{ pointer: '#/category_id' }] });
+  });
+});
+
+describeBodyAnswers(setup, valid);
+describeCommonAnswers(setup, 'catalog:write', valid);
