@@ -27,6 +27,8 @@ export interface IntegrationDirectory {
   find(ids: readonly string[]): Promise<Integration[]>;
   /** @throws SecretUnreadableError when a key is missing: nothing may be sent unsigned or without its headers */
   open(integration: Integration): Receiver;
+  /** Ids of active integrations in their order, from after the given one. */
+  activeIds(after: string, limit: number): Promise<string[]>;
   /** Those of the ids that exist. */
   existing(ids: readonly string[]): Promise<ReadonlySet<string>>;
   /** Disables an active integration. @returns whether it is disabled by this verdict */
@@ -78,6 +80,7 @@ export function createIntegrationDirectory(store: IntegrationStore, secrets: Sec
         isWarned: warning !== undefined,
       };
     },
+    activeIds: (after, limit) => store.activeIds(after, limit),
     existing: (ids) => store.existing(ids),
     disable: (verdict) =>
       change(verdict, (integration) => ({

@@ -1,4 +1,4 @@
-import type { Collection } from 'mongodb';
+import type { Collection, Filter } from 'mongodb';
 import type { Database } from '../db/client.ts';
 import type { CollectionIndexes } from '../db/indexes.ts';
 import { compareAndSet, insertOnce, read, writeIdempotently, type StampedDocument } from '../db/writes.ts';
@@ -34,6 +34,8 @@ export interface IntegrationStore {
   remove(integration: Pick<Integration, 'id' | 'revision'>): Promise<boolean>;
   /** Integrations that subscribe to any of the types, whatever their state: events for those that are not active are held. */
   subscriptions(types: readonly SubscribableType[]): Promise<Subscription[]>;
+  /** Ids of active integrations in their order, from after the given one. */
+  activeIds(after: string, limit: number): Promise<string[]>;
   /** Those of the ids that exist. */
   existing(ids: readonly string[]): Promise<Set<string>>;
 }
@@ -116,6 +118,11 @@ export function createIntegrationStore(database: Database): IntegrationStore {
       const filter = { event_types: { $in: [...types] } };
       const found = await read(() => integrations.find(filter, { projection: { event_types: 1 } }).toArray());
       return found.map(({ _id, event_types }) => ({ integrationId: _id, eventTypes: event_types }));
+    },
+    async activeIds(after, limit) {
+      const filter: Filter<IntegrationDocument> = { _id: { $gt: after }, state: 'active' };
+      const options = { projection: { _id: 1 }, sort: { _id: 1 }, limit } as const;
+      return (await read(() => integrations.find(filter, options).toArray())).map(({ _id }) => _id);
     },
     async existing(ids) {
       const filter = { _id: { $in: [...ids] } };

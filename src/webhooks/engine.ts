@@ -130,8 +130,8 @@ export function createEngine(dependencies: EngineDependencies): WebhookEngine {
     later(contestedMs, () => {
       background(
         deliveries
-          .due(id, clock.now(), 1, [])
-          .then((due) => (due.length > 0 ? consider([id]) : undefined))
+          .anyDue(id, clock.now())
+          .then((isDue) => (isDue ? consider([id]) : undefined))
           .finally(() => rechecking.delete(id)),
       );
     });
@@ -160,16 +160,28 @@ export function createEngine(dependencies: EngineDependencies): WebhookEngine {
     considering = undefined;
   };
 
+  /**
+   * Looks for work that no nudge told of: retries whose time has come, and what other processes left. A lane that is
+   * held, by whomever, is its holder's to look after.
+   */
   const poll = async (): Promise<void> => {
-    const [pending, withReplays] = await Promise.all([
-      deliveries.pendingIntegrations(pollCursor, polledAtOnce),
+    for (const lane of running.values()) lane.wake();
+    const [active, withReplays] = await Promise.all([
+      integrations.activeIds(pollCursor, polledAtOnce),
       replays.waiting(),
     ]);
-    pollCursor = pending.length < polledAtOnce ? '' : (pending.at(-1)?.integrationId ?? '');
+    pollCursor = active.length < polledAtOnce ? '' : (active.at(-1) ?? '');
     for (const id of withReplays) replaying.add(id);
-    const now = clock.now();
-    const due = pending.filter(({ nextTryAt }) => nextTryAt <= now).map(({ integrationId }) => integrationId);
-    for (const id of new Set([...due, ...withReplays])) want(id);
+    const at = clock.monotonic();
+    const others = active.filter((id) => !running.has(id) && (notBefore.get(id) ?? 0) <= at);
+    const seen = await lanes.find(others);
+    await Promise.all(
+      others.map(async (id) => {
+        const lane = seen.get(id);
+        if (lane !== undefined && !watch.mayTake(lane)) return;
+        if (replaying.has(id) || (await deliveries.anyDue(id, clock.now()))) want(id);
+      }),
+    );
   };
 
   const renew = async (): Promise<void> => {

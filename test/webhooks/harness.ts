@@ -2,7 +2,8 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import type { Collection } from 'mongodb';
 import { ensureIndexes } from '../../src/db/indexes.ts';
 import type { Database } from '../../src/db/client.ts';
-import { toPayload, type OutboxEntry } from '../../src/events/event.ts';
+import type { OutboxEntry } from '../../src/events/event.ts';
+import { serialiseEvent } from '../../src/events/serialise.ts';
 import { outboxIndex, toOutboxDocuments, type WithOutbox } from '../../src/events/outbox.ts';
 import { createIntegrationDirectory, type IntegrationDirectory } from '../../src/integrations/directory.ts';
 import { headerRecord, secretRecord, type Integration } from '../../src/integrations/integration.ts';
@@ -95,7 +96,7 @@ export async function startHarness(): Promise<Harness> {
       const webhooks = createWebhooks({
         database: on,
         integrations: createIntegrationDirectory(createIntegrationStore(on), secretBox),
-        serialise: (entry) => Buffer.from(JSON.stringify(toPayload(entry))),
+        serialise: serialiseEvent,
         mayConnect: createAddressRule(loopbackNetworks),
         version: '1.2.3',
         log: { ...silentLog, debug: () => undefined, error: () => undefined },

@@ -14,6 +14,8 @@ export interface DeliveryDocument {
   created_at: Date;
   body: { buffer: Uint8Array };
   status: DeliveryStatus;
+  /** The integration's id; only while pending. With `next_attempt_at` the index of what is due, and of nothing else. */
+  lane?: string;
   /** When it is due; only while pending. A day before `created_at` until the first try failed. */
   next_attempt_at?: Date;
   /** Fencing: whoever reads the delivery to send it stamps it, and only over a smaller stamp. */

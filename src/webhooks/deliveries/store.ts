@@ -36,12 +36,6 @@ export interface DeliveryFilter {
   readonly until?: Date | undefined;
 }
 
-/** The earliest pending delivery of an integration. */
-export interface DueIntegration {
-  readonly integrationId: string;
-  readonly nextTryAt: Date;
-}
-
 export interface DeliveryStore {
   /** Makes the deliveries that do not exist yet, due at once. */
   insertMissing(deliveries: readonly NewDelivery[], createdAt: Date): Promise<void>;
@@ -59,8 +53,8 @@ export interface DeliveryStore {
   /** Settles failed tries of deliveries that still bear their stamp. */
   settleFailed(failures: readonly FailureSettlement[], at: Date, expiresAt: Date): Promise<void>;
 
-  /** Integrations with pending deliveries, in the order of their ids, from after the given one. */
-  pendingIntegrations(after: string, limit: number): Promise<DueIntegration[]>;
+  /** Whether any delivery of an integration is due. */
+  anyDue(integrationId: string, now: Date): Promise<boolean>;
   find(id: string): Promise<DeliveryWithBody | undefined>;
   /** Newest first. */
   list(filter: DeliveryFilter, limit: number, offset: number): Promise<{ deliveries: Delivery[]; total: number }>;
@@ -78,10 +72,7 @@ export const deliveryIndexes: readonly CollectionIndexes[] = [
   {
     collection: 'deliveries',
     indexes: [
-      {
-        key: { status: 1, integration_id: 1, next_attempt_at: 1, _id: 1 },
-        name: 'status_1_integration_id_1_next_attempt_at_1__id_1',
-      },
+      { key: { lane: 1, next_attempt_at: 1 }, name: 'lane_1_next_attempt_at_1', sparse: true },
       { key: { integration_id: 1, created_at: -1, _id: 1 }, name: 'integration_id_1_created_at_-1__id_1' },
       { key: { expires_at: 1 }, name: 'expires_at_1', expireAfterSeconds: 0 },
     ],
@@ -91,6 +82,9 @@ export const deliveryIndexes: readonly CollectionIndexes[] = [
     indexes: [{ key: { expires_at: 1 }, name: 'expires_at_1', expireAfterSeconds: 0 }],
   },
 ];
+
+/** Takes a delivery out of the index of what is due. */
+const unsetWhenFinished = { lane: '', next_attempt_at: '' } as const;
 
 /** Documents that one command removes, so that none takes long. */
 const removedAtOnce = 500;
@@ -114,6 +108,7 @@ export function createDeliveryStore(database: Database): DeliveryStore {
           created_at: createdAt,
           body: new Binary(delivery.body),
           status: 'pending',
+          lane: delivery.integrationId,
           next_attempt_at: firstDue(createdAt),
           stamp: 0,
           tries: 0,
@@ -124,8 +119,7 @@ export function createDeliveryStore(database: Database): DeliveryStore {
     },
     async due(integrationId, now, limit, except) {
       const filter: Filter<DeliveryDocument> = {
-        status: 'pending',
-        integration_id: integrationId,
+        lane: integrationId,
         next_attempt_at: { $lte: now },
         ...(except.length === 0 ? {} : { _id: { $nin: [...except] } }),
       };
@@ -163,7 +157,7 @@ export function createDeliveryStore(database: Database): DeliveryStore {
           { _id: { $in: [...ids] } },
           {
             $set: { status: 'delivered', finished_at: at, expires_at: expiresAt },
-            $unset: { next_attempt_at: '' },
+            $unset: unsetWhenFinished,
           },
         ),
       );
@@ -185,7 +179,7 @@ export function createDeliveryStore(database: Database): DeliveryStore {
               ...(nextTryAt === undefined
                 ? {
                     $set: { status: 'failed', finished_at: at, expires_at: expiresAt },
-                    $unset: { next_attempt_at: '' },
+                    $unset: unsetWhenFinished,
                   }
                 : { $set: { next_attempt_at: nextTryAt } }),
             },
@@ -195,22 +189,9 @@ export function createDeliveryStore(database: Database): DeliveryStore {
       await writeIdempotently(() => deliveries.bulkWrite(operations, { ordered: false }));
     },
 
-    async pendingIntegrations(after, limit) {
-      const due: DueIntegration[] = [];
-      // One look-up in the index for each integration, however many deliveries wait for it.
-      for (let last = after; due.length < limit;) {
-        const later: Filter<DeliveryDocument> = { status: 'pending', integration_id: { $gt: last } };
-        const next = await read(() =>
-          deliveries.findOne(later, {
-            sort: { integration_id: 1, next_attempt_at: 1 },
-            projection: { integration_id: 1, next_attempt_at: 1 },
-          }),
-        );
-        if (next === null) break;
-        last = next.integration_id;
-        due.push({ integrationId: last, nextTryAt: next.next_attempt_at ?? new Date(0) });
-      }
-      return due;
+    async anyDue(integrationId, now) {
+      const filter: Filter<DeliveryDocument> = { lane: integrationId, next_attempt_at: { $lte: now } };
+      return (await read(() => deliveries.findOne(filter, { projection: { _id: 1 } }))) !== null;
     },
     async find(id) {
       const document = await read(() => deliveries.findOne({ _id: id }));
@@ -254,14 +235,13 @@ export function createDeliveryStore(database: Database): DeliveryStore {
     },
     async expire(integrationId, dueBefore, at, expiresAt) {
       const filter: Filter<DeliveryDocument> = {
-        status: 'pending',
-        integration_id: integrationId,
+        lane: integrationId,
         next_attempt_at: { $lt: dueBefore },
       };
       const { modifiedCount } = await writeIdempotently(() =>
         deliveries.updateMany(filter, {
           $set: { status: 'expired', finished_at: at, expires_at: expiresAt },
-          $unset: { next_attempt_at: '' },
+          $unset: unsetWhenFinished,
         }),
       );
       return modifiedCount;

@@ -56,6 +56,8 @@ export interface RunningLane {
 
 /** Batches that can be told apart under one token. The stamp is `token * batchesPerToken + batch`. */
 const batchesPerToken = 2 ** 20;
+/** Deliveries that one look at the database brings, so that a backlog is not looked through for every batch. */
+const candidatesAtOnce = 256;
 /** Results that may wait to be written, while the database is slow or away. */
 const unsettledAtMost = 256;
 
@@ -74,6 +76,9 @@ export function runLane(lane: Lane, leaseEnd: number, dependencies: LaneDependen
   const signal = createSignal();
   /** Deliveries being tried, or tried and not settled. */
   const underWay = new Set<string>();
+  /** Deliveries that were due when they were looked up. They are begun only once they are stamped. */
+  let candidates: readonly DeliveryWithBody[] = [];
+  let mayBeMore = false;
   let posting = 0;
   let batch = 0;
   let end = leaseEnd;
@@ -192,29 +197,37 @@ export function runLane(lane: Lane, leaseEnd: number, dependencies: LaneDependen
     return { outcome: 'failed', attempt: record, failure: { deliveryId, stamp, failuresBefore, nextTryAt } };
   };
 
-  /** Reads and begins up to so many. @returns how many were due, or why the lane has to end */
-  const beginBatch = async (places: number): Promise<number | LaneEnd> => {
+  /** Reads and begins up to so many. @returns whether more may be due, or why the lane has to end */
+  const beginBatch = async (places: number): Promise<boolean | LaneEnd> => {
     await verdicts;
-    const [[integration], due] = await Promise.all([
+    const [[integration], found] = await Promise.all([
       integrations.find([integrationId]),
-      deliveries.due(integrationId, clock.now(), places, [...underWay]),
+      candidates.length > 0 ? [] : deliveries.due(integrationId, clock.now(), candidatesAtOnce, [...underWay]),
     ]);
     if (integration === undefined) return { reason: 'deleted', lookAgainIn: timing.inactive };
     if (integration.state !== 'active') return { reason: 'inactive', lookAgainIn: timing.inactive };
     healthUnder(integration.settingsRevision);
-    if (due.length === 0) return 0;
+    if (found.length > 0) {
+      candidates = found;
+      mayBeMore = found.length === candidatesAtOnce;
+    }
+    const due = candidates.slice(0, places);
+    candidates = candidates.slice(places);
+    if (due.length === 0) return false;
     const receiver = integrations.open(integration);
     const stamp = token * batchesPerToken + (batch += 1);
-    const ids = due.map(({ id }) => id);
-    const stamped = await deliveries.stamp(ids, stamp);
-    if (!mayStart()) return due.length;
+    const stamped = await deliveries.stamp(
+      due.map(({ id }) => id),
+      stamp,
+    );
+    if (!mayStart()) return true;
     for (const delivery of due) {
       if (!stamped.has(delivery.id)) continue;
       underWay.add(delivery.id);
       posting += 1;
       void attempt(delivery, stamp, receiver);
     }
-    return due.length;
+    return candidates.length > 0 || mayBeMore;
   };
 
   const work = async (): Promise<LaneEnd> => {
@@ -236,8 +249,8 @@ export function runLane(lane: Lane, leaseEnd: number, dependencies: LaneDependen
       }
       woken = false;
       const begun = await beginBatch(places);
-      if (typeof begun !== 'number') return begun;
-      if (begun === places || (await dependencies.continueReplays(integrationId))) woken = true;
+      if (typeof begun !== 'boolean') return begun;
+      if (begun || (await dependencies.continueReplays(integrationId))) woken = true;
     }
   };
 
