@@ -6525,8 +6525,8 @@ validate76.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynam
 
 export const getFiscalDayParameters = validate77;
 const schema123 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/LocationId"},"date":{"$ref":"contract#/$defs/FiscalDate"}},"required":["id","date"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-None-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"getFiscalDayParameters"};
-const schema125 = {"type":"string","title":"Fiscal date","description":"Date of a fiscal day, as the location's clock has it when the day begins.","format":"date","pattern":"^\\d{4}-\\d{2}-\\d{2}$","maxLength":10,"examples":["2026-11-06"]};
-const pattern59 = new RegExp("^\\d{4}-\\d{2}-\\d{2}$", "u");
+const schema125 = {"type":"string","title":"Fiscal date","description":"Date of a fiscal day, as the location's clock has it when the day begins.","format":"date","pattern":"^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])$","maxLength":10,"examples":["2026-11-06"]};
+const pattern59 = new RegExp("^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])$", "u");
 const formats8 = require("ajv-formats/dist/formats").fullFormats.date;
 
 function validate77(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
@@ -6625,7 +6625,7 @@ vErrors.push(err6);
 errors++;
 }
 if(!pattern59.test(data2)){
-const err7 = {instancePath:instancePath+"/path/date",schemaPath:"contract#/$defs/FiscalDate/pattern",keyword:"pattern",params:{pattern: "^\\d{4}-\\d{2}-\\d{2}$"},message:"must match pattern \""+"^\\d{4}-\\d{2}-\\d{2}$"+"\""};
+const err7 = {instancePath:instancePath+"/path/date",schemaPath:"contract#/$defs/FiscalDate/pattern",keyword:"pattern",params:{pattern: "^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])$"},message:"must match pattern \""+"^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])$"+"\""};
 if(vErrors === null){
 vErrors = [err7];
 }
@@ -6848,7 +6848,7 @@ vErrors.push(err6);
 errors++;
 }
 if(!pattern59.test(data2)){
-const err7 = {instancePath:instancePath+"/path/date",schemaPath:"contract#/$defs/FiscalDate/pattern",keyword:"pattern",params:{pattern: "^\\d{4}-\\d{2}-\\d{2}$"},message:"must match pattern \""+"^\\d{4}-\\d{2}-\\d{2}$"+"\""};
+const err7 = {instancePath:instancePath+"/path/date",schemaPath:"contract#/$defs/FiscalDate/pattern",keyword:"pattern",params:{pattern: "^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])$"},message:"must match pattern \""+"^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])$"+"\""};
 if(vErrors === null){
 vErrors = [err7];
 }
@@ -9814,7 +9814,7 @@ validate102.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false}
 
 export const listOrdersParameters = validate107;
 const schema175 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{"status":{"type":"string","enum":["open","completed","canceled"],"minLength":1},"limit":{"type":"integer","minimum":1,"maximum":100,"default":20},"offset":{"type":"integer","minimum":0,"maximum":2147483647,"default":0},"since":{"$ref":"contract#/$defs/Moment"},"until":{"$ref":"contract#/$defs/Moment"},"location_id":{"type":"string","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","minLength":36,"maxLength":36}},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"listOrdersParameters"};
-const schema176 = {"type":"string","title":"Moment","description":"RFC 3339 date, which means its midnight in UTC, or date and time with `T`, seconds, and an offset (`Z` or `±hh:mm`).","anyOf":[{"title":"Date","description":"Midnight in UTC at the beginning of this date.","type":"string","format":"date","pattern":"^\\d{4}-\\d{2}-\\d{2}$","maxLength":10,"examples":["2026-11-06"]},{"$ref":"contract#/$defs/DateTimeInput"}],"minLength":10,"maxLength":35,"examples":["2026-11-06","2026-11-06T00:00:00+01:00"]};
+const schema176 = {"type":"string","title":"Moment","description":"RFC 3339 date, which means its midnight in UTC, or date and time with `T`, seconds, and an offset (`Z` or `±hh:mm`).","anyOf":[{"title":"Date","description":"Midnight in UTC at the beginning of this date.","type":"string","format":"date","pattern":"^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])$","maxLength":10,"examples":["2026-11-06"]},{"$ref":"contract#/$defs/DateTimeInput"}],"minLength":10,"maxLength":35,"examples":["2026-11-06","2026-11-06T00:00:00+01:00"]};
 
 function validate108(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -9841,7 +9841,7 @@ vErrors.push(err0);
 errors++;
 }
 if(!pattern59.test(data)){
-const err1 = {instancePath,schemaPath:"#/anyOf/0/pattern",keyword:"pattern",params:{pattern: "^\\d{4}-\\d{2}-\\d{2}$"},message:"must match pattern \""+"^\\d{4}-\\d{2}-\\d{2}$"+"\""};
+const err1 = {instancePath,schemaPath:"#/anyOf/0/pattern",keyword:"pattern",params:{pattern: "^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])$"},message:"must match pattern \""+"^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])$"+"\""};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -11660,9 +11660,10 @@ const schema197 = {"$ref":"contract#/$defs/IntegrationCreate","$id":"createInteg
 const schema198 = {"type":"object","title":"Integration to create","description":"A new integration. It is active at once.","additionalProperties":false,"required":["name","url","event_types"],"properties":{"name":{"$ref":"contract#/$defs/IntegrationName"},"url":{"$ref":"contract#/$defs/IntegrationUrl"},"event_types":{"$ref":"contract#/$defs/EventTypesInput"},"headers":{"$ref":"contract#/$defs/CustomHeadersInput"},"secret":{"$ref":"contract#/$defs/SecretInput"},"generate_secret":{"type":"boolean","description":"`true` has the server make a secret, which the answer shows this once. It excludes `secret`; both together are an `invalid-request`. With neither, deliveries are not signed.","examples":[true]}},"examples":[{"name":"Kitchen display","url":"https://kitchen.example.com/hooks/orders","event_types":["ORDER_PLACED","FISCAL_DAY_END"],"generate_secret":true}]};
 const schema199 = {"type":"string","title":"Integration name","description":"What people call the application that receives the events. Not only blanks.","pattern":"\\S","minLength":1,"maxLength":200,"examples":["Kitchen display"]};
 const schema200 = {"type":"string","title":"Integration URL","description":"Where events are sent: `http` or `https`, without user information and without fragment. Unless the operator allows its\nnetwork, an address that is private, on the loopback, or otherwise not public is refused, here if it is written out and\nwhen connecting in any case.","format":"uri","pattern":"^https?://[A-Za-z0-9.:_\\[\\]-]+([/?][!-\"$-~]*)?$","minLength":8,"maxLength":2048,"examples":["https://kitchen.example.com/hooks/orders"]};
-const schema205 = {"type":"string","title":"Secret (input)","description":"The key that deliveries are signed with: 24 to 64 printable ASCII characters, whose bytes are the key. A receiver that\nwants the spelling of Standard Webhooks is given `whsec_` and the base64 of these bytes. A secret that starts with\n`whsec_` itself is refused, because such a receiver would read it as another key.","pattern":"^(?!whsec_)[ -~]{24,64}$","minLength":24,"maxLength":64,"examples":["EXAMPLE-not-a-real-secret-0123456789"]};
+const schema205 = {"type":"string","title":"Secret (input)","description":"The key that deliveries are signed with: 24 to 64 printable ASCII characters, whose bytes are the key. A receiver that\nwants the spelling of Standard Webhooks is given `whsec_` and the base64 of these bytes. A secret that starts with\n`whsec_` itself is refused, because such a receiver would read it as another key.","pattern":"^[ -~]{24,64}$","not":{"pattern":"^whsec_"},"minLength":24,"maxLength":64,"examples":["EXAMPLE-not-a-real-secret-0123456789"]};
 const pattern103 = new RegExp("^https?://[A-Za-z0-9.:_\\[\\]-]+([/?][!-\"$-~]*)?$", "u");
-const pattern106 = new RegExp("^(?!whsec_)[ -~]{24,64}$", "u");
+const pattern106 = new RegExp("^whsec_", "u");
+const pattern107 = new RegExp("^[ -~]{24,64}$", "u");
 const formats24 = require("ajv-formats/dist/formats").fullFormats.uri;
 const schema201 = {"type":"array","title":"Event types (input)","description":"The types of events to send. There is no wildcard, so that a later type reaches nobody unasked.","minItems":1,"maxItems":50,"uniqueItems":true,"items":{"$ref":"contract#/$defs/SubscribableEventType"},"examples":[["ORDER_PLACED","FISCAL_DAY_END"]]};
 const schema202 = {"type":"string","title":"Subscribable event type","description":"A type of event that an integration can subscribe to.","enum":["ORDER_PLACED","PRODUCT_UPDATED","CATEGORY_UPDATED","FISCAL_DAY_END"],"examples":["ORDER_PLACED"]};
@@ -12069,9 +12070,11 @@ errors = vErrors.length;
 }
 if(data.secret !== undefined){
 let data4 = data.secret;
+const _errs13 = errors;
+const _errs14 = errors;
 if(typeof data4 === "string"){
-if(func1(data4) > 64){
-const err13 = {instancePath:instancePath+"/secret",schemaPath:"contract#/$defs/SecretInput/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
+if(!pattern106.test(data4)){
+const err13 = {};
 if(vErrors === null){
 vErrors = [err13];
 }
@@ -12080,8 +12083,10 @@ vErrors.push(err13);
 }
 errors++;
 }
-if(func1(data4) < 24){
-const err14 = {instancePath:instancePath+"/secret",schemaPath:"contract#/$defs/SecretInput/minLength",keyword:"minLength",params:{limit: 24},message:"must NOT have fewer than 24 characters"};
+}
+var valid4 = _errs14 === errors;
+if(valid4){
+const err14 = {instancePath:instancePath+"/secret",schemaPath:"contract#/$defs/SecretInput/not",keyword:"not",params:{},message:"must NOT be valid"};
 if(vErrors === null){
 vErrors = [err14];
 }
@@ -12090,8 +12095,20 @@ vErrors.push(err14);
 }
 errors++;
 }
-if(!pattern106.test(data4)){
-const err15 = {instancePath:instancePath+"/secret",schemaPath:"contract#/$defs/SecretInput/pattern",keyword:"pattern",params:{pattern: "^(?!whsec_)[ -~]{24,64}$"},message:"must match pattern \""+"^(?!whsec_)[ -~]{24,64}$"+"\""};
+else {
+errors = _errs13;
+if(vErrors !== null){
+if(_errs13){
+vErrors.length = _errs13;
+}
+else {
+vErrors = null;
+}
+}
+}
+if(typeof data4 === "string"){
+if(func1(data4) > 64){
+const err15 = {instancePath:instancePath+"/secret",schemaPath:"contract#/$defs/SecretInput/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
 if(vErrors === null){
 vErrors = [err15];
 }
@@ -12100,9 +12117,8 @@ vErrors.push(err15);
 }
 errors++;
 }
-}
-else {
-const err16 = {instancePath:instancePath+"/secret",schemaPath:"contract#/$defs/SecretInput/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(func1(data4) < 24){
+const err16 = {instancePath:instancePath+"/secret",schemaPath:"contract#/$defs/SecretInput/minLength",keyword:"minLength",params:{limit: 24},message:"must NOT have fewer than 24 characters"};
 if(vErrors === null){
 vErrors = [err16];
 }
@@ -12111,10 +12127,8 @@ vErrors.push(err16);
 }
 errors++;
 }
-}
-if(data.generate_secret !== undefined){
-if(typeof data.generate_secret !== "boolean"){
-const err17 = {instancePath:instancePath+"/generate_secret",schemaPath:"#/properties/generate_secret/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(!pattern107.test(data4)){
+const err17 = {instancePath:instancePath+"/secret",schemaPath:"contract#/$defs/SecretInput/pattern",keyword:"pattern",params:{pattern: "^[ -~]{24,64}$"},message:"must match pattern \""+"^[ -~]{24,64}$"+"\""};
 if(vErrors === null){
 vErrors = [err17];
 }
@@ -12124,14 +12138,37 @@ vErrors.push(err17);
 errors++;
 }
 }
-}
 else {
-const err18 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err18 = {instancePath:instancePath+"/secret",schemaPath:"contract#/$defs/SecretInput/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err18];
 }
 else {
 vErrors.push(err18);
+}
+errors++;
+}
+}
+if(data.generate_secret !== undefined){
+if(typeof data.generate_secret !== "boolean"){
+const err19 = {instancePath:instancePath+"/generate_secret",schemaPath:"#/properties/generate_secret/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(vErrors === null){
+vErrors = [err19];
+}
+else {
+vErrors.push(err19);
+}
+errors++;
+}
+}
+}
+else {
+const err20 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err20];
+}
+else {
+vErrors.push(err20);
 }
 errors++;
 }
@@ -12504,7 +12541,7 @@ const schema211 = {"type":"object","title":"Changes to an integration","descript
 const schema215 = {"type":"object","title":"Ignored object","description":"An object that belongs to the server. It may be sent back as it was got and is ignored.","maxProperties":50,"propertyNames":{"pattern":"^[a-z_]+$","maxLength":100},"additionalProperties":true,"examples":[{"started_at":"2026-11-06T09:00:00.000Z"}]};
 const schema216 = {"type":"string","title":"Integration state","description":"- `active`: events are sent.\n- `paused`: someone stopped it. Events are held for up to 30 days and sent when it is enabled.\n- `disabled`: the service stopped it, for the reason in `disabled_reason`. Events are held as when paused.\n- `other`: a state that a later release adds.","enum":["active","paused","disabled","other"],"examples":["active"]};
 const schema217 = {"type":"string","title":"Reason for disabling","description":"- `gone`: the receiver answered 410.\n- `failing`: every try of five days failed.\n- `other`: a reason that a later release adds.","enum":["gone","failing","other"],"examples":["failing"]};
-const pattern112 = new RegExp("^[a-z_]+$", "u");
+const pattern113 = new RegExp("^[a-z_]+$", "u");
 
 function validate134(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -12714,7 +12751,7 @@ vErrors.push(err15);
 }
 errors++;
 }
-if(!pattern112.test(key1)){
+if(!pattern113.test(key1)){
 const err16 = {instancePath:instancePath+"/secret_rotation",schemaPath:"contract#/$defs/IgnoredObject/propertyNames/pattern",keyword:"pattern",params:{pattern: "^[a-z_]+$"},message:"must match pattern \""+"^[a-z_]+$"+"\"",propertyName:key1};
 if(vErrors === null){
 vErrors = [err16];
@@ -12866,7 +12903,7 @@ vErrors.push(err28);
 }
 errors++;
 }
-if(!pattern112.test(key2)){
+if(!pattern113.test(key2)){
 const err29 = {instancePath:instancePath+"/warning",schemaPath:"contract#/$defs/IgnoredObject/propertyNames/pattern",keyword:"pattern",params:{pattern: "^[a-z_]+$"},message:"must match pattern \""+"^[a-z_]+$"+"\"",propertyName:key2};
 if(vErrors === null){
 vErrors = [err29];
@@ -13656,7 +13693,7 @@ validate141.evaluated = {"props":{"path":true,"query":true,"headers":true},"dyna
 
 export const beginSecretRotationBody = validate142;
 const schema230 = {"$ref":"contract#/$defs/SecretRotationBegin","$id":"beginSecretRotationBody"};
-const schema231 = {"type":"object","title":"Rotation to begin","description":"The next secret of the integration.","additionalProperties":false,"properties":{"secret":{"type":"string","description":"The next secret, 24 to 64 printable ASCII characters that do not start with `whsec_`. Left out, the server makes one and the answer shows it this once.","pattern":"^(?!whsec_)[ -~]{24,64}$","minLength":24,"maxLength":64,"examples":["EXAMPLE-not-a-real-secret-9876543210"]}},"examples":[{"secret":"EXAMPLE-not-a-real-secret-9876543210"}]};
+const schema231 = {"type":"object","title":"Rotation to begin","description":"The next secret of the integration.","additionalProperties":false,"properties":{"secret":{"type":"string","description":"The next secret, 24 to 64 printable ASCII characters that do not start with `whsec_`. Left out, the server makes one and the answer shows it this once.","pattern":"^[ -~]{24,64}$","not":{"pattern":"^whsec_"},"minLength":24,"maxLength":64,"examples":["EXAMPLE-not-a-real-secret-9876543210"]}},"examples":[{"secret":"EXAMPLE-not-a-real-secret-9876543210"}]};
 
 function validate142(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="beginSecretRotationBody" */;
@@ -13684,9 +13721,11 @@ errors++;
 }
 if(data.secret !== undefined){
 let data0 = data.secret;
+const _errs5 = errors;
+const _errs6 = errors;
 if(typeof data0 === "string"){
-if(func1(data0) > 64){
-const err1 = {instancePath:instancePath+"/secret",schemaPath:"contract#/$defs/SecretRotationBegin/properties/secret/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
+if(!pattern106.test(data0)){
+const err1 = {};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -13695,8 +13734,10 @@ vErrors.push(err1);
 }
 errors++;
 }
-if(func1(data0) < 24){
-const err2 = {instancePath:instancePath+"/secret",schemaPath:"contract#/$defs/SecretRotationBegin/properties/secret/minLength",keyword:"minLength",params:{limit: 24},message:"must NOT have fewer than 24 characters"};
+}
+var valid2 = _errs6 === errors;
+if(valid2){
+const err2 = {instancePath:instancePath+"/secret",schemaPath:"contract#/$defs/SecretRotationBegin/properties/secret/not",keyword:"not",params:{},message:"must NOT be valid"};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -13705,8 +13746,20 @@ vErrors.push(err2);
 }
 errors++;
 }
-if(!pattern106.test(data0)){
-const err3 = {instancePath:instancePath+"/secret",schemaPath:"contract#/$defs/SecretRotationBegin/properties/secret/pattern",keyword:"pattern",params:{pattern: "^(?!whsec_)[ -~]{24,64}$"},message:"must match pattern \""+"^(?!whsec_)[ -~]{24,64}$"+"\""};
+else {
+errors = _errs5;
+if(vErrors !== null){
+if(_errs5){
+vErrors.length = _errs5;
+}
+else {
+vErrors = null;
+}
+}
+}
+if(typeof data0 === "string"){
+if(func1(data0) > 64){
+const err3 = {instancePath:instancePath+"/secret",schemaPath:"contract#/$defs/SecretRotationBegin/properties/secret/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -13715,9 +13768,8 @@ vErrors.push(err3);
 }
 errors++;
 }
-}
-else {
-const err4 = {instancePath:instancePath+"/secret",schemaPath:"contract#/$defs/SecretRotationBegin/properties/secret/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(func1(data0) < 24){
+const err4 = {instancePath:instancePath+"/secret",schemaPath:"contract#/$defs/SecretRotationBegin/properties/secret/minLength",keyword:"minLength",params:{limit: 24},message:"must NOT have fewer than 24 characters"};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -13726,15 +13778,36 @@ vErrors.push(err4);
 }
 errors++;
 }
-}
-}
-else {
-const err5 = {instancePath,schemaPath:"contract#/$defs/SecretRotationBegin/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(!pattern107.test(data0)){
+const err5 = {instancePath:instancePath+"/secret",schemaPath:"contract#/$defs/SecretRotationBegin/properties/secret/pattern",keyword:"pattern",params:{pattern: "^[ -~]{24,64}$"},message:"must match pattern \""+"^[ -~]{24,64}$"+"\""};
 if(vErrors === null){
 vErrors = [err5];
 }
 else {
 vErrors.push(err5);
+}
+errors++;
+}
+}
+else {
+const err6 = {instancePath:instancePath+"/secret",schemaPath:"contract#/$defs/SecretRotationBegin/properties/secret/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err6];
+}
+else {
+vErrors.push(err6);
+}
+errors++;
+}
+}
+}
+else {
+const err7 = {instancePath,schemaPath:"contract#/$defs/SecretRotationBegin/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err7];
+}
+else {
+vErrors.push(err7);
 }
 errors++;
 }
@@ -14540,7 +14613,7 @@ vErrors.push(err0);
 errors++;
 }
 if(!pattern59.test(data)){
-const err1 = {instancePath,schemaPath:"#/anyOf/0/pattern",keyword:"pattern",params:{pattern: "^\\d{4}-\\d{2}-\\d{2}$"},message:"must match pattern \""+"^\\d{4}-\\d{2}-\\d{2}$"+"\""};
+const err1 = {instancePath,schemaPath:"#/anyOf/0/pattern",keyword:"pattern",params:{pattern: "^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])$"},message:"must match pattern \""+"^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])$"+"\""};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -15000,7 +15073,7 @@ vErrors.push(err0);
 errors++;
 }
 if(!pattern59.test(data)){
-const err1 = {instancePath,schemaPath:"#/anyOf/0/pattern",keyword:"pattern",params:{pattern: "^\\d{4}-\\d{2}-\\d{2}$"},message:"must match pattern \""+"^\\d{4}-\\d{2}-\\d{2}$"+"\""};
+const err1 = {instancePath,schemaPath:"#/anyOf/0/pattern",keyword:"pattern",params:{pattern: "^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])$"},message:"must match pattern \""+"^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])$"+"\""};
 if(vErrors === null){
 vErrors = [err1];
 }

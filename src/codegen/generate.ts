@@ -73,9 +73,12 @@ async function renderReferencePage(contract: 'openapi' | 'asyncapi', document: o
     await writeFile(source, JSON.stringify(document));
     const config = `${contract}/redocly.yaml`;
     await redocly(root, ['build-docs', source, '--config', config, '--inlineBundle', '--output', target]);
-    return await readFile(target, 'utf8');
+    return (await readFile(target, 'utf8')).replaceAll(remoteLogo, 'data:image/svg+xml,');
   });
 }
+
+/** Redoc's own logo is the only thing that its page would load from elsewhere. */
+const remoteLogo = /https:\/\/cdn\.redoc\.ly\/redoc\/logo-mini(-full)?\.svg/g;
 
 async function readIfThere(file: string): Promise<string | undefined> {
   return readFile(file, 'utf8').catch(() => undefined);

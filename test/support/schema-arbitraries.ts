@@ -71,7 +71,10 @@ function fits(text: string, minLength: number, maxLength: number): boolean {
 function rightValues(schema: Schema, options: SchemaArbitraryOptions): fc.Arbitrary<unknown> {
   if (schema['const'] !== undefined) return fc.constant(schema['const']);
   if (Array.isArray(schema['enum'])) return fc.constantFrom<unknown>(...(schema['enum'] as unknown[]));
-  const { type } = schema;
+  const { type, anyOf } = schema;
+  if (Array.isArray(anyOf)) {
+    return fc.oneof(...(anyOf as Schema[]).map((one) => rightValues(resolve(contract, one), options)));
+  }
   if (Array.isArray(type))
     return fc.oneof(...type.map((one) => rightValues({ ...schema, type: one as string }, options)));
   switch (type) {
@@ -108,7 +111,8 @@ function texts(schema: Schema): fc.Arbitrary<string> {
     .stringMatching(new RegExp(pattern, 'u'), { maxLength })
     .filter((text) => typeof excluded !== 'string' || !new RegExp(excluded, 'u').test(text));
   // Patterns take days that no month has.
-  return schema['format'] === 'date-time' ? matching.map((text) => text.replace(/-(29|3\d)T/, '-28T')) : matching;
+  const isDate = schema['format'] === 'date' || schema['format'] === 'date-time';
+  return isDate ? matching.map((text) => text.replace(/-(29|3\d)(?=T|$)/, '-28')) : matching;
 }
 
 function objects(schema: Schema, options: SchemaArbitraryOptions): fc.Arbitrary<object> {
