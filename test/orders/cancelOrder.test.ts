@@ -1,0 +1,82 @@
+import { beforeAll, describe, expect, it } from '@jest/globals';
+import { describeCommonAnswers, problem, setUp, unknownId } from '../catalog/harness.ts';
+import type { Answer, CallOptions } from '../support/service.ts';
+import { openShop, placeOrder, type Shop } from './harness.ts';
+
+const setup = setUp();
+let shop: Shop;
+beforeAll(async () => {
+  shop = await openShop(setup.service);
+});
+const post = (id: string, move: 'complete' | 'cancel', options: CallOptions = {}): Promise<Answer> =>
+  setup.service.call('POST', `/v1/orders/${id}/${move}`, options);
+
+describe('200', () => {
+  it('ends an open order', async () => {
+    const { id, etag, body: before } = await placeOrder(setup.service, shop);
+    const { status, body, headers } = await post(id, 'cancel');
+    expect(status).toBe(200);
+    expect(body).toEqual({ ...before, status: 'canceled', canceled_at: body.canceled_at });
+    expect(Date.parse(body.canceled_at)).toBeGreaterThanOrEqual(Date.parse(before.created_at));
+    expect(headers['etag']).not.toBe(etag);
+    const { body: now, headers: fields } = await setup.service.call('GET', `/v1/orders/${id}`);
+    expect(now).toEqual(body);
+    expect(fields['etag']).toBe(headers['etag']);
+  });
+
+  it('ends an order under If-Match', async () => {
+    const { id, etag } = await placeOrder(setup.service, shop);
+    expect((await post(id, 'cancel', { headers: { 'If-Match': etag } })).status).toBe(200);
+  });
+});
+
+describe('400', () => {
+  it('refuses what is no id', async () => {
+    const { status, body } = await post('latest', 'cancel');
+    expect(status).toBe(400);
+    expect(body.errors).toMatchObject([{ parameter: 'id' }]);
+  });
+});
+
+describe('404', () => {
+  it('says that there is no such order', async () => {
+    const { status, body } = await post(unknownId, 'cancel');
+    expect(status).toBe(404);
+    expect(body.type).toBe(problem('order-not-found'));
+  });
+});
+
+describe('409', () => {
+  it.each(['complete', 'cancel'] as const)('refuses after %s', async (earlier) => {
+    const { id } = await placeOrder(setup.service, shop);
+    const ended = await post(id, earlier);
+    expect(ended.status).toBe(200);
+    const { status, body } = await post(id, 'cancel');
+    expect(status).toBe(409);
+    expect(body.type).toBe(problem('order-not-open'));
+    expect((await setup.service.call('GET', `/v1/orders/${id}`)).body).toEqual(ended.body);
+  });
+
+  it('lets only one of many moves at the same time win', async () => {
+    const { id } = await placeOrder(setup.service, shop);
+    const moves = ['complete', 'cancel', 'complete', 'cancel', 'cancel'] as const;
+    const statuses = (await Promise.all(moves.map((move) => post(id, move)))).map(({ status }) => status);
+    expect(statuses.sort()).toEqual([200, 409, 409, 409, 409]);
+  });
+});
+
+describe('412', () => {
+  it('leaves an order alone that is no longer the one that If-Match names', async () => {
+    const { id, etag } = await placeOrder(setup.service, shop);
+    await post(id, 'complete');
+    const { status, body } = await post(id, 'cancel', { headers: { 'If-Match': etag } });
+    expect(status).toBe(412);
+    expect(body.type).toBe(problem('precondition-failed'));
+    expect((await setup.service.call('GET', `/v1/orders/${id}`)).body.status).toBe('completed');
+  });
+});
+
+describeCommonAnswers(setup, 'orders:write', async () => ({
+  method: 'POST',
+  path: `/v1/orders/${(await placeOrder(setup.service, shop)).id}/cancel`,
+}));

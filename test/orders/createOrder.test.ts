@@ -1,0 +1,312 @@
+import { createHash, randomUUID } from 'node:crypto';
+import { beforeAll, describe, expect, it } from '@jest/globals';
+import {
+  createCatalog,
+  createProduct,
+  describeBodyAnswers,
+  describeCommonAnswers,
+  describeIdempotency,
+  problem,
+  setUp,
+  startAnother,
+  unknownId,
+  uuidForm,
+  type ValidCall,
+} from '../catalog/harness.ts';
+import type { Answer, CallOptions } from '../support/service.ts';
+import { openShop, orderBody, type Shop } from './harness.ts';
+
+const setup = setUp();
+let shop: Shop;
+beforeAll(async () => {
+  shop = await openShop(setup.service, { tax_rate_bp: 900, fee_rate_bp: 250 });
+});
+const path = '/v1/orders';
+const post = (body: unknown, options: CallOptions = {}): Promise<Answer> =>
+  setup.service.call('POST', path, { ...options, body });
+const get = (id: string): Promise<Answer> => setup.service.call('GET', `${path}/${id}`);
+const valid = (): Promise<ValidCall> => Promise.resolve({ method: 'POST', path, body: orderBody(shop) });
+const pointersOf = (body: Answer['body']): string[] =>
+  (body.errors as { pointer: string }[]).map((error) => error.pointer);
+
+describe('201', () => {
+  it('prices an order from the catalog and keeps what it found there', async () => {
+    const { location, coffee, pie, oatMilk, extraShot, spot } = shop;
+    const items = [
+      { product_id: coffee.id, quantity: 2, modifiers: [{ id: oatMilk, quantity: 2 }, { id: extraShot }] },
+      { product_id: pie.id, quantity: 1, modifiers: [] },
+    ];
+    const { status, body, headers } = await post(orderBody(shop, { items, spot_id: spot, note: 'No sugar' }));
+    expect(status).toBe(201);
+    expect(body).toEqual({
+      id: expect.stringMatching(uuidForm),
+      status: 'open',
+      location_id: location.id,
+      currency: 'EUR',
+      // 2 × (420 + 2 × 50 + 70) + 365
+      subtotal: 1545,
+      taxes: 139, // 139.05
+      fees: 39, // 38.625
+      total: 1723,
+      created_at: body.created_at,
+      spot: {
+        id: spot,
+        name: 'Table 4',
+        zone_id: location.body.zones[1].id,
+        zone_name: 'Terrace',
+      },
+      note: 'No sugar',
+      items: [
+        {
+          product_id: coffee.id,
+          name: 'Flat white',
+          quantity: 2,
+          unit_price: 420,
+          tags: ['coffee', 'hot'],
+          modifiers: [
+            { id: oatMilk, name: 'Oat milk', price: 50, quantity: 2 },
+            { id: extraShot, name: 'Extra shot', price: 70, quantity: 1 },
+          ],
+          total: 1180,
+        },
+        {
+          product_id: pie.id,
+          name: 'Apple pie',
+          quantity: 1,
+          unit_price: 365,
+          tags: ['pastry', 'hot'],
+          modifiers: [],
+          total: 365,
+        },
+      ],
+    });
+    expect(headers['location']).toBe(`${path}/${body.id}`);
+    expect((await get(body.id)).body).toEqual(body);
+  });
+
+  it('leaves out what is not set', async () => {
+    const { body } = await post(orderBody(shop));
+    for (const member of ['spot', 'note', 'completed_at', 'canceled_at', 'fiscal_day']) {
+      expect(body).not.toHaveProperty(member);
+    }
+  });
+
+  it('keeps an order as it was when the catalog changes', async () => {
+    const { category } = await createCatalog(setup.service);
+    const product = await createProduct(setup.service, category, { tags: ['old'] });
+    const items = [{ product_id: product.id, quantity: 1 }];
+    const { body } = await post({ location_id: category.body.location_id, items });
+    await setup.service.call('PUT', `/v1/products/${product.id}`, { body: { name: 'New', price: 1, tags: [] } });
+    await setup.service.call('PUT', `/v1/locations/${category.body.location_id}`, { body: { tax_rate_bp: 5_000 } });
+    expect((await get(body.id)).body).toEqual(body);
+  });
+
+  it('is placed twice without an idempotency key', async () => {
+    const [one, other] = await Promise.all([post(orderBody(shop)), post(orderBody(shop))]);
+    expect(one.body.id).not.toBe(other.body.id);
+  });
+});
+
+describe('the same Idempotency-Key', () => {
+  it('sent a hundred times at once places one order', async () => {
+    const headers = { 'Idempotency-Key': randomUUID() };
+    const note = `note ${randomUUID()}`;
+    const answers = await Promise.all(Array.from({ length: 100 }, () => post(orderBody(shop, { note }), { headers })));
+    const placed = answers.filter(({ status }) => status === 201);
+    const refused = answers.filter(({ status }) => status !== 201);
+    expect(placed.length).toBeGreaterThan(0);
+    expect(new Set(placed.map(({ text }) => text)).size).toBe(1);
+    for (const { status, body } of refused) {
+      expect(status).toBe(409);
+      expect(body.type).toBe(problem('idempotency-key-in-use'));
+    }
+    expect(await setup.database.db.collection('orders').countDocuments({ note })).toBe(1);
+  });
+
+  it('places one order however many processes it reaches', async () => {
+    const another = await startAnother(setup.service);
+    const note = `note ${randomUUID()}`;
+    const options = { body: orderBody(shop, { note }), headers: { 'Idempotency-Key': randomUUID() } };
+    const answers = await Promise.all(
+      [setup.service, another, setup.service, another].map((service) => service.call('POST', path, options)),
+    );
+    await another.close();
+    expect(answers.some(({ status }) => status === 201)).toBe(true);
+    expect(await setup.database.db.collection('orders').countDocuments({ note })).toBe(1);
+  });
+
+  describe('a week later', () => {
+    /** As if what is kept of idempotency keys had expired. */
+    const forget = (): Promise<unknown> => setup.database.db.collection('idempotency_keys').deleteMany({});
+
+    it('still names its order, as it was when it was placed', async () => {
+      const options = { headers: { 'Idempotency-Key': randomUUID() } };
+      const sent = orderBody(shop, { note: 'once' });
+      const first = await post(sent, options);
+      const completed = await setup.service.call('POST', `${path}/${first.body.id}/complete`);
+      expect(completed.body.status).toBe('completed');
+      await forget();
+      const again = await post(sent, options);
+      expect(again.status).toBe(201);
+      expect(again.body).toEqual(first.body);
+      expect(again.headers).toMatchObject({
+        location: first.headers['location'],
+        etag: first.headers['etag'],
+        'idempotency-replayed': 'true',
+      });
+      expect((await get(first.body.id)).body.status).toBe('completed');
+    });
+
+    it('names it even when its product is no longer sold', async () => {
+      const { category } = await createCatalog(setup.service);
+      const product = await createProduct(setup.service, category);
+      const sent = { location_id: category.body.location_id, items: [{ product_id: product.id, quantity: 1 }] };
+      const options = { headers: { 'Idempotency-Key': randomUUID() } };
+      const first = await post(sent, options);
+      await setup.service.call('PUT', `/v1/products/${product.id}`, { body: { active: false } });
+      await forget();
+      expect((await post(sent, options)).body).toEqual(first.body);
+    });
+
+    it('is refused with another body', async () => {
+      const options = { headers: { 'Idempotency-Key': randomUUID() } };
+      await post(orderBody(shop), options);
+      await forget();
+      const { status, body } = await post(orderBody(shop, { note: 'other' }), options);
+      expect(status).toBe(422);
+      expect(body.type).toBe(problem('idempotency-key-reused'));
+    });
+
+    it('knows the same body however it is written', async () => {
+      const key = randomUUID();
+      const { location, coffee } = shop;
+      const first = await post(orderBody(shop), { headers: { 'Idempotency-Key': key } });
+      await forget();
+      const written = `{"items":[{"quantity":1,"product_id":"${coffee.id}"}],\n "location_id":"${location.id}"}`;
+      const again = await post(written, { headers: { 'Idempotency-Key': `"${key}"` } });
+      expect(again.body).toEqual(first.body);
+    });
+
+    it('names another order for another API key', async () => {
+      const options = { headers: { 'Idempotency-Key': randomUUID() } };
+      const first = await post(orderBody(shop), options);
+      const key = await setup.service.createKey('orders:write');
+      const other = await post(orderBody(shop), { ...options, key });
+      expect(other.status).toBe(201);
+      expect(other.body.id).not.toBe(first.body.id);
+    });
+  });
+
+  it('is free again after a refusal', async () => {
+    const options = { headers: { 'Idempotency-Key': randomUUID() } };
+    expect((await post(orderBody(shop, { spot_id: unknownId }), options)).status).toBe(422);
+    expect((await post(orderBody(shop), options)).status).toBe(201);
+  });
+});
+
+describe('400', () => {
+  const item = (members: Record<string, unknown>): Record<string, unknown> => ({
+    items: [{ product_id: unknownId, quantity: 1, ...members }],
+  });
+  it.each([
+    ['#/items', { items: [] }],
+    ['#/items', { items: Array.from({ length: 201 }, () => ({ product_id: unknownId, quantity: 1 })) }],
+    ['#/items/0/quantity', item({ quantity: 0 })],
+    ['#/items/0/quantity', item({ quantity: 1_000 })],
+    ['#/items/0/quantity', item({ quantity: 1.5 })],
+    ['#/items/0/product_id', item({ product_id: 'coffee' })],
+    ['#/items/0/price', item({ price: 1 })],
+    ['#/items/0/modifiers/0/quantity', item({ modifiers: [{ id: unknownId, quantity: 0 }] })],
+    ['#/total', { total: 1 }],
+    ['#/note', { note: '' }],
+    ['#/location_id', { location_id: undefined }],
+  ])('names %s', async (pointer, members) => {
+    const { status, body } = await post(orderBody(shop, members));
+    expect(status).toBe(400);
+    expect(body.type).toBe(problem('invalid-request'));
+    expect(pointersOf(body)).toContain(pointer);
+  });
+});
+
+describe('422', () => {
+  const lines = (...products: string[]): Record<string, unknown> => ({
+    items: products.map((product_id) => ({ product_id, quantity: 1 })),
+  });
+
+  it('names a location that does not exist', async () => {
+    const { status, body } = await post(orderBody(shop, { location_id: unknownId }));
+    expect(status).toBe(422);
+    expect(body.type).toBe(problem('unknown-location'));
+    expect(pointersOf(body)).toEqual(['#/location_id']);
+  });
+
+  it('names a spot that the location does not have', async () => {
+    const elsewhere = await openShop(setup.service);
+    const { status, body } = await post(orderBody(shop, { spot_id: elsewhere.spot }));
+    expect(status).toBe(422);
+    expect(body.type).toBe(problem('unknown-spot'));
+    expect(pointersOf(body)).toEqual(['#/spot_id']);
+  });
+
+  it('names every product that does not exist or is sold elsewhere', async () => {
+    const elsewhere = await openShop(setup.service);
+    const { status, body } = await post(orderBody(shop, lines(unknownId, shop.coffee.id, elsewhere.coffee.id)));
+    expect(status).toBe(422);
+    expect(body.type).toBe(problem('unknown-product'));
+    expect(pointersOf(body)).toEqual(['#/items/0/product_id', '#/items/2/product_id']);
+  });
+
+  it('names every product that is not active', async () => {
+    const { location, coffee, pie, ...rest } = await openShop(setup.service);
+    await setup.service.call('PUT', `/v1/products/${pie.id}`, { body: { active: false } });
+    const { status, body } = await post(
+      orderBody({ location, coffee, pie, ...rest }, lines(pie.id, coffee.id, pie.id)),
+    );
+    expect(status).toBe(422);
+    expect(body.type).toBe(problem('product-not-active'));
+    expect(pointersOf(body)).toEqual(['#/items/0/product_id', '#/items/2/product_id']);
+  });
+
+  it('names every modifier that its product does not have', async () => {
+    const { coffee, pie, oatMilk } = shop;
+    const items = [
+      { product_id: coffee.id, quantity: 1, modifiers: [{ id: oatMilk }, { id: unknownId }] },
+      { product_id: pie.id, quantity: 1, modifiers: [{ id: oatMilk }] },
+    ];
+    const { status, body } = await post(orderBody(shop, { items }));
+    expect(status).toBe(422);
+    expect(body.type).toBe(problem('unknown-modifier'));
+    expect(pointersOf(body)).toEqual(['#/items/0/modifiers/1/id', '#/items/1/modifiers/0/id']);
+  });
+
+  it('refuses a total beyond the limit', async () => {
+    const { category } = await createCatalog(setup.service);
+    const { id } = await createProduct(setup.service, category, { price: 1_000_000_000 });
+    const { location_id } = category.body as { location_id: string };
+    const of = (...quantities: number[]): unknown => ({
+      location_id,
+      items: quantities.map((quantity) => ({ product_id: id, quantity })),
+    });
+    expect((await post(of(999, 1))).body.total).toBe(1_000_000_000_000);
+    const { status, body } = await post(of(999, 2));
+    expect(status).toBe(422);
+    expect(body.type).toBe(problem('order-total-too-large'));
+    const largest = await post(of(...Array.from({ length: 200 }, () => 999)));
+    expect(largest.body.type).toBe(problem('order-total-too-large'));
+  });
+});
+
+it('is stored with a fingerprint of the request, and not with the request', async () => {
+  const { body } = await post(orderBody(shop));
+  const order = await setup.database.db
+    .collection<{ _id: string; fingerprint: string }>('orders')
+    .findOne({ _id: body.id });
+  const canonical = `{"items":[{"product_id":"${shop.coffee.id}","quantity":1}],"location_id":"${shop.location.id}"}`;
+  expect(order?.fingerprint).toBe(createHash('sha256').update(canonical).digest('hex'));
+});
+
+describeIdempotency(setup, () =>
+  Promise.resolve({ path, body: orderBody(shop), other: orderBody(shop, { note: 'other' }) }),
+);
+describeBodyAnswers(setup, valid);
+describeCommonAnswers(setup, 'orders:write', valid);

@@ -1,0 +1,50 @@
+import { beforeAll, describe, expect, it } from '@jest/globals';
+import { describeCommonAnswers, problem, setUp, unknownId } from '../catalog/harness.ts';
+import { openShop, placeOrder, type Shop } from './harness.ts';
+
+const setup = setUp();
+let shop: Shop;
+beforeAll(async () => {
+  shop = await openShop(setup.service);
+});
+
+describe('200', () => {
+  it('answers what placing it answered', async () => {
+    const { id, etag, body } = await placeOrder(setup.service, shop, { spot_id: shop.spot, note: 'No sugar' });
+    const answer = await setup.service.call('GET', `/v1/orders/${id}`);
+    expect(answer.status).toBe(200);
+    expect(answer.body).toEqual(body);
+    expect(answer.headers['etag']).toBe(etag);
+  });
+});
+
+describe('304', () => {
+  it('spares what the caller knows, until the order changes', async () => {
+    const { id, etag } = await placeOrder(setup.service, shop);
+    const options = { headers: { 'If-None-Match': etag } };
+    expect((await setup.service.call('GET', `/v1/orders/${id}`, options)).status).toBe(304);
+    await setup.service.call('POST', `/v1/orders/${id}/complete`);
+    expect((await setup.service.call('GET', `/v1/orders/${id}`, options)).status).toBe(200);
+  });
+});
+
+describe('400', () => {
+  it('refuses what is no id', async () => {
+    const { status, body } = await setup.service.call('GET', '/v1/orders/latest');
+    expect(status).toBe(400);
+    expect(body.errors).toMatchObject([{ parameter: 'id' }]);
+  });
+});
+
+describe('404', () => {
+  it('says that there is none', async () => {
+    const { status, body } = await setup.service.call('GET', `/v1/orders/${unknownId}`);
+    expect(status).toBe(404);
+    expect(body.type).toBe(problem('order-not-found'));
+  });
+});
+
+describeCommonAnswers(setup, 'orders:read', async () => ({
+  method: 'GET',
+  path: `/v1/orders/${(await placeOrder(setup.service, shop)).id}`,
+}));

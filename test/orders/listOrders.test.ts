@@ -1,0 +1,112 @@
+import { beforeAll, describe, expect, it } from '@jest/globals';
+import { describeCommonAnswers, describePaging, problem, setUp } from '../catalog/harness.ts';
+import type { Created } from '../catalog/harness.ts';
+import type { Answer } from '../support/service.ts';
+import { openShop, placeOrder, type Shop } from './harness.ts';
+
+const setup = setUp();
+const list = (query: string): Promise<Answer> => setup.service.call('GET', `/v1/orders${query}`);
+const idsOf = ({ body }: Answer): string[] => (body.data as { id: string }[]).map(({ id }) => id);
+
+describe('200', () => {
+  let shop: Shop;
+  let other: Shop;
+  let placed: Created[];
+
+  beforeAll(async () => {
+    shop = await openShop(setup.service);
+    other = await openShop(setup.service);
+    placed = [];
+    // Two of them in the same millisecond at the other shop.
+    for (const at of [shop, shop, other, shop, other]) placed.push(await placeOrder(setup.service, at));
+    const times = ['2026-03-01T10:00:00.000Z', '2026-03-02T00:00:00.000Z', '2026-03-02T23:59:59.999Z'];
+    const orders = setup.database.db.collection<{ _id: string }>('orders');
+    for (const [index, { id }] of placed.entries()) {
+      const created_at = new Date(times[index] ?? '2026-03-03T00:00:00.000Z');
+      await orders.updateOne({ _id: id }, { $set: { created_at } });
+    }
+    await setup.service.call('POST', `/v1/orders/${id(1)}/complete`);
+    await setup.service.call('POST', `/v1/orders/${id(2)}/cancel`);
+  });
+  const id = (index: number): string => placed[index]?.id ?? '';
+  const newest = (): string[] => [id(3), id(4)].sort();
+
+  it('shows just these members, the newest first, ties by id', async () => {
+    const answer = await list('');
+    expect(idsOf(answer)).toEqual([...newest(), id(2), id(1), id(0)]);
+    expect(answer.body.pagination).toEqual({ total: 5, limit: 20, offset: 0 });
+    expect(answer.body.data[2]).toEqual({
+      id: id(2),
+      status: 'canceled',
+      total: 420,
+      currency: 'EUR',
+      created_at: '2026-03-02T23:59:59.999Z',
+    });
+  });
+
+  it.each([
+    ['open', () => [...newest(), id(0)]],
+    ['completed', () => [id(1)]],
+    ['canceled', () => [id(2)]],
+  ])('filters by status %s', async (status, expected) => {
+    const answer = await list(`?status=${status}`);
+    expect(idsOf(answer)).toEqual(expected());
+    expect(answer.body.pagination.total).toBe(expected().length);
+  });
+
+  it.each([
+    // A date is its midnight in UTC; `since` is included, `until` is not.
+    ['since=2026-03-02', () => [...newest(), id(2), id(1)]],
+    ['since=2026-03-02T00:00:00Z', () => [...newest(), id(2), id(1)]],
+    ['since=2026-03-02T00:00:00.001Z', () => [...newest(), id(2)]],
+    ['since=2026-03-03T01:00:00%2B01:00', () => newest()],
+    ['until=2026-03-02', () => [id(0)]],
+    ['until=2026-03-03', () => [id(2), id(1), id(0)]],
+    ['since=2026-03-02&until=2026-03-03', () => [id(2), id(1)]],
+    ['since=2026-03-03&until=2026-03-02', () => []],
+    ['since=2026-03-04', () => []],
+  ])('filters by time, %s', async (query, expected) => {
+    const answer = await list(`?${query}`);
+    expect(idsOf(answer)).toEqual(expected());
+    expect(answer.body.pagination.total).toBe(expected().length);
+  });
+
+  it('filters by location, and by everything together', async () => {
+    expect(idsOf(await list(`?location_id=${other.location.id}`))).toEqual([id(4), id(2)]);
+    const all = `?location_id=${shop.location.id}&status=open&since=2026-03-01&until=2026-03-03&limit=1`;
+    const answer = await list(all);
+    expect(idsOf(answer)).toEqual([id(0)]);
+    expect(answer.body.pagination).toEqual({ total: 1, limit: 1, offset: 0 });
+  });
+
+  it('carries the filters over to the next page', async () => {
+    const first = await list('?status=open&since=2026-03-01T11:00:00%2B02:00&limit=2');
+    const next = /^<(.+)>; rel="next"$/.exec(first.headers['link'] ?? '')?.[1] ?? '';
+    const second = await setup.service.call('GET', next);
+    expect([...idsOf(first), ...idsOf(second)]).toEqual([...newest(), id(0)]);
+  });
+});
+
+describePaging(setup, async (count) => {
+  const shop = await openShop(setup.service);
+  const ids: string[] = [];
+  for (let index = 0; index < count; index += 1) ids.push((await placeOrder(setup.service, shop)).id);
+  return { path: `/v1/orders?location_id=${shop.location.id}`, ids };
+});
+
+describe('400', () => {
+  it.each([
+    'status=other',
+    'status=',
+    'since=yesterday',
+    'since=2026-02-30',
+    'since=2026-03-02T10:00:00',
+    'location_id=1',
+  ])('refuses %s', async (query) => {
+    const { status, body } = await list(`?${query}`);
+    expect(status).toBe(400);
+    expect(body.type).toBe(problem('invalid-request'));
+  });
+});
+
+describeCommonAnswers(setup, 'orders:read', () => Promise.resolve({ method: 'GET', path: '/v1/orders' }));
