@@ -274,7 +274,7 @@ export interface components {
         };
         /**
          * Ended fiscal day
-         * @description The day that ended and what was ordered in it. Canceled orders are not counted.
+         * @description The day that ended and what was ordered in it. Orders canceled before the close are not counted.
          * @example {
          *       "fiscalDay": "2026-11-06",
          *       "orderCount": 148,

@@ -3056,7 +3056,8 @@ export interface components {
          * @description Something that needs attention before the integration stops working.
          * @example {
          *       "type": "failing",
-         *       "detail": "No delivery has succeeded since 2026-11-06T12:31:08.214Z. The last try was answered with status 500.",
+         *       "detail": "No delivery has succeeded since 2026-11-06T12:31:08.214Z.",
+         *       "failing_since": "2026-11-06T12:31:08.214Z",
          *       "disables_at": "2026-11-11T12:31:08.214Z"
          *     }
          */
@@ -3069,9 +3070,15 @@ export interface components {
             type: "failing" | "other";
             /**
              * @description What is wrong, for a person to read.
-             * @example No delivery has succeeded since 2026-11-06T12:31:08.214Z. The last try was answered with status 500.
+             * @example No delivery has succeeded since 2026-11-06T12:31:08.214Z.
              */
             detail: string;
+            /**
+             * Format: date-time
+             * @description Nothing has succeeded since then.
+             * @example 2026-11-06T12:31:08.214Z
+             */
+            failing_since?: string;
             /**
              * Format: date-time
              * @description When the integration is disabled if nothing succeeds until then.
@@ -3372,12 +3379,13 @@ export interface components {
          * @description - `pending`: waits for its next try, at `next_attempt_at`.
          *     - `delivered`: the receiver answered with a 2xx status.
          *     - `failed`: all tries failed, and no more are made. It can be resent.
-         *     - `held`: the integration is paused or disabled. It is sent when that ends, for up to 30 days.
+         *     - `held`: the integration is paused or disabled. It is sent when that ends.
+         *     - `expired`: it was held for 30 days and dropped. It can be resent.
          *     - `other`: a status that a later release adds.
          * @example delivered
          * @enum {string}
          */
-        DeliveryStatus: "pending" | "delivered" | "failed" | "held" | "other";
+        DeliveryStatus: "pending" | "delivered" | "failed" | "held" | "expired" | "other";
         /**
          * Attempt count
          * @description Tries made so far, the one under way included.
@@ -3594,7 +3602,7 @@ export interface components {
         };
         /**
          * Ended fiscal day
-         * @description The day that ended and what was ordered in it. Canceled orders are not counted.
+         * @description The day that ended and what was ordered in it. Orders canceled before the close are not counted.
          * @example {
          *       "fiscalDay": "2026-11-06",
          *       "orderCount": 148,
@@ -3738,7 +3746,7 @@ export interface components {
         };
         /**
          * Replay
-         * @description The sending of past events once more.
+         * @description The sending of past events once more, of a span of time or, when a delivery is resent, of one.
          * @example {
          *       "id": "8a6d3f92-e517-4b0c-84d9-1f2c7a5b0e63",
          *       "integration_id": "f4d81b36-a05c-4e72-9b18-7c3e2d6f0a95",
@@ -3752,18 +3760,19 @@ export interface components {
         Replay: {
             id: components["schemas"]["ReplayId"];
             integration_id: components["schemas"]["IntegrationId"];
+            delivery_id?: components["schemas"]["DeliveryId"];
             /**
              * Format: date-time
-             * @description Events created at this moment or later are sent.
+             * @description Events created at this moment or later are sent. Absent when a delivery is resent.
              * @example 2026-11-06T12:00:00.000Z
              */
-            since: string;
+            since?: string;
             /**
              * Format: date-time
-             * @description Events created before this moment are sent.
+             * @description Events created before this moment are sent. Absent when a delivery is resent.
              * @example 2026-11-06T13:00:00.000Z
              */
-            until: string;
+            until?: string;
             /**
              * @description Whether deliveries are still being made (`running`), all are made (`done`), or something else (`other`).
              * @example done
@@ -3824,30 +3833,22 @@ export interface components {
         /**
          * Attempt error
          * @description Why no answer was received, or not all of it.
-         * @example {
-         *       "code": "timeout",
-         *       "detail": "The receiver did not answer within 15 seconds."
-         *     }
+         *
+         *     - `target-refused`: the address is one that events are not sent to; no connection was made.
+         *     - `name-not-found`: the host name has no address.
+         *     - `connection-refused`: nothing listens there.
+         *     - `unreachable`: no way leads there.
+         *     - `connect-timeout`: no connection came about within 5 seconds.
+         *     - `tls-failed`: the certificate or the handshake is not acceptable.
+         *     - `connection-lost`: the connection broke before the answer was complete.
+         *     - `timeout`: no complete answer within 15 seconds.
+         *     - `not-http`: the answer is not HTTP.
+         *     - `aborted`: the service gave up because it was being stopped. This try uses up nothing of the schedule.
+         *     - `other`: an error that a later release adds.
+         * @example timeout
+         * @enum {string}
          */
-        AttemptError: {
-            /**
-             * @description - `address-not-allowed`: the address is not a public one; no connection was made.
-             *     - `name-not-resolved`: the host name has no address.
-             *     - `connection-failed`: no connection came about within 5 seconds.
-             *     - `tls-failed`: the certificate or the handshake is not acceptable.
-             *     - `connection-closed`: the receiver closed the connection before its answer was complete.
-             *     - `timeout`: no complete answer within 15 seconds.
-             *     - `other`: something else.
-             * @example timeout
-             * @enum {string}
-             */
-            code: "address-not-allowed" | "name-not-resolved" | "connection-failed" | "tls-failed" | "connection-closed" | "timeout" | "other";
-            /**
-             * @description What happened, for a person to read.
-             * @example The receiver did not answer within 15 seconds.
-             */
-            detail: string;
-        };
+        AttemptError: "target-refused" | "name-not-found" | "connection-refused" | "unreachable" | "connect-timeout" | "tls-failed" | "connection-lost" | "timeout" | "not-http" | "aborted" | "other";
         /**
          * Attempt
          * @description One try of a delivery. Fields that are not set are absent.
@@ -3861,7 +3862,7 @@ export interface components {
          */
         Attempt: {
             /**
-             * @description Number of the try. The first is 1.
+             * @description Number of the try. The first is 1. A number is missing when a crash cut its try off.
              * @example 1
              */
             number: number;
@@ -3891,6 +3892,11 @@ export interface components {
              * @example ok
              */
             response_body?: string;
+            /**
+             * @description True when the answer's body was longer than that. Absent when there was no answer.
+             * @example false
+             */
+            response_body_truncated?: boolean;
         };
         /**
          * Page of attempts
@@ -5916,7 +5922,7 @@ export interface components {
          * @description Only deliveries with this status.
          * @example failed
          */
-        WithDeliveryStatus: "pending" | "delivered" | "failed" | "held";
+        WithDeliveryStatus: "pending" | "delivered" | "failed" | "held" | "expired";
         /**
          * @description Only deliveries of events of this type.
          * @example ORDER_PLACED

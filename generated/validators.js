@@ -12761,7 +12761,7 @@ return errors === 0;
 validate156.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
 export const listDeliveriesParameters = validate157;
-const schema250 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/IntegrationId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{"status":{"type":"string","enum":["pending","delivered","failed","held"],"minLength":1},"event_type":{"type":"string","enum":["ORDER_PLACED","PRODUCT_UPDATED","CATEGORY_UPDATED","FISCAL_DAY_END","TEST"],"minLength":1},"since":{"$ref":"contract#/$defs/Moment"},"until":{"$ref":"contract#/$defs/Moment"},"limit":{"type":"integer","minimum":1,"maximum":100,"default":20},"offset":{"type":"integer","minimum":0,"maximum":2147483647,"default":0}},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"listDeliveriesParameters"};
+const schema250 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/IntegrationId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{"status":{"type":"string","enum":["pending","delivered","failed","held","expired"],"minLength":1},"event_type":{"type":"string","enum":["ORDER_PLACED","PRODUCT_UPDATED","CATEGORY_UPDATED","FISCAL_DAY_END","TEST"],"minLength":1},"since":{"$ref":"contract#/$defs/Moment"},"until":{"$ref":"contract#/$defs/Moment"},"limit":{"type":"integer","minimum":1,"maximum":100,"default":20},"offset":{"type":"integer","minimum":0,"maximum":2147483647,"default":0}},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"listDeliveriesParameters"};
 
 function validate158(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -13015,7 +13015,7 @@ if(_errs9 === errors){
 if(data2.status !== undefined){
 let data3 = data2.status;
 const _errs10 = errors;
-if(!((((data3 === "pending") || (data3 === "delivered")) || (data3 === "failed")) || (data3 === "held"))){
+if(!(((((data3 === "pending") || (data3 === "delivered")) || (data3 === "failed")) || (data3 === "held")) || (data3 === "expired"))){
 validate157.errors = [{instancePath:instancePath+"/query/status",schemaPath:"#/properties/query/properties/status/enum",keyword:"enum",params:{allowedValues: schema250.properties.query.properties.status.enum},message:"must be equal to one of the allowed values"}];
 return false;
 }
