@@ -1,6 +1,6 @@
 import type { EventType } from '../events/event.ts';
 import { headerRecord, secretRecord, type DisabledReason, type Integration } from './integration.ts';
-import type { SecretBox } from './secrets.ts';
+import type { Sealed, SecretBox } from './secrets.ts';
 import type { IntegrationStore } from './store.ts';
 
 /** All that a delivery needs to know of its receiver. It holds secrets: never log it. */
@@ -9,8 +9,10 @@ export interface Receiver {
   readonly settingsRevision: number;
   readonly url: string;
   readonly headers: readonly { readonly name: string; readonly value: string }[];
-  /** Empty without a secret; two while it is rotated, the one in force first. */
-  readonly secrets: readonly string[];
+  /** The secret in force. */
+  readonly secret: string | undefined;
+  /** The one that is going to follow, while it is rotated. */
+  readonly nextSecret: string | undefined;
   readonly isWarned: boolean;
 }
 
@@ -68,15 +70,16 @@ export function createIntegrationDirectory(store: IntegrationStore, secrets: Sec
     },
     find: (ids) => store.findMany(ids),
     open(integration) {
-      const { id, url, headers, secret, pendingSecret, settingsRevision, warning } = integration;
+      const { id, url, headers, secret, rotation, settingsRevision, warning } = integration;
+      const openSecret = (sealed: Sealed | undefined): string | undefined =>
+        sealed === undefined ? undefined : secrets.open(sealed, secretRecord(id));
       return {
         integrationId: id,
         settingsRevision,
         url,
         headers: headers.map(({ name, value }) => ({ name, value: secrets.open(value, headerRecord(id, name)) })),
-        secrets: [secret, pendingSecret].flatMap((sealed) =>
-          sealed === undefined ? [] : [secrets.open(sealed, secretRecord(id))],
-        ),
+        secret: openSecret(secret),
+        nextSecret: openSecret(rotation?.secret),
         isWarned: warning !== undefined,
       };
     },

@@ -16,6 +16,13 @@ export interface SealedHeader {
   readonly value: Sealed;
 }
 
+/** A secret that is being given to the receiver. Deliveries are signed with it, too, until it takes over. */
+export interface SecretRotation {
+  readonly id: string;
+  readonly secret: Sealed;
+  readonly startedAt: Date;
+}
+
 /** An application that receives events. Its id is the Application ID of its deliveries. */
 export interface Integration {
   readonly id: string;
@@ -33,8 +40,10 @@ export interface Integration {
   readonly headers: readonly SealedHeader[];
   /** Key of both signatures. Deliveries are not signed without one. */
   readonly secret: Sealed | undefined;
-  /** The secret that a rotation has begun with. */
-  readonly pendingSecret: Sealed | undefined;
+  /** A rotation that has begun: the secret that is going to follow. */
+  readonly rotation: SecretRotation | undefined;
+  /** The rotation that was finished last, so that finishing it again is recognised. */
+  readonly finishedRotationId: string | undefined;
   readonly state: IntegrationState;
   /** Set while `state` is `disabled`. */
   readonly disabled: { readonly reason: DisabledReason; readonly at: Date } | undefined;

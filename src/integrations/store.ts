@@ -47,7 +47,8 @@ interface IntegrationDocument extends StampedDocument {
   event_types: SubscribableType[];
   headers: { name: string; value: string }[];
   secret?: string;
-  pending_secret?: string;
+  rotation?: { id: string; secret: string; started_at: Date };
+  finished_rotation_id?: string;
   state: IntegrationState;
   disabled?: { reason: DisabledReason; at: Date };
   warning?: { at: Date; failing_since: Date; disables_at: Date };
@@ -56,7 +57,7 @@ interface IntegrationDocument extends StampedDocument {
 }
 
 const collectionName = 'integrations';
-const optionalFields = ['secret', 'pending_secret', 'disabled', 'warning'] as const;
+const optionalFields = ['secret', 'rotation', 'finished_rotation_id', 'disabled', 'warning'] as const;
 
 export const integrationIndexes: CollectionIndexes = {
   collection: collectionName,
@@ -138,14 +139,17 @@ type ChangeableFields = Pick<
 >;
 
 function toChangeableFields(integration: NewIntegration): ChangeableFields {
-  const { secret, pendingSecret, disabled, warning } = integration;
+  const { secret, rotation, finishedRotationId, disabled, warning } = integration;
   return {
     name: integration.name,
     url: integration.url,
     event_types: [...integration.eventTypes],
     headers: integration.headers.map(({ name, value }) => ({ name, value })),
     ...(secret === undefined ? {} : { secret }),
-    ...(pendingSecret === undefined ? {} : { pending_secret: pendingSecret }),
+    ...(rotation === undefined
+      ? {}
+      : { rotation: { id: rotation.id, secret: rotation.secret, started_at: rotation.startedAt } }),
+    ...(finishedRotationId === undefined ? {} : { finished_rotation_id: finishedRotationId }),
     state: integration.state,
     ...(disabled === undefined ? {} : { disabled: { reason: disabled.reason, at: disabled.at } }),
     ...(warning === undefined
@@ -158,7 +162,7 @@ function toChangeableFields(integration: NewIntegration): ChangeableFields {
 }
 
 function fromDocument(document: IntegrationDocument): Integration {
-  const { disabled, warning } = document;
+  const { rotation, disabled, warning } = document;
   return {
     id: document._id,
     revision: document.revision,
@@ -168,7 +172,11 @@ function fromDocument(document: IntegrationDocument): Integration {
     eventTypes: document.event_types,
     headers: document.headers.map(({ name, value }): SealedHeader => ({ name, value: value as Sealed })),
     secret: document.secret as Sealed | undefined,
-    pendingSecret: document.pending_secret as Sealed | undefined,
+    rotation:
+      rotation === undefined
+        ? undefined
+        : { id: rotation.id, secret: rotation.secret as Sealed, startedAt: rotation.started_at },
+    finishedRotationId: document.finished_rotation_id,
     state: document.state,
     disabled: disabled === undefined ? undefined : { reason: disabled.reason, at: disabled.at },
     warning:

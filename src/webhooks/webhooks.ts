@@ -2,6 +2,8 @@ import type { Database } from '../db/client.ts';
 import type { CollectionIndexes } from '../db/indexes.ts';
 import type { OutboxEntry } from '../events/event.ts';
 import type { IntegrationDirectory } from '../integrations/directory.ts';
+import type { Integration } from '../integrations/integration.ts';
+import { createDeliveries, type Deliveries } from './deliveries/deliveries.ts';
 import { createSettlements } from './deliveries/settlements.ts';
 import { createDeliveryStore, deliveryIndexes } from './deliveries/store.ts';
 import { createEngine, type WebhookEngine } from './engine.ts';
@@ -10,6 +12,7 @@ import { createLaneStore } from './lanes/store.ts';
 import { silentObserver, type WebhookLog, type WebhookObserver } from './observer.ts';
 import { createRelay, type RunningRelay } from './relay/relay.ts';
 import { createOutboxStore } from './relay/store.ts';
+import { createRetention, type Retention } from './retention.ts';
 import { createReplays, type Replays } from './replays/replays.ts';
 import { createReplayStore, replayIndexes } from './replays/store.ts';
 import type { AddressRule } from './sending/address-rules.ts';
@@ -46,7 +49,11 @@ export interface WebhookDependencies {
 export interface Webhooks {
   readonly relay: RunningRelay;
   readonly engine: WebhookEngine;
+  readonly deliveries: Deliveries;
   readonly replays: Replays;
+  readonly retention: Retention;
+  /** Failures in a row of receivers, under their present settings. */
+  consecutiveFailures(integrations: readonly Integration[]): Promise<ReadonlyMap<string, number>>;
   start(): void;
   /** Finishes what is under way, at most so many milliseconds, and leaves the rest to other processes. */
   stop(timeoutMs: number): Promise<void>;
@@ -61,17 +68,16 @@ export function createWebhooks(dependencies: WebhookDependencies): Webhooks {
   const { clock = systemClock, random = Math.random, lookUpAll } = dependencies;
   const events = createEventStore(database);
   const deliveries = createDeliveryStore(database);
+  const lanes = createLaneStore(database);
+  const replayStore = createReplayStore(database);
+  const nudge = (integrationId: string): void => {
+    engine.nudge(integrationId);
+  };
   const common = { events, deliveries, integrations, timing, clock, log, observer };
-  const replays = createReplays({
-    ...common,
-    replays: createReplayStore(database),
-    nudge: (id) => {
-      engine.nudge(id);
-    },
-  });
+  const replays = createReplays({ ...common, replays: replayStore, nudge });
   const engine = createEngine({
     ...common,
-    lanes: createLaneStore(database),
+    lanes,
     settlements: createSettlements(deliveries, timing, clock, log),
     sender: createSender({ mayConnect, timing, limits, ...(lookUpAll === undefined ? {} : { lookUpAll }) }),
     ...{ replays, version, limits, random },
@@ -87,7 +93,18 @@ export function createWebhooks(dependencies: WebhookDependencies): Webhooks {
   return {
     relay,
     engine,
+    deliveries: createDeliveries({ ...common, replays, serialise, nudge }),
     replays,
+    retention: createRetention({ ...common, lanes, replays: replayStore }),
+    async consecutiveFailures(wanted) {
+      const found = await lanes.find(wanted.map(({ id }) => id));
+      return new Map(
+        wanted.map(({ id, settingsRevision }) => {
+          const health = found.get(id)?.health;
+          return [id, health?.settingsRevision === settingsRevision ? health.failuresInARow : 0];
+        }),
+      );
+    },
     start() {
       relay.start();
       engine.start();

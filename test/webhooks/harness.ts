@@ -6,8 +6,9 @@ import type { OutboxEntry } from '../../src/events/event.ts';
 import { serialiseEvent } from '../../src/events/serialise.ts';
 import { outboxIndex, toOutboxDocuments, type WithOutbox } from '../../src/events/outbox.ts';
 import { createIntegrationDirectory, type IntegrationDirectory } from '../../src/integrations/directory.ts';
+import { deliveryId } from '../../src/webhooks/deliveries/delivery.ts';
 import { headerRecord, secretRecord, type Integration } from '../../src/integrations/integration.ts';
-import { createSecretBox } from '../../src/integrations/secrets.ts';
+import { createSecretBox, type Sealed } from '../../src/integrations/secrets.ts';
 import { createIntegrationStore, integrationIndexes, type IntegrationStore } from '../../src/integrations/store.ts';
 import type { Attempt, Delivery, DeliveryStatus } from '../../src/webhooks/deliveries/delivery.ts';
 import { createDeliveryStore, type DeliveryStore } from '../../src/webhooks/deliveries/store.ts';
@@ -46,7 +47,7 @@ interface Order extends WithOutbox {
 export interface NewReceiver {
   readonly url: string;
   readonly secret?: string;
-  readonly pendingSecret?: string;
+  readonly nextSecret?: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly eventTypes?: Integration['eventTypes'];
   readonly state?: Integration['state'];
@@ -106,26 +107,19 @@ export async function startHarness(): Promise<Harness> {
       started.push(webhooks);
       return webhooks;
     },
-    async addIntegration({
-      url,
-      secret,
-      pendingSecret,
-      headers = {},
-      eventTypes = ['ORDER_PLACED'],
-      state = 'active',
-    }) {
+    async addIntegration({ url, secret, nextSecret, headers = {}, eventTypes = ['ORDER_PLACED'], state = 'active' }) {
       const id = randomUUID();
       const at = new Date();
-      const seal = (text: string | undefined): Integration['secret'] =>
-        text === undefined ? undefined : secretBox.seal(text, secretRecord(id));
+      const seal = (text: string): Sealed => secretBox.seal(text, secretRecord(id));
       await integrationStore.insert({
         ...{ id, name: 'Receiver', url, eventTypes, state, createdAt: at, updatedAt: at },
         headers: Object.entries(headers).map(([name, value]) => ({
           name,
           value: secretBox.seal(value, headerRecord(id, name)),
         })),
-        secret: seal(secret),
-        pendingSecret: seal(pendingSecret),
+        secret: secret === undefined ? undefined : seal(secret),
+        rotation: nextSecret === undefined ? undefined : { id: randomUUID(), secret: seal(nextSecret), startedAt: at },
+        finishedRotationId: undefined,
         disabled: undefined,
         warning: undefined,
       });
@@ -156,8 +150,8 @@ export async function startHarness(): Promise<Harness> {
       return event.id;
     },
     waitingEvents: () => orders.countDocuments({ 'outbox.id': { $gt: '' } }),
-    delivery: (eventId, integrationId) => deliveries.find(`${eventId}:${integrationId}`),
-    attempts: (eventId, integrationId) => deliveries.attempts(`${eventId}:${integrationId}`),
+    delivery: (eventId, integrationId) => deliveries.find(deliveryId({ eventId, integrationId })),
+    attempts: (eventId, integrationId) => deliveries.attempts(deliveryId({ eventId, integrationId })),
     async settled(integrationId, count, status = 'delivered', timeoutMs = 10_000) {
       const end = Date.now() + timeoutMs;
       for (;;) {

@@ -1,5 +1,6 @@
+import { createHash } from 'node:crypto';
 import type { EventType } from '../../events/event.ts';
-import type { SendError } from '../sending/failure-words.ts';
+import type { SendError } from '../sending/send-error.ts';
 
 /**
  * `pending`: to be sent, now or later, or held. `delivered`: the receiver answered 2xx. `failed`: the last try failed.
@@ -9,7 +10,7 @@ export type DeliveryStatus = 'pending' | 'delivered' | 'failed' | 'expired';
 
 /** One event on its way to one integration. */
 export interface Delivery {
-  /** `<event id>:<integration id>`, and for a replay `:<replay id>` after it. */
+  /** A UUID that follows from event, integration and replay. */
   readonly id: string;
   readonly eventId: string;
   readonly eventType: EventType;
@@ -53,13 +54,28 @@ export interface Attempt {
   readonly milliseconds: number;
   /** Of the HTTP response; undefined when there was none. */
   readonly status: number | undefined;
+  /** Why there was no answer, or not all of it. */
   readonly error: SendError | undefined;
+  /** By lower-case name. */
+  readonly responseHeaders: Readonly<Record<string, string>>;
   /** The first 16 KiB of the response's body. */
   readonly response: Uint8Array;
   readonly responseCut: boolean;
 }
 
-/** The same for the same event, integration and replay, so that making a delivery twice makes one. */
-export function deliveryId({ eventId, integrationId, replayId }: Omit<NewDelivery, 'body'>): string {
-  return `${eventId}:${integrationId}${replayId === undefined ? '' : `:${replayId}`}`;
+/**
+ * The id of a delivery: the same for the same event, integration and replay, so that making a delivery twice makes one.
+ * A UUID of version 8 (RFC 9562) from a SHA-256.
+ */
+export function deliveryId({
+  eventId,
+  integrationId,
+  replayId,
+}: Pick<NewDelivery, 'eventId' | 'integrationId' | 'replayId'>): string {
+  const hash = createHash('sha256')
+    .update(`delivery\n${eventId}\n${integrationId}\n${replayId ?? ''}`)
+    .digest();
+  hash.writeUInt8((hash.readUInt8(6) & 0x0f) | 0x80, 6);
+  hash.writeUInt8((hash.readUInt8(8) & 0x3f) | 0x80, 8);
+  return hash.toString('hex', 0, 16).replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
 }

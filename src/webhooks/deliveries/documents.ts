@@ -1,5 +1,5 @@
 import type { EventType } from '../../events/event.ts';
-import type { SendError } from '../sending/failure-words.ts';
+import type { SendError } from '../sending/send-error.ts';
 import type { Attempt, Delivery, DeliveryStatus } from './delivery.ts';
 
 /** A document of the collection `deliveries`. */
@@ -34,6 +34,8 @@ export interface AttemptDocument {
   milliseconds: number;
   status?: number;
   error?: SendError;
+  /** Names and values by turns: a receiver's choice is never the name of a field. */
+  response_headers: string[];
   response: { buffer: Uint8Array };
   response_cut: boolean;
   expires_at: Date;
@@ -74,6 +76,16 @@ export function attemptIds(deliveryId: string): { $gt: string; $lt: string } {
   return { $gt: `${deliveryId}/`, $lt: `${deliveryId}0` };
 }
 
+export function toPairs(headers: Readonly<Record<string, string>>): string[] {
+  return Object.entries(headers).flat();
+}
+
+function fromPairs(pairs: readonly string[]): Record<string, string> {
+  const entries: [string, string][] = [];
+  for (let index = 0; index + 1 < pairs.length; index += 2) entries.push([pairs[index] ?? '', pairs[index + 1] ?? '']);
+  return Object.fromEntries(entries);
+}
+
 export function fromAttemptDocument(document: AttemptDocument): Attempt {
   return {
     deliveryId: document._id.slice(0, document._id.lastIndexOf('/')),
@@ -82,6 +94,7 @@ export function fromAttemptDocument(document: AttemptDocument): Attempt {
     milliseconds: document.milliseconds,
     status: document.status,
     error: document.error,
+    responseHeaders: fromPairs(document.response_headers),
     response: document.response.buffer,
     responseCut: document.response_cut,
   };

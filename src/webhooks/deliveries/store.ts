@@ -12,6 +12,7 @@ import {
   firstDue,
   fromAttemptDocument,
   fromDeliveryDocument,
+  toPairs,
   type AttemptDocument,
   type DeliveryDocument,
 } from './documents.ts';
@@ -145,6 +146,7 @@ export function createDeliveryStore(database: Database): DeliveryStore {
         milliseconds: record.milliseconds,
         ...(record.status === undefined ? {} : { status: record.status }),
         ...(record.error === undefined ? {} : { error: record.error }),
+        response_headers: toPairs(record.responseHeaders),
         response: new Binary(record.response),
         response_cut: record.responseCut,
         expires_at: expiresAt,

@@ -158,13 +158,14 @@ export function runLane(lane: Lane, leaseEnd: number, dependencies: LaneDependen
 
   const attempt = async (delivery: DeliveryWithBody, stamp: number, receiver: Receiver): Promise<void> => {
     const at = clock.now();
-    const { integrationId: id, url, headers: custom, secrets } = receiver;
-    const context = { integrationId: id, custom, secrets, version: dependencies.version };
+    const { integrationId: id, url, headers: custom } = receiver;
+    const context = { integrationId: id, custom, secrets: receiver, version: dependencies.version };
     const headers = deliveryHeaders(delivery, context, at);
     const result = await sender.post({ integrationId: id, url, headers, body: delivery.body });
     posting -= 1;
     // Nobody's fault: the delivery is due for whoever has the lane next.
-    if (result.error !== 'aborted') await settlements.add(judgeResult(delivery, stamp, receiver, at, result));
+    if (result.status !== undefined || result.error !== 'aborted')
+      await settlements.add(judgeResult(delivery, stamp, receiver, at, result));
     underWay.delete(delivery.id);
     signal.notify();
   };
@@ -176,12 +177,13 @@ export function runLane(lane: Lane, leaseEnd: number, dependencies: LaneDependen
     at: Date,
     result: SendResult,
   ): Settlement => {
-    const { status, error, response, responseCut, milliseconds } = result;
+    const { status, error, headers: responseHeaders, response, responseCut, milliseconds } = result;
     const isDelivered = status !== undefined && status >= 200 && status < 300;
     const now = clock.now();
     const { id: deliveryId, tries, failures: failuresBefore } = delivery;
     const record = {
-      ...{ deliveryId, stamp, number: tries + 1, at, milliseconds, status, error, response, responseCut },
+      ...{ deliveryId, stamp, number: tries + 1, at, milliseconds, status },
+      ...{ error, responseHeaders, response, responseCut },
     };
     observer.tried(status === undefined ? String(error) : `${Math.floor(status / 100)}xx`, milliseconds / 1_000);
     if (isDelivered) {
@@ -189,7 +191,7 @@ export function runLane(lane: Lane, leaseEnd: number, dependencies: LaneDependen
       observer.finished('delivered', Math.max(0, now.getTime() - delivery.eventCreatedAt.getTime()) / 1_000);
       return { outcome: 'delivered', attempt: record };
     }
-    const asked = status === 429 || status === 503 ? readRetryAfter(result.retryAfter, now) : undefined;
+    const asked = status === 429 || status === 503 ? readRetryAfter(responseHeaders['retry-after'], now) : undefined;
     noteFailure(receiver, now, status, asked);
     const wait = nextTryIn({ failuresBefore, retryAfter: asked }, timing, dependencies.random());
     if (wait === undefined) observer.finished('failed', 0);

@@ -1,5 +1,5 @@
 import type { EventType } from '../../events/event.ts';
-import type { NewDelivery } from '../deliveries/delivery.ts';
+import { deliveryId, type Delivery, type NewDelivery } from '../deliveries/delivery.ts';
 import type { DeliveryStore } from '../deliveries/store.ts';
 import type { EventPosition, EventStore } from '../events/store.ts';
 import type { Clock, WebhookTiming } from '../timing.ts';
@@ -19,12 +19,8 @@ export interface Replays {
     readonly until: Date;
     readonly types: readonly EventType[];
   }): Promise<Replay>;
-  /** Sends one delivery's event once more, in a delivery of its own. @returns the id of that */
-  resend(request: {
-    readonly id: string;
-    readonly integrationId: string;
-    readonly deliveryId: string;
-  }): Promise<Replay>;
+  /** Sends one delivery's event once more, in a delivery of its own, which exists when this resolves. @returns its id */
+  resend(request: { readonly id: string; readonly delivery: Delivery }): Promise<string>;
   find(id: string): Promise<Replay | undefined>;
 }
 
@@ -59,7 +55,6 @@ export function createReplays(dependencies: ReplayDependencies): Replays & Repla
       ...{ id, integrationId, source, status: 'running', deliveries: 0, revision: 1, createdAt, finishedAt: undefined },
     };
     const isNew = await replays.insert(replay);
-    nudge(integrationId);
     return isNew ? replay : ((await replays.find(id)) ?? replay);
   };
 
@@ -70,7 +65,7 @@ export function createReplays(dependencies: ReplayDependencies): Replays & Repla
     const { id: replayId, integrationId, source } = replay;
     if (source.kind === 'delivery') {
       const original = await deliveries.find(source.deliveryId);
-      const page = original === undefined ? [] : [{ ...original, integrationId, replayId }];
+      const page = original === undefined ? [] : [{ ...original, replayId }];
       return { page, cursor: undefined, isLast: true };
     }
     // No id is smaller than the empty one: the span begins with its first instant.
@@ -86,21 +81,34 @@ export function createReplays(dependencies: ReplayDependencies): Replays & Repla
     };
   };
 
+  const workOff = async (replay: Replay): Promise<void> => {
+    const { page, cursor, isLast } = await nextPage(replay);
+    // Deliveries first: repeated after a crash, they are the same ones.
+    await deliveries.insertMissing(page, clock.now());
+    const finishedAt = isLast ? clock.now() : undefined;
+    const expiresAt = finishedAt === undefined ? undefined : new Date(finishedAt.getTime() + timing.retention);
+    await replays.advance(replay, { cursor, deliveries: replay.deliveries + page.length, finishedAt }, expiresAt);
+  };
+
   return {
-    beginSpan: ({ id, integrationId, since, until, types }) =>
-      begin(id, integrationId, { kind: 'span', since, until, types, cursor: undefined }),
-    resend: ({ id, integrationId, deliveryId }) => begin(id, integrationId, { kind: 'delivery', deliveryId }),
+    async beginSpan({ id, integrationId, since, until, types }) {
+      const replay = await begin(id, integrationId, { kind: 'span', since, until, types, cursor: undefined });
+      nudge(integrationId);
+      return replay;
+    },
+    async resend({ id, delivery: { id: originalId, eventId, integrationId } }) {
+      const replay = await begin(id, integrationId, { kind: 'delivery', deliveryId: originalId });
+      // What a crash prevents here the lane does.
+      if (replay.status === 'running') await workOff(replay);
+      nudge(integrationId);
+      return deliveryId({ eventId, integrationId, replayId: id });
+    },
     find: (id) => replays.find(id),
     waiting: () => replays.integrationsWithRunning(integrationsAtOnce),
     async continue(integrationId) {
       const [replay] = await replays.runningOf(integrationId, 1);
       if (replay === undefined) return false;
-      const { page, cursor, isLast } = await nextPage(replay);
-      // Deliveries first: repeated after a crash, they are the same ones.
-      await deliveries.insertMissing(page, clock.now());
-      const finishedAt = isLast ? clock.now() : undefined;
-      const expiresAt = finishedAt === undefined ? undefined : new Date(finishedAt.getTime() + timing.retention);
-      await replays.advance(replay, { cursor, deliveries: replay.deliveries + page.length, finishedAt }, expiresAt);
+      await workOff(replay);
       return true;
     },
   };

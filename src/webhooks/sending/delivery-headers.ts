@@ -1,4 +1,4 @@
-import { signatureHeaders } from './signatures.ts';
+import { signatureHeaders, type SigningSecrets } from './signatures.ts';
 
 /** What the headers of a try are made of. */
 export interface Message {
@@ -12,7 +12,7 @@ export interface HeaderContext {
   readonly integrationId: string;
   /** The integration's own headers. */
   readonly custom: readonly { readonly name: string; readonly value: string }[];
-  readonly secrets: readonly string[];
+  readonly secrets: SigningSecrets;
   /** Of this service, for `User-Agent`. */
   readonly version: string;
 }

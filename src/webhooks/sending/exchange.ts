@@ -1,12 +1,14 @@
 import type { Dispatcher } from 'undici';
-import { failureWord, type SendError } from './failure-words.ts';
+import { keepHeaders } from './response-headers.ts';
+import { sendErrorOf, type SendError } from './send-error.ts';
 
-/** What came of a try. It has a status or an error: the status line decides, whatever becomes of the body after it. */
+/** What came of a try. The status line decides, whatever becomes of the body after it. */
 export interface SendResult {
   readonly status: number | undefined;
+  /** Why there was no answer, or not all of it. Set whenever there is no status. */
   readonly error: SendError | undefined;
-  /** The response's `Retry-After`, as it was sent. */
-  readonly retryAfter: string | undefined;
+  /** Of the response, by lower-case name; bounded. */
+  readonly headers: Readonly<Record<string, string>>;
   /** The beginning of the response's body. */
   readonly response: Uint8Array;
   /** Whether the body went on. */
@@ -48,7 +50,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
   #controller: Dispatcher.DispatchController | undefined;
   #ended: TryEndedError | undefined;
   #status: number | undefined;
-  #retryAfter: string | undefined;
+  #headers: Readonly<Record<string, string>> = {};
   readonly #chunks: Buffer[] = [];
   #kept = 0;
   #read = 0;
@@ -69,6 +71,11 @@ export class Exchange implements Dispatcher.DispatchHandler {
     this.#finish(reason);
   }
 
+  /** The request could not even be begun. */
+  refused(error: unknown): void {
+    this.#finish(error);
+  }
+
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.#controller = controller;
     if (this.#ended !== undefined) controller.abort(this.#ended);
@@ -82,8 +89,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
     // Informational responses precede the real one.
     if (status < 200) return;
     this.#status = status;
-    const retryAfter = headers['retry-after'];
-    this.#retryAfter = Array.isArray(retryAfter) ? retryAfter[0] : retryAfter;
+    this.#headers = keepHeaders(headers);
     this.#controller = controller;
   }
 
@@ -109,15 +115,14 @@ export class Exchange implements Dispatcher.DispatchHandler {
     this.#finish(error);
   }
 
-  #finish(error?: Error): void {
+  #finish(error?: unknown): void {
     clearTimeout(this.#timer);
-    const status = this.#status;
     this.#resolve({
-      status,
-      error: status === undefined ? failureWord(error) : undefined,
-      retryAfter: this.#retryAfter,
+      status: this.#status,
+      error: error === undefined ? undefined : sendErrorOf(error),
+      headers: this.#headers,
       response: Buffer.concat(this.#chunks),
-      responseCut: this.#read > this.#kept || (error !== undefined && status !== undefined),
+      responseCut: this.#read > this.#kept,
       milliseconds: performance.now() - this.#startedAt,
     });
   }

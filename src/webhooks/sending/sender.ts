@@ -92,10 +92,17 @@ export function createSender({ mayConnect, timing, limits, lookUpAll }: SenderOp
       receiver.underWay += 1;
       underWay.add(exchange);
       try {
-        receiver.pool.dispatch(
-          { path: pathname + search, method: 'POST', headers: headers as string[], body: asBuffer(body) },
-          exchange,
-        );
+        const options = {
+          path: pathname + search,
+          method: 'POST' as const,
+          headers: [...headers],
+          body: asBuffer(body),
+        };
+        try {
+          receiver.pool.dispatch(options, exchange);
+        } catch (error) {
+          exchange.refused(error);
+        }
         return await exchange.result;
       } finally {
         underWay.delete(exchange);

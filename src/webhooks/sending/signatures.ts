@@ -1,4 +1,4 @@
-import { createHmac } from 'node:crypto';
+import { createHmac, type Hmac } from 'node:crypto';
 
 /** What is signed. */
 export interface SignedMessage {
@@ -10,32 +10,37 @@ export interface SignedMessage {
   readonly body: Uint8Array;
 }
 
+/** A secret's bytes are the key of both signatures. */
+export interface SigningSecrets {
+  /** The one in force: it alone makes `X-Service-Signature`. */
+  readonly secret: string | undefined;
+  /** While the secret is rotated, the one that is going to follow. */
+  readonly nextSecret: string | undefined;
+}
+
 /**
  * The headers that let a receiver tell who sent a message. `X-Service-Signature` is the lower-case hex HMAC-SHA-256 of
  * the body. The others follow https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md:
  * id and time are signed too, so that an old message cannot be sent again as a new one.
  *
- * @returns names with their values
- * @param secrets the one in force first; while it is rotated, its successor after it. A secret's bytes are the key of
- *   both signatures. Empty: the message is not signed.
+ * @returns names with their values. Without any secret the message is not signed.
  */
 export function signatureHeaders(
   { id, timestamp, body }: SignedMessage,
-  secrets: readonly string[],
+  { secret, nextSecret }: SigningSecrets,
 ): [name: string, value: string][] {
-  const [inForce] = secrets;
-  const identity: [string, string][] = [
+  const headers: [string, string][] = [
     ['webhook-id', id],
     ['webhook-timestamp', String(timestamp)],
   ];
-  if (inForce === undefined) return identity;
-  const prefix = `${id}.${timestamp}.`;
-  const signatures = secrets.map(
-    (secret) => `v1,${createHmac('sha256', secret).update(prefix).update(body).digest('base64')}`,
+  const signatures = [secret, nextSecret].flatMap((key) =>
+    key === undefined ? [] : [`v1,${hmac(key).update(`${id}.${timestamp}.`).update(body).digest('base64')}`],
   );
-  return [
-    ...identity,
-    ['webhook-signature', signatures.join(' ')],
-    ['X-Service-Signature', createHmac('sha256', inForce).update(body).digest('hex')],
-  ];
+  if (signatures.length > 0) headers.push(['webhook-signature', signatures.join(' ')]);
+  if (secret !== undefined) headers.push(['X-Service-Signature', hmac(secret).update(body).digest('hex')]);
+  return headers;
+}
+
+function hmac(key: string): Hmac {
+  return createHmac('sha256', key);
 }

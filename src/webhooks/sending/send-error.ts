@@ -1,51 +1,48 @@
 /**
- * Why a try got no HTTP status. `aborted` says nothing about the receiver: this service gave up, because it is being
- * stopped.
+ * Why a try got no answer, or not all of it. `aborted` says nothing about the receiver: this service gave up, because
+ * it is being stopped.
  */
 export type SendError =
-  | 'timeout'
-  | 'connect-timeout'
-  | 'name-not-found'
-  | 'connection-refused'
-  | 'unreachable'
-  | 'connection-lost'
+  | 'address-not-allowed'
+  | 'name-not-resolved'
+  | 'connection-failed'
   | 'tls-failed'
-  | 'not-http'
-  | 'target-refused'
+  | 'connection-closed'
+  | 'timeout'
+  | 'other'
   | 'aborted';
 
 const byCode: Readonly<Record<string, SendError>> = {
-  TARGET_REFUSED: 'target-refused',
+  TARGET_REFUSED: 'address-not-allowed',
   TRY_TIMEOUT: 'timeout',
   TRY_ABORTED: 'aborted',
   UND_ERR_DESTROYED: 'aborted',
   UND_ERR_CLOSED: 'aborted',
-  UND_ERR_CONNECT_TIMEOUT: 'connect-timeout',
-  ETIMEDOUT: 'connect-timeout',
-  ENOTFOUND: 'name-not-found',
-  EAI_AGAIN: 'name-not-found',
-  EAI_NODATA: 'name-not-found',
-  ECONNREFUSED: 'connection-refused',
-  EHOSTUNREACH: 'unreachable',
-  ENETUNREACH: 'unreachable',
-  EADDRNOTAVAIL: 'unreachable',
-  ECONNRESET: 'connection-lost',
-  EPIPE: 'connection-lost',
-  UND_ERR_SOCKET: 'connection-lost',
-  UND_ERR_HEADERS_OVERFLOW: 'not-http',
+  ENOTFOUND: 'name-not-resolved',
+  EAI_AGAIN: 'name-not-resolved',
+  EAI_NODATA: 'name-not-resolved',
+  EAI_FAIL: 'name-not-resolved',
+  UND_ERR_CONNECT_TIMEOUT: 'connection-failed',
+  ETIMEDOUT: 'connection-failed',
+  ECONNREFUSED: 'connection-failed',
+  EHOSTUNREACH: 'connection-failed',
+  ENETUNREACH: 'connection-failed',
+  EADDRNOTAVAIL: 'connection-failed',
   EPROTO: 'tls-failed',
+  ECONNRESET: 'connection-closed',
+  EPIPE: 'connection-closed',
+  UND_ERR_SOCKET: 'connection-closed',
 };
 
 /** Names an error of undici, a socket, TLS or this service. Its message is not kept: it can quote the URL. */
-export function failureWord(error: unknown): SendError {
+export function sendErrorOf(error: unknown): SendError {
   for (const each of [error, ...parts(error)]) {
     const code = each instanceof Error && 'code' in each ? String(each.code) : '';
     const word = byCode[code];
     if (word !== undefined) return word;
-    if (code.startsWith('HPE_')) return 'not-http';
     if (/^(ERR_TLS|ERR_SSL|CERT_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO_)/.test(code)) return 'tls-failed';
   }
-  return 'connection-lost';
+  return 'other';
 }
 
 /** A connection that was tried over several addresses fails with all their errors. */

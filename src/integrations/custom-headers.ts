@@ -1,0 +1,51 @@
+/** Headers of deliveries that are the service's own, or that say how the message is to be read. In lower case. */
+const reserved = new Set([
+  'host',
+  'connection',
+  'expect',
+  'keep-alive',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+  'user-agent',
+]);
+const reservedPrefixes = ['content-', 'proxy-', 'x-service-', 'webhook-'];
+
+/** What is wrong with a custom header; the sentence goes on from its name. */
+export interface HeaderMistake {
+  readonly name: string;
+  readonly detail: string;
+}
+
+/**
+ * Finds headers that cannot be sent with deliveries: names that are no tokens (RFC 9110, section 5.6.2), are reserved
+ * or differ in case only, and values that are not visible ASCII with inner blanks. A line feed in a value would begin
+ * another header.
+ */
+export function findHeaderMistakes(headers: Readonly<Record<string, string>>): HeaderMistake[] {
+  const seen = new Set<string>();
+  const mistakes: HeaderMistake[] = [];
+  for (const [name, value] of Object.entries(headers)) {
+    const lowerCase = name.toLowerCase();
+    if (!/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(name)) mistakes.push({ name, detail: 'is not the name of a header' });
+    else if (reserved.has(lowerCase) || reservedPrefixes.some((prefix) => lowerCase.startsWith(prefix))) {
+      mistakes.push({ name, detail: 'is set by the service itself' });
+    } else if (seen.has(lowerCase)) mistakes.push({ name, detail: 'is there already in another case' });
+    else if (!/^[!-~]([ -~]*[!-~])?$/.test(value)) {
+      mistakes.push({ name, detail: 'has a value with other characters than visible ASCII and inner blanks' });
+    }
+    seen.add(lowerCase);
+  }
+  return mistakes;
+}
+
+const credentialNames = /auth|cookie|credential|jwt|key|pass|secret|session|signature|token/i;
+const credentialValues = /^(basic|bearer|digest|token|aws4-hmac-sha256)\s/i;
+/** Long and without blanks: what a person would not have made up. */
+const looksRandom = /^(?=[^\s]*\d)(?=[^\s]*[A-Za-z])[\w+/=.~-]{24,}$/;
+
+/** Whether the value of a header is to be masked when it is shown. Rather once too often. */
+export function looksLikeCredential(name: string, value: string): boolean {
+  return credentialNames.test(name) || credentialValues.test(value) || looksRandom.test(value);
+}

@@ -1,0 +1,87 @@
+import { ProblemError } from '../../errors/problem-error.ts';
+import type { OutboxEntry } from '../../events/event.ts';
+import type { EventStore } from '../events/store.ts';
+import type { Replays } from '../replays/replays.ts';
+import type { Clock, WebhookTiming } from '../timing.ts';
+import { deliveryId, type Attempt, type Delivery, type DeliveryWithBody } from './delivery.ts';
+import type { DeliveryFilter, DeliveryStore } from './store.ts';
+
+/** Looking at deliveries, and making some by hand. */
+export interface Deliveries {
+  /** @throws {ProblemError} delivery-not-found */
+  get(id: string): Promise<DeliveryWithBody>;
+  /** Newest first, without bodies. */
+  list(filter: DeliveryFilter, limit: number, offset: number): Promise<{ deliveries: Delivery[]; total: number }>;
+  /** The tries of a delivery, the first one first. @throws {ProblemError} delivery-not-found */
+  attempts(id: string): Promise<Attempt[]>;
+  /**
+   * Sends a delivery's event once more, whatever became of it.
+   *
+   * @param replayId chosen beforehand: doing it again under the same id finds the delivery that was made
+   * @throws {ProblemError} delivery-not-found
+   */
+  resend(id: string, replayId: string): Promise<DeliveryWithBody>;
+  /**
+   * Sends an event of type `TEST` to one integration, which has to exist. Held like any other unless that is active.
+   *
+   * @param eventId chosen beforehand: doing it again under the same id finds the delivery that was made
+   */
+  sendTest(integrationId: string, eventId: string): Promise<DeliveryWithBody>;
+}
+
+export interface DeliveriesDependencies {
+  readonly deliveries: DeliveryStore;
+  readonly events: EventStore;
+  readonly replays: Replays;
+  readonly serialise: (entry: OutboxEntry) => Uint8Array;
+  /** Told of an integration that has something to be sent. */
+  readonly nudge: (integrationId: string) => void;
+  readonly timing: Pick<WebhookTiming, 'retention'>;
+  readonly clock: Clock;
+}
+
+export function createDeliveries(dependencies: DeliveriesDependencies): Deliveries {
+  const { deliveries, events, replays, serialise, nudge, timing, clock } = dependencies;
+  const get = async (id: string): Promise<DeliveryWithBody> => (await deliveries.find(id)) ?? missing();
+
+  return {
+    get,
+    list: (filter, limit, offset) => deliveries.list(filter, limit, offset),
+    async attempts(id) {
+      const attempts = await deliveries.attempts(id);
+      if (attempts.length === 0) await get(id);
+      return attempts;
+    },
+    async resend(id, replayId) {
+      return get(await replays.resend({ id: replayId, delivery: await get(id) }));
+    },
+    async sendTest(integrationId, eventId) {
+      const createdAt = clock.now();
+      const about = { targetUuid: undefined, targetId: undefined };
+      const body = serialise({ id: eventId, type: 'TEST', ...about, locationId: '', createdAt, data: {} });
+      const recipients = [integrationId];
+      const event = {
+        id: eventId,
+        type: 'TEST',
+        ...about,
+        locationId: undefined,
+        createdAt,
+        body,
+        recipients,
+      } as const;
+      await events.insertMissing([event], new Date(createdAt.getTime() + timing.retention));
+      const [stored = event] = await events.find([eventId]);
+      const delivery = {
+        ...{ eventId, eventType: stored.type, integrationId, targetUuid: stored.targetUuid },
+        ...{ eventCreatedAt: stored.createdAt, body: stored.body },
+      };
+      await deliveries.insertMissing([delivery], createdAt);
+      nudge(integrationId);
+      return get(deliveryId(delivery));
+    },
+  };
+}
+
+function missing(): never {
+  throw new ProblemError('delivery-not-found', { detail: 'There is no delivery with this id.' });
+}

@@ -1,0 +1,17 @@
+/** Headers of a response that are kept, so many and so long at most. */
+const keptAtMost = 50;
+const longestName = 200;
+const longestValue = 1_000;
+
+/** What to keep of a response's headers, by lower-case name. Cookies are left out: they are credentials. */
+export function keepHeaders(
+  headers: Readonly<Record<string, string | string[] | undefined>>,
+): Readonly<Record<string, string>> {
+  const kept: [string, string][] = [];
+  for (const [name, value] of Object.entries(headers)) {
+    if (kept.length === keptAtMost) break;
+    if (value === undefined || name === 'set-cookie' || name.length > longestName) continue;
+    kept.push([name, (Array.isArray(value) ? value.join(', ') : value).slice(0, longestValue)]);
+  }
+  return Object.fromEntries(kept);
+}
