@@ -42,9 +42,9 @@ const keepMs = 24 * 3_600_000;
 /**
  * Bytes of the largest body that is kept, below MongoDB's 16 MiB for a document. Only test runs can answer more, and
  * they make their answer again from what they stored under the reserved id; an invocation's has to fit, because making
- * it again would be paid for again. What a provider may answer is limited accordingly (providers/http.ts).
+ * it again would be paid for again, and does: what a provider may answer is limited (providers/http.ts).
  */
-export const largestKeptBody = 13 * 1024 * 1024;
+export const largestKeptBody = 8 * 1024 * 1024;
 /** How long an answer waits for what is to be noted about it, in milliseconds. */
 const recordWaitMs = 1_000;
 
@@ -119,14 +119,16 @@ export function createIdempotency(store: IdempotencyStore, now: () => number = D
     return answer;
   };
 
+  const run: Idempotency['run'] = async ({ scope, key, body, resourceId, leaseMs }, work) => {
+    const id = createHash('sha256').update(`${scope}\n${key}`).digest('hex');
+    const fingerprint = fingerprintOf(body);
+    const { record: claimed, mine } = await claim(id, fingerprint, leaseMs, resourceId);
+    if (!mine) return { answer: await replay(claimed, fingerprint, now, work), replayed: true };
+    return { answer: await perform(claimed, work), replayed: false };
+  };
+
   return {
-    async run({ scope, key, body, resourceId, leaseMs }, work) {
-      const id = createHash('sha256').update(`${scope}\n${key}`).digest('hex');
-      const fingerprint = fingerprintOf(body);
-      const { record: claimed, mine } = await claim(id, fingerprint, leaseMs, resourceId);
-      if (!mine) return { answer: await replay(claimed, fingerprint, now, work), replayed: true };
-      return { answer: await pending.track(perform(claimed, work)), replayed: false };
-    },
+    run: (request, work) => pending.track(run(request, work)),
     drain: (timeoutMs) => pending.drain(timeoutMs),
   };
 }

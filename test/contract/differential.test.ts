@@ -10,7 +10,7 @@ import { createSecondOpinion } from '../support/second-opinion.ts';
  * express-openapi-validator, judge the same generated requests. `FC_SEED` repeats a run, `FC_RUNS` sets its length.
  */
 const seed = Number(process.env['FC_SEED'] ?? 20_260_101);
-const numRuns = Number(process.env['FC_RUNS'] ?? 12_000);
+const numRuns = Number(process.env['FC_RUNS'] ?? 8_000);
 
 const judge = createSecondOpinion();
 

@@ -48,7 +48,7 @@ export function checkAnswer(operationId: OperationId, answer: WireAnswer): strin
   const declared = deref<DeclaredResponse>(reference);
   return [
     ...checkBody(`${operationId} ${answer.status}`, declared, answer),
-    ...checkHeaders(declared, answer),
+    ...checkHeaders(`${operationId} ${answer.status}`, declared, answer),
     ...checkProblem(row, answer),
   ];
 }
@@ -59,15 +59,14 @@ function checkBody(name: string, declared: DeclaredResponse, { headers, text }: 
   const media = Object.entries(declared.content).find(([type]) => type.split(';')[0] === mediaType)?.[1];
   if (media === undefined) return [`media type ${String(mediaType)} is not declared`];
   if (mediaType?.endsWith('json') !== true) return [];
-  let validate = compiled.get(name);
-  if (validate === undefined) compiled.set(name, (validate = ajv.compile(close(media.schema))));
+  const validate = validator(name, () => close(media.schema));
   if (validate(JSON.parse(text))) return [];
   return (validate.errors ?? []).map(
     (error) => `body ${error.instancePath} ${error.message ?? ''} ${JSON.stringify(error.params)}`,
   );
 }
 
-function checkHeaders(declared: DeclaredResponse, { headers }: WireAnswer): string[] {
+function checkHeaders(response: string, declared: DeclaredResponse, { headers }: WireAnswer): string[] {
   const wrong: string[] = [];
   const known = new Set(transport);
   for (const [name, reference] of Object.entries(declared.headers ?? {})) {
@@ -77,12 +76,22 @@ function checkHeaders(declared: DeclaredResponse, { headers }: WireAnswer): stri
     known.add(name.toLowerCase());
     if (value === undefined) {
       if (header.required === true) wrong.push(`header ${name} is missing`);
-    } else if (!ajv.validate(inline(schema), typed(value, schema['type']))) {
-      wrong.push(`header ${name}: ${JSON.stringify(value)} ${ajv.errorsText()}`);
+      continue;
+    }
+    const validate = validator(`${response} ${name}`, () => inline(schema));
+    if (!validate(typed(value, schema['type']))) {
+      wrong.push(`header ${name}: ${JSON.stringify(value)} ${ajv.errorsText(validate.errors)}`);
     }
   }
   for (const name of Object.keys(headers)) if (!known.has(name)) wrong.push(`header ${name} is not declared`);
   return wrong;
+}
+
+/** Compiled once for each name. */
+function validator(name: string, schema: () => Schema): ValidateFunction {
+  let validate = compiled.get(name);
+  if (validate === undefined) compiled.set(name, (validate = ajv.compile(schema())));
+  return validate;
 }
 
 function checkProblem(row: OperationRow, { status, headers, text }: WireAnswer): string[] {

@@ -61,6 +61,13 @@ export const knownDifferences: readonly KnownDifference[] = [
     covers: ({ headers, body }) => (headers['content-type'] ?? '') === '' && (body ?? '') !== '',
   },
   {
+    name: 'media-type-of-nothing',
+    refusedBy: 'referee',
+    reason: 'Without a body there is nothing that a media type could be wrong for.',
+    example: { ...invoke, headers: { 'content-type': 'text/plain' }, body: undefined },
+    covers: (request) => rowOf(request)?.body === 'optional' && (request.body ?? '') === '',
+  },
+  {
     name: 'charset',
     refusedBy: 'service',
     reason: 'JSON is UTF-8 (RFC 8259, section 8.1); the referee sees the body parsed.',

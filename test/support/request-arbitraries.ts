@@ -20,7 +20,7 @@ export function requests(options: SchemaArbitraryOptions): fc.Arbitrary<Generate
   return fc.oneof(
     ...listOperations(contract).map((entry) => ({
       // There is more that can be right or wrong in a body.
-      weight: entry.operation.requestBody === undefined ? 1 : 5,
+      weight: entry.operation.requestBody === undefined ? 1 : 4,
       arbitrary: requestsOf(entry, options),
     })),
   );
@@ -123,7 +123,7 @@ function queries({ parameters }: OperationEntry, options: SchemaArbitraryOptions
   const pairs = known.map((parameter) =>
     fc.option(
       parameterTexts(parameter, options).map((text) => `${parameter.name}=${encodeURIComponent(text)}`),
-      { freq: 1 },
+      { freq: 2 },
     ),
   );
   const names = fc.constantFrom(
@@ -164,7 +164,7 @@ function headerFields(
           // What HTTP can carry (RFC 9110, section 5.5); blanks around a value do not belong to it.
           parameterTexts(parameter, options).map((text) => text.replaceAll(/[^\t\x20-\x7e\x80-\xff]/g, '').trim()),
         ),
-        { freq: 1 },
+        { freq: 2 },
       ),
     );
   return fc.tuple(...fields).map((list) => Object.fromEntries(list.filter((field) => field !== null)));

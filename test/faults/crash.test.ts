@@ -1,0 +1,82 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { startServiceProcess, type ServiceProcess } from '../support/service-process.ts';
+import { createDataFolder, type DataFolder } from './data-folder.ts';
+import { startUpdateBurst, type UpdateBurst } from './update-burst.ts';
+
+const key = 'administrator-key-of-the-tests-0123456789';
+const kills = 2;
+
+let folder: DataFolder;
+let service: ServiceProcess;
+let burst: UpdateBurst;
+const start = (): Promise<ServiceProcess> =>
+  startServiceProcess({ DATA_DIR: folder.path, PORT: '0', ADMIN_API_KEY: key, RATE_LIMIT: 'off' });
+
+beforeEach(async () => {
+  folder = await createDataFolder('secantusd-py');
+  service = await start();
+  burst = await startUpdateBurst({ url: service.url, key, prompts: 3, writers: 3 });
+}, 60_000);
+afterEach(async () => {
+  await burst.pause();
+  await service.stop();
+  await folder.remove();
+}, 60_000);
+
+/** Waits until so many more updates were acknowledged. */
+async function progress(updates: number): Promise<void> {
+  const goal = burst.acknowledged + updates;
+  const end = performance.now() + 20_000;
+  while (burst.acknowledged < goal) {
+    if (performance.now() > end) throw new Error('no update was acknowledged for 20 s');
+    await sleep(5);
+  }
+}
+
+async function expectSound(): Promise<void> {
+  const sound = { lost: 0, missing: 0, duplicated: 0, phantom: 0, unexpected: 0 };
+  expect(await burst.verify(service.url)).toMatchObject(sound);
+}
+
+describe('kill -9 in a burst of updates', () => {
+  it('of the service: its successor has every acknowledged update, and every version once', async () => {
+    const database = await folder.databasePid();
+    for (let kill = 0; kill < kills; kill += 1) {
+      await progress(30);
+      await service.kill();
+      await burst.pause();
+      service = await start();
+      // The database server was left over, found and used again.
+      expect(await folder.databasePid()).toBe(database);
+      await expectSound();
+      burst.resume(service.url);
+    }
+    await progress(10);
+  }, 90_000);
+
+  it('of the database: the service starts it again, and every acknowledged update is there', async () => {
+    for (let kill = 0; kill < kills; kill += 1) {
+      await progress(30);
+      const killed = await folder.databasePid();
+      process.kill(killed, 'SIGKILL');
+      // Without a restart of the service, and without help from outside.
+      await progress(10);
+      expect(await folder.databasePid()).not.toBe(killed);
+      await burst.pause();
+      await expectSound();
+      burst.resume(service.url);
+    }
+  }, 90_000);
+
+  it('of both at once', async () => {
+    await progress(30);
+    process.kill(await folder.databasePid(), 'SIGKILL');
+    await service.kill();
+    await burst.pause();
+    service = await start();
+    await expectSound();
+    burst.resume(service.url);
+    await progress(10);
+  }, 90_000);
+});

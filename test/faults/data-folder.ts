@@ -1,0 +1,34 @@
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { homedir, tmpdir } from 'node:os';
+import path from 'node:path';
+import { defaultCacheDir } from '../../src/db/embedded/cache-dir.ts';
+import type { EngineId } from '../../src/db/embedded/engines.ts';
+import { startEmbeddedDatabase } from '../../src/db/embedded/start.ts';
+import { silentLog } from '../support/log.ts';
+
+/** A data folder of its own for a service process. */
+export interface DataFolder {
+  readonly path: string;
+  /** Process number of the database server that runs on it. */
+  databasePid(): Promise<number>;
+  remove(): Promise<void>;
+}
+
+/** Makes a data folder. @param engine of its database; without it the service chooses, as it does for everybody */
+export async function createDataFolder(engine?: EngineId): Promise<DataFolder> {
+  const folder = await mkdtemp(path.join(tmpdir(), 'prompt-gateway-faults-'));
+  if (engine !== undefined) {
+    const cacheDir = defaultCacheDir(process.env, homedir());
+    const settings = { dataDir: folder, cacheDir, env: process.env, log: silentLog, engines: [engine] };
+    const database = await startEmbeddedDatabase(settings);
+    await database.stop();
+  }
+  return {
+    path: folder,
+    async databasePid() {
+      const record = await readFile(path.join(folder, 'database', 'server.json'), 'utf8');
+      return (JSON.parse(record) as { pid: number }).pid;
+    },
+    remove: () => rm(folder, { recursive: true, force: true }),
+  };
+}

@@ -1,0 +1,128 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import type { OperationId } from '../../generated/operations.ts';
+import { startInvokeHarness, type InvokeHarness } from '../invoke/harness.ts';
+import { testDatabaseUri } from '../support/database.ts';
+import { LossyProxy } from '../support/lossy-proxy.ts';
+import type { Answer, TestService } from '../support/service.ts';
+import { callEveryOperation, sendTimed, type TimedAnswer } from './every-operation.ts';
+
+/** What no stored document is needed for, once the caller is known. */
+const independent: readonly OperationId[] = ['listProviders', 'getMetrics', 'getLiveness', 'getOpenApi'];
+/** "Within seconds", in milliseconds. */
+const patience = 8_000;
+
+let proxy: LossyProxy;
+let harness: InvokeHarness;
+let service: TestService;
+let send: () => Promise<TimedAnswer[]>;
+beforeAll(async () => {
+  proxy = await LossyProxy.start(testDatabaseUri());
+  harness = await startInvokeHarness({ environment: { MONGODB_URI: proxy.uri } });
+  service = harness.service;
+});
+beforeEach(async () => {
+  const calls = await callEveryOperation(service);
+  send = () => sendTimed(service, calls);
+});
+afterEach(() => {
+  harness.mock.reset();
+});
+afterAll(async () => {
+  await harness.close();
+  await proxy.stop();
+});
+
+function expectOnlyIndependentOnes(answers: readonly TimedAnswer[]): void {
+  for (const { operation, status, problem, headers, milliseconds } of answers) {
+    if (independent.includes(operation)) {
+      expect([operation, status]).toEqual([operation, 200]);
+    } else {
+      expect([operation, status, problem]).toEqual([operation, 503, 'database-unavailable']);
+      expect(Number(headers['retry-after'])).toBeGreaterThan(0);
+    }
+    expect(milliseconds).toBeLessThan(patience);
+  }
+}
+
+async function expectEverythingWorks(): Promise<void> {
+  for (const { operation, status } of await send()) expect([operation, status < 300]).toEqual([operation, true]);
+}
+
+describe('a database that was stopped', () => {
+  afterEach(() => proxy.restart().catch(() => undefined));
+
+  it('makes every operation that needs it answer 503 within seconds, and is used again when it is back', async () => {
+    await proxy.stop();
+    expectOnlyIndependentOnes(await send());
+    await proxy.restart();
+    await expectEverythingWorks();
+  }, 60_000);
+
+  it('lets nobody in whose key was checked more than five seconds ago', async () => {
+    const key = await service.createKey('prompts:read');
+    const providers = (): Promise<Answer> => service.call('GET', '/api/v1/providers', { key });
+    expect((await providers()).status).toBe(200);
+    await proxy.stop();
+    expect((await providers()).status).toBe(200);
+    await sleep(5_100);
+    expect((await providers()).status).toBe(503);
+    await proxy.restart();
+    expect((await providers()).status).toBe(200);
+  }, 60_000);
+
+  it('does not hold up the answer of a call that was paid for, nor make it be paid for twice', async () => {
+    const prompt = await harness.createPrompt();
+    const invoke = (): Promise<Answer> =>
+      harness.invoke(prompt, { model: 'mock-slow-500' }, { 'Idempotency-Key': 'outage' });
+    const started = performance.now();
+    const answer = invoke();
+    await harness.received(1);
+    await proxy.stop();
+    const first = await answer;
+    expect(first.status).toBe(200);
+    expect(performance.now() - started).toBeLessThan(3_000);
+    await proxy.restart();
+
+    // The record is written as soon as the database is back; until then the key counts as in use.
+    const repeat = await untilNot(409, invoke);
+    expect([repeat.status, repeat.text]).toEqual([200, first.text]);
+    expect(repeat.headers['idempotency-replayed']).toBe('true');
+    expect(harness.mock.requests).toHaveLength(1);
+  }, 60_000);
+
+  it('leaves a key free for the next try soon after it is back', async () => {
+    const body = { name: 'Cut short', slug: 'cut-short', messages: [{ role: 'user', content: 'Hello' }] };
+    const create = (): Promise<Answer> =>
+      service.call('POST', '/api/v1/prompts', { body, headers: { 'Idempotency-Key': 'cut-short' } });
+    // The key's record is written, and then the database goes away.
+    const lost = proxy.lose({ of: 'request', collection: 'prompts', commands: ['insert'] });
+    const answer = create();
+    await lost;
+    await proxy.stop();
+    expect((await answer).status).toBe(503);
+    await proxy.restart();
+    const repeat = await untilNot(409, create);
+    expect([repeat.status, repeat.body.slug]).toEqual([201, 'cut-short']);
+  }, 60_000);
+});
+
+describe('a database that hangs', () => {
+  it('makes every operation that needs it answer 503 within seconds, and is used again when it goes on', async () => {
+    proxy.pause();
+    const answers = await send();
+    proxy.resume();
+    expectOnlyIndependentOnes(answers);
+    await expectEverythingWorks();
+  }, 60_000);
+});
+
+/** Repeats a request that the service asks to repeat later, for ten seconds at most. */
+async function untilNot(status: number, request: () => Promise<Answer>): Promise<Answer> {
+  const end = performance.now() + 10_000;
+  for (;;) {
+    const answer = await request();
+    if (answer.status !== status || performance.now() > end) return answer;
+    await sleep(100);
+  }
+}

@@ -1,0 +1,40 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import type { OperationId } from '../../generated/operations.ts';
+import { startObjectStorage, type ObjectStorage } from '../support/object-storage.ts';
+import { startTestService, type TestService } from '../support/service.ts';
+import { callEveryOperation, sendTimed } from './every-operation.ts';
+
+/** What cannot be done without the bucket: running a test and reading its results, and removing them. */
+const suffering: readonly OperationId[] = ['runTest', 'getTestRunResults'];
+
+let bucket: ObjectStorage;
+let service: TestService;
+beforeAll(async () => {
+  bucket = await startObjectStorage();
+  const { AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, ...environment } = bucket.environment;
+  Object.assign(process.env, { AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY });
+  service = await startTestService({ environment });
+});
+afterAll(async () => {
+  await service.close();
+  await bucket.stop();
+});
+
+describe('a bucket that was stopped', () => {
+  it('is missed by test runs alone, and used again when it is back', async () => {
+    const calls = await callEveryOperation(service);
+    await bucket.stop();
+    for (const { operation, status, problem, milliseconds } of await sendTimed(service, calls)) {
+      if (suffering.includes(operation)) expect([operation, problem]).toEqual([operation, 'storage-unavailable']);
+      else expect([operation, status < 300]).toEqual([operation, true]);
+      expect(milliseconds).toBeLessThan(8_000);
+    }
+    const ready = await service.call('GET', '/health/ready');
+    expect(ready.body.checks).toEqual({ database: 'ok', storage: 'unavailable' });
+
+    await bucket.restart();
+    const { method, path, body } = calls.runTest;
+    const run = await service.call(method, path, { body });
+    expect(run.status).toBe(201);
+  }, 60_000);
+});

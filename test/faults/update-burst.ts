@@ -1,0 +1,168 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
+/** One update of one prompt: the version that the service answered, and the text that it was sent. */
+interface Update {
+  readonly version: number;
+  readonly text: string;
+}
+
+/** What the writers of a burst know of one prompt. */
+interface Ledger {
+  readonly promptId: string;
+  /** Answered with 200. */
+  readonly acknowledged: Update[];
+  /** Every text that was ever sent, answered or not. */
+  readonly sent: Set<string>;
+}
+
+/** What a look at everything that is stored came to. Only `acknowledged` and `unanswered` may be above zero. */
+export interface BurstCounts {
+  /** Updates that were answered with 200. */
+  acknowledged: number;
+  /** Updates whose answer never came, or was a 503, and that are stored: allowed, nobody was told otherwise. */
+  unanswered: number;
+  /** Acknowledged updates that are not stored under the version that was answered, or not as they were sent. */
+  lost: number;
+  /** Numbers between 1 and the latest version that no version has. */
+  missing: number;
+  /** Version numbers that occur twice, and updates that were stored as two versions. */
+  duplicated: number;
+  /** Versions that hold what nobody sent. */
+  phantom: number;
+  /** Answers other than 200 and 503. */
+  unexpected: number;
+}
+
+/** Clients that go on updating a few prompts, whatever happens to the service. */
+export interface UpdateBurst {
+  /** Updates acknowledged so far. */
+  readonly acknowledged: number;
+  /** Sends no more, and waits for what is under way. */
+  pause(): Promise<void>;
+  /** Goes on, at another address where the service has moved. */
+  resume(url: string): void;
+  /** Reads every version of every prompt from a service at this address, and compares it with what was acknowledged. */
+  verify(url: string): Promise<BurstCounts>;
+}
+
+export interface BurstOptions {
+  readonly url: string;
+  readonly key: string;
+  readonly prompts: number;
+  /** Clients of each prompt; each sends one update after the other. */
+  readonly writers: number;
+}
+
+interface StoredVersion {
+  readonly version: number;
+  readonly messages: readonly { readonly content: string }[];
+}
+
+/** A request that is not answered in this time counts as unanswered, in milliseconds. */
+const patience = 20_000;
+
+/** Creates the prompts and starts updating them. */
+export async function startUpdateBurst({ url, key, prompts, writers }: BurstOptions): Promise<UpdateBurst> {
+  const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
+  let address = url;
+  let running: AbortController | undefined;
+  let workers: Promise<void>[] = [];
+  let unexpected = 0;
+  let sentInAll = 0;
+
+  const saying = (text: string): { role: string; content: string }[] => [{ role: 'user', content: text }];
+  const create = async (index: number): Promise<Ledger> => {
+    const text = `first text of prompt ${index}`;
+    const body = JSON.stringify({ name: `Burst ${index}`, messages: saying(text) });
+    const answer = await fetch(`${url}/api/v1/prompts`, { method: 'POST', headers, body });
+    if (answer.status !== 201) throw new Error(`The prompt was not created: ${await answer.text()}`);
+    const { id } = (await answer.json()) as { id: string };
+    return { promptId: id, acknowledged: [{ version: 1, text }], sent: new Set([text]) };
+  };
+  const ledgers = await Promise.all(Array.from({ length: prompts }, (_, index) => create(index)));
+
+  const update = async ({ promptId, acknowledged, sent }: Ledger): Promise<boolean> => {
+    const text = `update ${(sentInAll += 1)}`;
+    sent.add(text);
+    try {
+      const answer = await fetch(`${address}/api/v1/prompts/${promptId}`, {
+        ...{ method: 'PUT', headers },
+        body: JSON.stringify({ messages: saying(text) }),
+        signal: AbortSignal.timeout(patience),
+      });
+      const body = (await answer.json()) as { version: number };
+      if (answer.status === 200) acknowledged.push({ version: body.version, text });
+      else if (answer.status !== 503) unexpected += 1;
+      return answer.status === 200;
+    } catch {
+      return false; // No answer, as from a service that was killed.
+    }
+  };
+  const write = async (ledger: Ledger, signal: AbortSignal): Promise<void> => {
+    while (!signal.aborted) if (!(await update(ledger))) await sleep(20);
+  };
+  const resume = (at: string): void => {
+    address = at;
+    const controller = (running = new AbortController());
+    workers = ledgers.flatMap((ledger) => Array.from({ length: writers }, () => write(ledger, controller.signal)));
+  };
+  resume(url);
+
+  const readAll = async (from: string, promptId: string): Promise<{ latest: number; versions: StoredVersion[] }> => {
+    const get = async (path: string): Promise<unknown> => {
+      const answer = await fetch(from + path, { headers });
+      if (answer.status !== 200) throw new Error(`${path} cannot be read: ${await answer.text()}`);
+      return answer.json();
+    };
+    const { version: latest } = (await get(`/api/v1/prompts/${promptId}`)) as StoredVersion;
+    const versions: StoredVersion[] = [];
+    for (;;) {
+      const page = `/api/v1/prompts/${promptId}/versions?limit=100&offset=${versions.length}`;
+      const { data } = (await get(page)) as { data: StoredVersion[] };
+      if (data.length === 0) return { latest, versions };
+      versions.push(...data);
+    }
+  };
+
+  return {
+    get acknowledged() {
+      return ledgers.reduce((sum, { acknowledged }) => sum + acknowledged.length, 0);
+    },
+    resume,
+    async pause() {
+      running?.abort();
+      await Promise.all(workers);
+    },
+    async verify(from) {
+      const counts = { acknowledged: 0, unanswered: 0, lost: 0, missing: 0, duplicated: 0, phantom: 0, unexpected };
+      for (const ledger of ledgers) add(counts, compare(ledger, await readAll(from, ledger.promptId)));
+      return counts;
+    },
+  };
+}
+
+function compare(ledger: Ledger, { latest, versions }: { latest: number; versions: StoredVersion[] }): BurstCounts {
+  const textOf = ({ messages }: StoredVersion): string => messages.map(({ content }) => content).join('\n');
+  const byNumber = new Map(versions.map((version) => [version.version, textOf(version)]));
+  const texts = new Set(versions.map(textOf));
+  const answered = new Set(ledger.acknowledged.map(({ text }) => text));
+  const numbers = Array.from({ length: latest }, (_, index) => index + 1);
+  return {
+    acknowledged: ledger.acknowledged.length,
+    unanswered: [...texts].filter((text) => ledger.sent.has(text) && !answered.has(text)).length,
+    lost: ledger.acknowledged.filter(({ version, text }) => byNumber.get(version) !== text).length,
+    missing: numbers.filter((number) => !byNumber.has(number)).length,
+    duplicated: versions.length - byNumber.size + (versions.length - texts.size),
+    phantom: [...byNumber].filter(([number, text]) => number > latest || !ledger.sent.has(text)).length,
+    unexpected: 0,
+  };
+}
+
+function add(sum: BurstCounts, counts: BurstCounts): void {
+  for (const name of Object.keys(sum) as (keyof BurstCounts)[]) sum[name] += counts[name];
+}
+
+/** Whether a look found nothing that must not be. */
+export function isSound({ lost, missing, duplicated, phantom, unexpected }: BurstCounts): boolean {
+  return lost + missing + duplicated + phantom + unexpected === 0;
+}

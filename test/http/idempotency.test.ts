@@ -1,0 +1,287 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { ProblemError } from '../../src/errors/problem-error.ts';
+import {
+  createIdempotency,
+  largestKeptBody,
+  type Idempotency,
+  type KeptAnswer,
+} from '../../src/idempotency/idempotency.ts';
+import { createIdempotencyStore, idempotencyIndexes } from '../../src/idempotency/store.ts';
+import { ensureIndexes } from '../../src/db/indexes.ts';
+import { problemOf, startInvokeHarness, type InvokeHarness } from '../invoke/harness.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import type { Answer } from '../support/service.ts';
+
+describe('over HTTP', () => {
+  let harness: InvokeHarness;
+  beforeAll(async () => {
+    harness = await startInvokeHarness();
+  });
+  afterEach(() => {
+    harness.mock.reset();
+  });
+  afterAll(() => harness.close());
+
+  const prompts = '/api/v1/prompts';
+  const messages = [{ role: 'user', content: 'Hello' }];
+  const post = (path: string, key: string, body?: unknown, apiKey?: string): Promise<Answer> =>
+    harness.service.call('POST', path, {
+      headers: { 'Idempotency-Key': key },
+      ...(body === undefined ? {} : { body }),
+      ...(apiKey === undefined ? {} : { key: apiKey }),
+    });
+  const isReplay = ({ headers }: Answer): boolean => headers['idempotency-replayed'] === 'true';
+
+  it('takes a key in quotes and the same key without for one', async () => {
+    const first = await post(prompts, 'spelt-twice', { name: 'Spelling', messages });
+    const second = await post(prompts, '"spelt-twice"', { name: 'Spelling', messages });
+    expect([isReplay(first), isReplay(second)]).toEqual([false, true]);
+    expect(second.text).toBe(first.text);
+  });
+
+  it.each(['"half', 'a b', '""', 'x'.repeat(256)])('refuses the key %p', async (key) => {
+    const { status, body } = await post(prompts, key, { name: 'Refused', messages });
+    expect(status).toBe(400);
+    expect(body.errors[0].header).toBe('Idempotency-Key');
+  });
+
+  it('keeps the keys of API keys, operations and paths apart', async () => {
+    const slug = await harness.createPrompt();
+    const other = await harness.createPrompt();
+    const apiKey = await harness.service.createKey('prompts:invoke');
+    const answers = [
+      await post(`${prompts}/${slug}/invoke`, 'apart', {}),
+      await post(`${prompts}/${slug}/invoke`, 'apart', {}, apiKey),
+      await post(`${prompts}/${other}/invoke`, 'apart', {}),
+      await post(`${prompts}/${slug}/versions/1/restore`, 'apart'),
+      await post(`${prompts}/${slug}/test`, 'apart', { providers: [{ provider: 'mock' }] }),
+    ];
+    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200, 201]);
+    expect(answers.some(isReplay)).toBe(false);
+  });
+
+  it('gives the fields of the first answer again', async () => {
+    const slug = await harness.createPrompt();
+    const requests: [string, unknown][] = [
+      [prompts, { name: 'Fields', messages }],
+      [`${prompts}/${slug}/invoke`, { version: 1 }],
+      [`${prompts}/${slug}/versions/1/restore`, undefined],
+      [`${prompts}/${slug}/test`, { providers: [{ provider: 'mock' }] }],
+    ];
+    for (const [path, body] of requests) {
+      const fields = async (): Promise<Record<string, string>> => {
+        const { headers } = await post(path, 'fields', body);
+        const { date: _date, 'x-request-id': _id, ...rest } = headers;
+        return rest;
+      };
+      const first = await fields();
+      expect(await fields()).toEqual({ ...first, 'idempotency-replayed': 'true' });
+    }
+    expect(harness.mock.requests).toHaveLength(2);
+  });
+
+  it('refuses another body, and knows the same body in another order', async () => {
+    await post(prompts, 'body', { name: 'Body', messages });
+    const reused = await post(prompts, 'body', { name: 'Another', messages });
+    expect([reused.status, problemOf(reused)]).toEqual([422, 'idempotency-key-reused']);
+    expect(isReplay(await post(prompts, 'body', { messages, name: 'Body' }))).toBe(true);
+  });
+
+  it('answers 409 while the first request runs', async () => {
+    const slug = await harness.createPrompt();
+    const invoke = (): Promise<Answer> => post(`${prompts}/${slug}/invoke`, 'running', { model: 'mock-slow-500' });
+    const first = invoke();
+    await harness.received(1);
+    const second = await invoke();
+    expect([second.status, problemOf(second)]).toEqual([409, 'idempotency-key-in-use']);
+    expect(Number(second.headers['retry-after'])).toBeGreaterThan(0);
+    expect((await first).status).toBe(200);
+    expect(isReplay(await invoke())).toBe(true);
+  });
+
+  it('keeps the answer of a caller that hung up', async () => {
+    const slug = await harness.createPrompt();
+    const body = { model: 'mock-slow-300' };
+    const leave = new AbortController();
+    const left = harness.invokeUntil(leave.signal, slug, body, { 'Idempotency-Key': 'left' }).catch(() => undefined);
+    const request = await harness.received(1);
+    leave.abort();
+    await left;
+    await request.ended;
+    await sleep(200);
+    const again = await post(`${prompts}/${slug}/invoke`, 'left', body);
+    expect([again.status, isReplay(again)]).toEqual([200, true]);
+    expect(harness.mock.requests).toHaveLength(1);
+  });
+
+  it('keeps no failures', async () => {
+    const slug = await harness.createPrompt();
+    const invoke = (): Promise<Answer> => post(`${prompts}/${slug}/invoke`, 'failures', {});
+    harness.mock.behave('model-a', { kind: 'status', status: 401 });
+    expect((await invoke()).status).toBe(502);
+    const answer = await invoke();
+    expect([answer.status, isReplay(answer)]).toEqual([200, false]);
+  });
+
+  it('replays the largest answer that a provider may give, without asking it again', async () => {
+    const slug = await harness.createPrompt();
+    const content = 'é\n'.repeat(1_000_000);
+    const choices = [{ index: 0, message: { role: 'assistant', content }, finish_reason: 'stop' }];
+    const body = JSON.stringify({ id: 'a', object: 'chat.completion', created: 1, model: 'large', choices });
+    harness.mock.behave('large', { kind: 'body', contentType: 'application/json', body });
+    const first = await post(`${prompts}/${slug}/invoke`, 'large', { model: 'large' });
+    const replay = await post(`${prompts}/${slug}/invoke`, 'large', { model: 'large' });
+    expect([first.status, isReplay(replay)]).toEqual([200, true]);
+    expect(replay.text === first.text).toBe(true);
+    expect(harness.mock.requests).toHaveLength(1);
+  });
+});
+
+describe('the rules', () => {
+  let database: TestDatabase;
+  let time = Date.now();
+  let idempotency: Idempotency;
+  beforeAll(async () => {
+    database = await createTestDatabase();
+    await ensureIndexes(database.db, [idempotencyIndexes]);
+    idempotency = createIdempotency(
+      createIdempotencyStore(database, () => time),
+      () => time,
+    );
+  });
+  afterAll(() => database.drop());
+
+  const leaseMs = 60_000;
+  const request = (key: string, body: unknown = {}): Parameters<Idempotency['run']>[0] => ({
+    ...{ scope: 'key operation path', key, body, leaseMs },
+  });
+  const answer = (body: string): KeptAnswer => ({ status: 201, headers: { etag: '"a"' }, body });
+  const saysItsId = (resourceId: string): Promise<KeptAnswer> => Promise.resolve(answer(resourceId));
+  const never = (): Promise<KeptAnswer> => Promise.reject(new Error('must not be done'));
+  /** A try whose process dies in the middle of its work. */
+  const crash = async (key: string): Promise<{ resourceId: string; finish: (body: string) => Promise<unknown> }> => {
+    const work = Promise.withResolvers<KeptAnswer>();
+    const reserved = Promise.withResolvers<string>();
+    const run = idempotency.run(request(key), (resourceId) => {
+      reserved.resolve(resourceId);
+      return work.promise;
+    });
+    return {
+      resourceId: await reserved.promise,
+      finish: (body) => {
+        work.resolve(answer(body));
+        return run;
+      },
+    };
+  };
+
+  it('let the next try go on under the same id once the lease of a crashed one has run out', async () => {
+    const { resourceId } = await crash('crash');
+    time += leaseMs - 1;
+    await expect(idempotency.run(request('crash'), never)).rejects.toMatchObject({ type: 'idempotency-key-in-use' });
+    time += 2;
+    const taken = await idempotency.run(request('crash'), saysItsId);
+    expect(taken).toEqual({ answer: answer(resourceId), replayed: false });
+    expect(await idempotency.run(request('crash'), never)).toEqual({ answer: answer(resourceId), replayed: true });
+  });
+
+  it('let one of many take over', async () => {
+    await crash('rush');
+    time += leaseMs + 1;
+    let done = 0;
+    const work = async (): Promise<KeptAnswer> => {
+      done += 1;
+      await sleep(100);
+      return answer('once');
+    };
+    const tries = Array.from({ length: 20 }, () => idempotency.run(request('rush'), work));
+    const outcomes = await Promise.allSettled(tries);
+    expect(done).toBe(1);
+    expect(outcomes.filter(({ status }) => status === 'fulfilled').length).toBeGreaterThan(0);
+    for (const outcome of outcomes) {
+      if (outcome.status === 'rejected') expect(outcome.reason).toMatchObject({ type: 'idempotency-key-in-use' });
+    }
+  });
+
+  it('keep the answer of the one that took over, not of the one that was late', async () => {
+    const { finish } = await crash('late');
+    time += leaseMs + 1;
+    await idempotency.run(request('late'), () => Promise.resolve(answer('second')));
+    await finish('first');
+    expect((await idempotency.run(request('late'), never)).answer.body).toBe('second');
+  });
+
+  it('keep an answer that came after the lease, when nobody took over', async () => {
+    const { finish } = await crash('slow');
+    time += leaseMs + 1;
+    await finish('slow but first');
+    expect(await idempotency.run(request('slow'), never)).toMatchObject({ answer: { body: 'slow but first' } });
+  });
+
+  const unknown = new ProblemError('database-unavailable', { detail: 'away' });
+  it.each([['an outage', unknown] as const, ['a fault', new Error('bug')] as const])(
+    'let the next try go on under the same id after %s, without waiting for the lease',
+    async (what, failure) => {
+      let reserved = '';
+      const failing = idempotency.run(request(what), (resourceId) => {
+        reserved = resourceId;
+        return Promise.reject(failure);
+      });
+      await expect(failing).rejects.toBe(failure);
+      expect((await idempotency.run(request(what), saysItsId)).answer.body).toBe(reserved);
+    },
+  );
+
+  it('free the key of a refused request, for another body too', async () => {
+    const refusal = new ProblemError('prompt-not-found', { detail: 'none' });
+    await expect(idempotency.run(request('refused'), () => Promise.reject(refusal))).rejects.toBe(refusal);
+    expect((await idempotency.run(request('refused', { other: true }), saysItsId)).replayed).toBe(false);
+  });
+
+  it.each([
+    ['kept up to the limit', largestKeptBody, 0],
+    ['made again beyond it', largestKeptBody + 1, 1],
+    ['measured in bytes', undefined, 1],
+  ])('answers are %s', async (_what, length, calls) => {
+    const key = randomUUID();
+    // Fewer characters than the limit, but more bytes.
+    const body = length === undefined ? '€'.repeat(largestKeptBody / 2) : 'x'.repeat(length);
+    const ids: string[] = [];
+    const work = (resourceId: string): Promise<KeptAnswer> => {
+      ids.push(resourceId);
+      return Promise.resolve(answer(body));
+    };
+    await idempotency.run(request(key), work);
+    const replay = await idempotency.run(request(key), work);
+    expect(replay.replayed).toBe(true);
+    expect(replay.answer.body === body).toBe(true);
+    expect(ids).toHaveLength(1 + calls);
+    expect(new Set(ids).size).toBe(1);
+  });
+
+  it('keep an answer for a day and not for ever', async () => {
+    await idempotency.run(request('day'), saysItsId);
+    time += 24 * 3_600_000 - 1;
+    expect((await idempotency.run(request('day'), never)).replayed).toBe(true);
+    time += leaseMs + 2;
+    expect((await idempotency.run(request('day'), saysItsId)).replayed).toBe(false);
+    const indexes = await database.db.collection('idempotency_keys').indexes();
+    expect(indexes).toContainEqual(expect.objectContaining({ key: { expires_at: 1 }, expireAfterSeconds: 0 }));
+  });
+
+  it('wait for work under way when the process stops, but not for ever', async () => {
+    const other = createIdempotency(createIdempotencyStore(database));
+    const work = Promise.withResolvers<KeptAnswer>();
+    const run = other.run(request('stop'), () => work.promise);
+    let drained = false;
+    await other.drain(50);
+    const draining = other.drain(10_000).then(() => (drained = true));
+    await sleep(50);
+    expect(drained).toBe(false);
+    work.resolve(answer('done'));
+    await draining;
+    await run;
+  });
+});

@@ -1,0 +1,88 @@
+import fc from 'fast-check';
+import { Pool, type Dispatcher } from 'undici';
+import { operationTable, type OperationRow } from '../../generated/operations.ts';
+import { checkAnswer, type WireAnswer } from './contract-check.ts';
+import { findOperation } from './find-operation.ts';
+import { requests, type GeneratedRequest } from './request-arbitraries.ts';
+import type { SchemaArbitraryOptions } from './schema-arbitraries.ts';
+
+/** A generated request and who sends it. */
+export interface Call {
+  readonly request: GeneratedRequest;
+  /** A name from the list of keys, or none. */
+  readonly caller: string | undefined;
+}
+
+/** Calls of all sorts; one in a hundred has a body that is too large. */
+export function calls(callers: readonly string[], options: SchemaArbitraryOptions): fc.Arbitrary<Call> {
+  const [first = 'administrator', ...others] = callers;
+  const oversized = requests(options).map((request) => ({
+    ...request,
+    body: JSON.stringify({ name: 'x'.repeat(1_100_000) }),
+  }));
+  return fc.record({
+    request: fc.oneof({ weight: 299, arbitrary: requests(options) }, { weight: 1, arbitrary: oversized }),
+    caller: fc.oneof(
+      { weight: 25, arbitrary: fc.constant(first) },
+      { weight: 1, arbitrary: fc.constantFrom(...others, undefined) },
+    ),
+  });
+}
+
+/** Sends calls over kept-alive connections and judges what comes back. */
+export interface Traffic {
+  send(call: Call): Promise<WireAnswer>;
+  close(): Promise<void>;
+}
+
+export function createTraffic(url: string, keys: Readonly<Record<string, string>>, connections: number): Traffic {
+  const pool = new Pool(url, { connections });
+  return {
+    async send({ request: { method, url: path, headers, body }, caller }) {
+      const authorization = caller === undefined ? {} : { authorization: `Bearer ${keys[caller] ?? caller}` };
+      const {
+        statusCode,
+        headers: received,
+        body: stream,
+      } = await pool.request({
+        method: method as Dispatcher.HttpMethod,
+        path,
+        headers: { ...headers, ...authorization },
+        body: body ?? null,
+      });
+      return { status: statusCode, headers: received as Record<string, string>, text: await stream.text() };
+    },
+    close: () => pool.close(),
+  };
+}
+
+/** What any path may answer besides its operations, as the introduction of the contract says. */
+const outside = ['bad-request', 'route-not-found', 'method-not-allowed'];
+/** Failures that say something about someone else. */
+const allowedFailures = /^(provider-|not-cached$)/;
+
+/** Everything that is wrong with an answer: failures of the service, and whatever the contract does not know. */
+export function findFaults({ request: { method, url } }: Call, answer: WireAnswer): string[] {
+  const operationId = findOperation(method, url);
+  const slug = problemOf(answer);
+  if (method === 'HEAD') {
+    if (answer.text !== '') return ['a body in answer to HEAD'];
+    return answer.status >= 500 && answer.status !== 504 ? [`status ${answer.status}`] : [];
+  }
+  if (slug !== undefined && outside.includes(slug)) {
+    const row: OperationRow | undefined = operationId === undefined ? undefined : operationTable[operationId];
+    return row === undefined || slug === 'bad-request' ? [] : [`${slug} at an operation's path`];
+  }
+  if (method === 'OPTIONS') {
+    const fine = answer.status === 204 && answer.text === '' && answer.headers['allow']?.includes('OPTIONS') === true;
+    return fine ? [] : [`status ${answer.status} to OPTIONS`];
+  }
+  if (operationId === undefined) return [`status ${answer.status} where there is no operation`];
+  const failed = answer.status >= 500 && !allowedFailures.test(slug ?? '');
+  return [...(failed ? [`status ${answer.status}`] : []), ...checkAnswer(operationId, answer)];
+}
+
+function problemOf({ headers, text }: WireAnswer): string | undefined {
+  if (headers['content-type'] !== 'application/problem+json' || text === '') return undefined;
+  return (JSON.parse(text) as { type: string }).type.replace('urn:prompt-gateway:problem:', '');
+}

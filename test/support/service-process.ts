@@ -1,0 +1,88 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import path from 'node:path';
+import { createInterface } from 'node:readline';
+
+/** How a process ended: one of the two is null. */
+export interface Exit {
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+}
+
+/** The service as a process of its own, from `src/server.ts`. */
+export interface ServiceProcess {
+  readonly url: string;
+  readonly pid: number;
+  /** Lines of standard output so far: the log. */
+  readonly log: readonly string[];
+  /** Lines of standard error so far: what the operator is told. */
+  readonly messages: readonly string[];
+  readonly exited: Promise<Exit>;
+  signal(name: NodeJS.Signals): void;
+  /** SIGTERM, and waits for the end. */
+  stop(): Promise<Exit>;
+  /** SIGKILL, and waits for the end. */
+  kill(): Promise<Exit>;
+}
+
+interface Spawned {
+  readonly pid: number;
+  readonly log: string[];
+  readonly messages: string[];
+  readonly exited: Promise<Exit>;
+  signal(name: NodeJS.Signals): void;
+  /** Calls back for each line of standard error. */
+  onMessage(listen: (line: string) => void): void;
+}
+
+function spawnService(environment: Readonly<Record<string, string>>, args: readonly string[]): Spawned {
+  const program = path.resolve(import.meta.dirname, '../../src/server.ts');
+  const child = spawn(process.execPath, [program, ...args], {
+    // Nothing else of this process's environment: what is set here for other tests must not configure the service.
+    env: { PATH: process.env['PATH'], HOME: process.env['HOME'], ...environment },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const log: string[] = [];
+  const messages: string[] = [];
+  createInterface({ input: child.stdout }).on('line', (line) => log.push(line));
+  const said = createInterface({ input: child.stderr }).on('line', (line) => messages.push(line));
+  return {
+    pid: child.pid ?? 0,
+    log,
+    messages,
+    // `close` comes after `exit`, when all output has been read.
+    exited: once(child, 'close').then(
+      ([code, signal]: (Exit['code'] | Exit['signal'])[]) => ({ code, signal }) as Exit,
+    ),
+    signal: (name) => void child.kill(name),
+    onMessage: (listen) => said.on('line', listen),
+  };
+}
+
+/** Starts the service with this environment and no other; resolves when it listens. */
+export async function startServiceProcess(environment: Readonly<Record<string, string>>): Promise<ServiceProcess> {
+  const { onMessage, ...service } = spawnService(environment, []);
+  const listening = new Promise<string>((resolve) => {
+    onMessage((line) => {
+      const url = /^Listening on (\S+)/.exec(line)?.[1];
+      if (url !== undefined) resolve(url);
+    });
+  });
+  const url = await Promise.race([listening, service.exited.then(() => undefined)]);
+  if (url === undefined) throw new Error(`The service did not start:\n${service.messages.join('\n')}`);
+  const end = (name: NodeJS.Signals): Promise<Exit> => {
+    service.signal(name);
+    return service.exited;
+  };
+  return { ...service, url, stop: () => end('SIGTERM'), kill: () => end('SIGKILL') };
+}
+
+/** Runs the service's program until it ends by itself. */
+export async function runServiceProgram(
+  environment: Readonly<Record<string, string>>,
+  ...args: string[]
+): Promise<Exit & { output: string; messages: string }> {
+  const service = spawnService(environment, args);
+  const exit = await service.exited;
+  return { ...exit, output: service.log.join('\n'), messages: service.messages.join('\n') };
+}
