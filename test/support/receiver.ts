@@ -173,11 +173,12 @@ async function react(
       return;
     case 'flood': {
       response.writeHead(reaction.status ?? 200, { 'Content-Length': reaction.bytes });
+      const closed = new Promise((resolve) => response.once('close', resolve));
       const piece = Buffer.alloc(65_536, 'x');
       for (let left = reaction.bytes; left > 0 && !socket.destroyed; left -= piece.length) {
         counts.floodedBytes += Math.min(left, piece.length);
         const drained = response.write(left < piece.length ? piece.subarray(0, left) : piece);
-        if (!drained) await Promise.race([once(response, 'drain'), once(socket, 'close')]);
+        if (!drained) await Promise.race([new Promise((resolve) => response.once('drain', resolve)), closed]);
       }
       response.end();
       return;

@@ -1,3 +1,4 @@
+import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
 
 type Address = ipaddr.IPv4 | ipaddr.IPv6;
@@ -56,8 +57,8 @@ export type AddressRule = (address: string) => boolean;
  */
 export function createAddressRule(allowed: readonly Network[]): AddressRule {
   return (text) => {
-    if (!ipaddr.isValid(text)) return false;
-    const given = ipaddr.parse(text);
+    const given = parseAddress(text);
+    if (given === undefined) return false;
     const address = withoutEmbedding(given);
     if (isIn(given, allowed) || isIn(address, allowed)) return true;
     return address.kind() === 'ipv4'
@@ -80,6 +81,13 @@ export function parseNetwork(text: string): Network | undefined {
 
 /** Receivers on the same machine: for trying things out. */
 export const loopbackNetworks: readonly Network[] = ['127.0.0.0/8', '::1/128'].map(parseBuiltIn);
+
+/** ipaddr.js reads `::8.8.8.8` as `::ffff:8.8.8.8` and takes `1.2`: sockets do neither. Zones are not public. */
+function parseAddress(text: string): Address | undefined {
+  const kind = isIP(text);
+  if (kind === 0 || text.includes('%')) return undefined;
+  return ipaddr.parse(kind === 4 ? text : new URL(`http://[${text}]`).hostname.slice(1, -1));
+}
 
 function withoutEmbedding(address: Address): Address {
   if (address.kind() === 'ipv4' || !isIn(address, [mapped, translated])) return address;

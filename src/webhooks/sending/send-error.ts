@@ -36,8 +36,7 @@ const byCode: Readonly<Record<string, SendError>> = {
 
 /** Names an error of undici, a socket, TLS or this service. Its message is not kept: it can quote the URL. */
 export function sendErrorOf(error: unknown): SendError {
-  for (const each of [error, ...parts(error)]) {
-    const code = each instanceof Error && 'code' in each ? String(each.code) : '';
+  for (const code of codesOf(error)) {
     const word = byCode[code];
     if (word !== undefined) return word;
     if (/^(ERR_TLS|ERR_SSL|CERT_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO_)/.test(code)) return 'tls-failed';
@@ -45,8 +44,9 @@ export function sendErrorOf(error: unknown): SendError {
   return 'other';
 }
 
-/** A connection that was tried over several addresses fails with all their errors. */
-function parts(error: unknown): unknown[] {
-  if (error instanceof AggregateError) return error.errors as unknown[];
-  return error instanceof Error && error.cause !== undefined ? [error.cause, ...parts(error.cause)] : [];
+/** The codes of an error, its causes, and those of a connection that was tried over several addresses. */
+function codesOf(error: unknown): string[] {
+  if (typeof error !== 'object' || error === null) return [];
+  const { code, cause, errors = [] } = error as { code?: unknown; cause?: unknown; errors?: unknown[] };
+  return [...(typeof code === 'string' ? [code] : []), ...errors.flatMap(codesOf), ...codesOf(cause)];
 }

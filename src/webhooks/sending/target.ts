@@ -69,9 +69,9 @@ export function guardedConnector({
       }
       const wanted = found.filter(({ family }) => options.family === undefined || fits(options.family, family));
       const [first] = wanted;
-      if (first === undefined || !found.every(({ address }) => mayConnect(address))) {
-        callback(new TargetRefusedError(), []);
-      } else if (options.all === true) callback(null, wanted);
+      if (!found.every(({ address }) => mayConnect(address))) callback(new TargetRefusedError(), []);
+      else if (first === undefined) callback(Object.assign(new Error('no address'), { code: 'ENOTFOUND' }), []);
+      else if (options.all === true) callback(null, wanted);
       else callback(null, first.address, first.family);
     });
   }) satisfies LookupFunction;

@@ -1,0 +1,93 @@
+import { describe, expect, it } from '@jest/globals';
+import {
+  afterFailure,
+  afterSuccess,
+  isProbing,
+  judge,
+  newHealth,
+  waitOf,
+  type LaneHealth,
+} from '../../src/webhooks/lanes/health.ts';
+import { defaultTiming } from '../../src/webhooks/timing.ts';
+
+const second = 1_000;
+const minute = 60 * second;
+const day = 24 * 60 * minute;
+const start = new Date('2026-11-06T12:00:00.000Z');
+const at = (milliseconds: number): Date => new Date(start.getTime() + milliseconds);
+
+function failures(count: number, health: LaneHealth = newHealth(1), when = start): LaneHealth {
+  let after = health;
+  for (let each = 0; each < count; each += 1) after = afterFailure(after, when, undefined, defaultTiming);
+  return after;
+}
+const wait = (health: LaneHealth, when = start): number => waitOf(health, when, defaultTiming.breaker.longestOpen);
+
+describe('circuit breaker', () => {
+  it('stays closed for four failures in a row, and opens for 30 s with the fifth', () => {
+    expect(wait(failures(4))).toBe(0);
+    expect(wait(failures(5))).toBe(30 * second);
+    expect(isProbing(failures(4))).toBe(false);
+  });
+
+  it('begins to count anew after a success', () => {
+    expect(wait(failures(4, afterSuccess(failures(4))))).toBe(0);
+  });
+
+  it('lets a probe through after that, and doubles up to 15 minutes while probes fail', () => {
+    let health = failures(5);
+    let now = 0;
+    const waits = [];
+    for (let each = 0; each < 7; each += 1) {
+      now += wait(health, at(now));
+      expect(isProbing(health)).toBe(true);
+      health = failures(1, health, at(now));
+      waits.push(wait(health, at(now)) / second);
+    }
+    expect(waits).toEqual([60, 120, 240, 480, 900, 900, 900]);
+    expect(afterSuccess(health)).toEqual(newHealth(1));
+  });
+
+  it('does not open further for requests that were under way when it opened', () => {
+    expect(wait(failures(20))).toBe(30 * second);
+  });
+
+  it('waits as long as a receiver asks, up to 15 minutes, even after a single failure', () => {
+    const asked = afterFailure(newHealth(1), start, 5 * minute, defaultTiming);
+    expect(wait(asked)).toBe(5 * minute);
+    expect(isProbing(asked)).toBe(true);
+    expect(wait(afterFailure(newHealth(1), start, day, defaultTiming))).toBe(15 * minute);
+  });
+
+  it('never waits longer than 15 minutes for a clock that is ahead', () => {
+    expect(wait(failures(5), at(-day))).toBe(15 * minute);
+  });
+});
+
+describe('judge', () => {
+  const failing = (since: Date, warnedAt?: Date): LaneHealth => ({ ...failures(9, newHealth(1), since), warnedAt });
+
+  it('finds nothing wrong before three days', () => {
+    expect(judge(newHealth(1), start, defaultTiming)).toEqual({ verdict: 'none' });
+    expect(judge(failing(start), at(3 * day - 1), defaultTiming)).toEqual({ verdict: 'none' });
+  });
+
+  it('warns after three days of nothing but failures, and says when it disables', () => {
+    const verdict = { verdict: 'warn', failingSince: start, disablesAt: at(5 * day) };
+    expect(judge(failing(start), at(3 * day), defaultTiming)).toEqual(verdict);
+  });
+
+  it('disables after five', () => {
+    const warned = failing(start, at(3 * day));
+    expect(judge(warned, at(5 * day - 1), defaultTiming)).toEqual({ verdict: 'none' });
+    expect(judge(warned, at(5 * day), defaultTiming)).toEqual({ verdict: 'disable', failingSince: start });
+  });
+
+  it('never disables without a day of notice, however rarely something is sent', () => {
+    expect(judge(failing(start), at(9 * day), defaultTiming)).toMatchObject({
+      verdict: 'warn',
+      disablesAt: at(10 * day),
+    });
+    expect(judge(failing(start, at(9 * day)), at(9.5 * day), defaultTiming)).toEqual({ verdict: 'none' });
+  });
+});

@@ -1,0 +1,146 @@
+import { describe, expect, it } from '@jest/globals';
+import { findHeaderMistakes, looksLikeCredential } from '../../src/integrations/custom-headers.ts';
+import { generateSecret, isSecret, toStandardSecret } from '../../src/integrations/signing-secret.ts';
+import { deliveryId } from '../../src/webhooks/deliveries/delivery.ts';
+import { nextTryIn } from '../../src/webhooks/deliveries/retry-schedule.ts';
+import { createLaneWatch } from '../../src/webhooks/lanes/lease.ts';
+import { readRetryAfter } from '../../src/webhooks/sending/retry-after.ts';
+import { defaultTiming } from '../../src/webhooks/timing.ts';
+
+const second = 1_000;
+const hour = 3_600 * second;
+
+describe('nextTryIn', () => {
+  it('follows the schedule, then gives up', () => {
+    const waits = Array.from({ length: 10 }, (_, failuresBefore) =>
+      nextTryIn({ failuresBefore, retryAfter: undefined }, defaultTiming, 0.5),
+    );
+    const hours = [2, 5, 10, 14, 20, 24].map((each) => each * hour);
+    expect(waits).toEqual([5 * second, 300 * second, 1_800 * second, ...hours, undefined]);
+  });
+
+  it('is spread by a fifth to either side', () => {
+    const spread = [0, 0.999_999].map((random) =>
+      nextTryIn({ failuresBefore: 1, retryAfter: undefined }, defaultTiming, random),
+    );
+    expect(spread).toEqual([240 * second, 360 * second]);
+  });
+
+  it('waits at least as long as asked, up to a day', () => {
+    const asked = (retryAfter: number, random = 0): number | undefined =>
+      nextTryIn({ failuresBefore: 0, retryAfter }, defaultTiming, random);
+    expect(asked(second)).toBe(4 * second);
+    expect(asked(hour)).toBe(hour);
+    expect(asked(hour, 0.5)).toBe(1.05 * hour);
+    expect(asked(1_000 * hour, 0.9)).toBe(24 * hour);
+  });
+
+  it('does not go on for ever because a receiver asks', () => {
+    expect(nextTryIn({ failuresBefore: 9, retryAfter: hour }, defaultTiming, 0)).toBeUndefined();
+  });
+});
+
+describe('readRetryAfter', () => {
+  const now = new Date('2026-11-06T12:00:00Z');
+  it.each([
+    ['120', 120_000],
+    ['0', 0],
+    ['Fri, 06 Nov 2026 12:01:00 GMT', 60_000],
+    ['Fri, 06 Nov 2026 11:00:00 GMT', 0],
+    ['-5', undefined],
+    ['1.5', undefined],
+    ['soon', undefined],
+    ['Fri, soon', undefined],
+    ['99999999999999999999', undefined],
+    [undefined, undefined],
+  ])('reads %j as %j', (value, milliseconds) => {
+    expect(readRetryAfter(value, now)).toBe(milliseconds);
+  });
+});
+
+describe('createLaneWatch', () => {
+  it('takes what nobody holds at once, and what is held only after a full term without a change', () => {
+    let now = 0;
+    const watch = createLaneWatch(30_000, () => now);
+    const lane = { integrationId: 'a', token: 7 };
+    expect(watch.mayTake({ ...lane, holder: undefined, beat: 1 })).toBe(true);
+    expect(watch.mayTake({ ...lane, holder: 'x', beat: 1 })).toBe(false);
+    now = 29_999;
+    expect(watch.mayTake({ ...lane, holder: 'x', beat: 1 })).toBe(false);
+    expect(watch.mayTake({ ...lane, holder: 'x', beat: 2 })).toBe(false);
+    now = 59_998;
+    expect(watch.mayTake({ ...lane, holder: 'x', beat: 2 })).toBe(false);
+    now = 59_999;
+    expect(watch.mayTake({ ...lane, holder: 'x', beat: 2 })).toBe(true);
+    expect(watch.mayTake({ ...lane, token: 8, holder: 'y', beat: 2 })).toBe(false);
+  });
+});
+
+describe('deliveryId', () => {
+  const ids = { eventId: 'e', integrationId: 'i' };
+  it('is a UUID that follows from event, integration and replay', () => {
+    expect(deliveryId(ids)).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
+    expect(deliveryId(ids)).toBe(deliveryId({ ...ids, replayId: undefined }));
+    const others = [deliveryId(ids), deliveryId({ ...ids, replayId: 'r' }), deliveryId({ ...ids, eventId: 'f' })];
+    expect(new Set(others).size).toBe(3);
+  });
+});
+
+describe('custom headers', () => {
+  it.each([
+    ...['Host', 'host', 'Connection', 'Keep-Alive', 'TE', 'Trailer', 'Transfer-Encoding', 'Upgrade', 'Expect'],
+    ...['Content-Type', 'Content-Length', 'Proxy-Authorization', 'X-Service-Signature', 'webhook-id', 'User-Agent'],
+    ...['', 'a b', 'a:b', 'naïve', 'a\r\nb'],
+  ])('refuses the name %j', (name) => {
+    expect(findHeaderMistakes({ [name]: 'value' })).toMatchObject([{ name }]);
+  });
+
+  it.each(['', ' a', 'a ', 'a\r\nX-Other: b', 'a\tb', 'é', 'a\0'])('refuses the value %j', (value) => {
+    expect(findHeaderMistakes({ 'X-Kitchen': value })).toHaveLength(1);
+  });
+
+  it('refuses names that differ in case only', () => {
+    expect(findHeaderMistakes({ 'X-A': '1', 'x-a': '2' })).toMatchObject([{ name: 'x-a' }]);
+  });
+
+  it('accepts the rest', () => {
+    const headers = { Authorization: 'Bearer abc', 'X-Kitchen': 'ground floor', Accept: '*/*', __proto__x: 'y' };
+    expect(findHeaderMistakes(headers)).toEqual([]);
+  });
+
+  it.each([
+    ['Authorization', 'abc', true],
+    ['X-Api-Key', 'abc', true],
+    ['Cookie', 'a=b', true],
+    ['X-Kitchen', 'Bearer abc', true],
+    ['X-Kitchen', '0123456789abcdef0123456789abcdef', true],
+    ['X-Kitchen', 'ground-floor', false],
+    ['X-Region', 'eu-central-1', false],
+  ])('%s: %s is a credential: %s', (name, value, expected) => {
+    expect(looksLikeCredential(name, value)).toBe(expected);
+  });
+});
+
+describe('signing secrets', () => {
+  it.each([
+    ['EXAMPLE-not-a-real-secret-0123456789', true],
+    [' with blanks inside and around ', true],
+    ['x'.repeat(23), false],
+    ['x'.repeat(65), false],
+    ['whsec_AAAAAAAAAAAAAAAAAAAAAAAAAAAAAA', false],
+    ['naïve-secret-of-some-length', false],
+  ])('%j: %s', (text, expected) => {
+    expect(isSecret(text)).toBe(expected);
+  });
+
+  it('makes secrets that are secrets, and different', () => {
+    const made = Array.from({ length: 50 }, generateSecret);
+    expect(made.every(isSecret)).toBe(true);
+    expect(new Set(made).size).toBe(50);
+  });
+
+  it('writes the same key for libraries of Standard Webhooks', () => {
+    const expected = 'whsec_RVhBTVBMRS1ub3QtYS1yZWFsLXNlY3JldC0wMTIzNDU2Nzg5';
+    expect(toStandardSecret('EXAMPLE-not-a-real-secret-0123456789')).toBe(expected);
+  });
+});

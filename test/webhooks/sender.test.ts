@@ -1,0 +1,121 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { createAddressRule, loopbackNetworks } from '../../src/webhooks/sending/address-rules.ts';
+import { createSender, type Sender } from '../../src/webhooks/sending/sender.ts';
+import { defaultLimits } from '../../src/webhooks/timing.ts';
+import { startReceiver, type Receiver } from '../support/receiver.ts';
+
+let receiver: Receiver;
+let sender: Sender;
+const post = (url = receiver.url, headers: readonly string[] = ['X-Test', '1'], body = '{"é":1}') =>
+  sender.post({ integrationId: 'i', url, headers, body: Buffer.from(body) });
+
+beforeAll(async () => {
+  receiver = await startReceiver();
+});
+beforeEach(() => {
+  receiver.forget();
+  sender = createSender({
+    mayConnect: createAddressRule(loopbackNetworks),
+    timing: { connectTimeout: 300, totalTimeout: 600 },
+    limits: { ...defaultLimits, perReceiver: 4 },
+  });
+});
+afterAll(async () => {
+  await receiver.close();
+});
+
+describe('post', () => {
+  it('sends exactly these bytes and headers', async () => {
+    await post();
+    const [request] = receiver.requests;
+    expect(String(request?.body)).toBe('{"é":1}');
+    expect(request?.rawHeaders).toEqual([
+      ...['host', `127.0.0.1:${receiver.port}`, 'connection', 'keep-alive'],
+      ...['X-Test', '1', 'content-length', '8'],
+    ]);
+    await sender.close();
+  });
+
+  it('keeps status, headers without cookies and the first 16 KiB of the body', async () => {
+    receiver.next({
+      ...{ kind: 'answer', status: 500, body: 'x'.repeat(20_000) },
+      headers: { 'X-Why': 'because', 'Set-Cookie': 'session=1' },
+    });
+    const result = await post();
+    expect(result).toMatchObject({ status: 500, error: undefined, responseCut: true });
+    expect(result.response).toHaveLength(16 * 1_024);
+    expect(result.headers).toMatchObject({ 'x-why': 'because' });
+    expect(result.headers).not.toHaveProperty('set-cookie');
+    await sender.close();
+  });
+
+  it('uses a warm connection again', async () => {
+    const before = receiver.connections;
+    for (let each = 0; each < 5; each += 1) await post();
+    // The second request may come before the connection of the first is known to be free.
+    expect(receiver.connections - before).toBeLessThanOrEqual(2);
+    await sender.close();
+  });
+
+  it('opens no more connections than allowed; what waits for one is timed, too', async () => {
+    const before = receiver.connections;
+    receiver.always({ kind: 'hang' });
+    const startedAt = performance.now();
+    const results = await Promise.all(Array.from({ length: 10 }, () => post()));
+    receiver.always({ kind: 'answer' });
+    expect(performance.now() - startedAt).toBeLessThan(2_000);
+    expect(results.map(({ error }) => error)).toEqual(Array.from({ length: 10 }, () => 'timeout'));
+    expect(receiver.connections - before).toBeLessThanOrEqual(8);
+    await sender.close();
+  });
+
+  it.each([
+    ['hangs', { kind: 'hang' }, { status: undefined, error: 'timeout' }],
+    ['trickles its head', { kind: 'trickle-head' }, { status: undefined, error: 'timeout' }],
+    ['closes the connection', { kind: 'cut' }, { status: undefined, error: 'connection-closed' }],
+    ['speaks no HTTP', { kind: 'garbage' }, { status: undefined, error: 'other' }],
+    // The status line decides: the receiver has the event.
+    ['trickles its body', { kind: 'trickle-body' }, { status: 200, error: 'timeout' }],
+    ['closes within the body', { kind: 'cut-body' }, { status: 200, error: 'connection-closed' }],
+  ] as const)('survives a receiver that %s', async (_name, reaction, expected) => {
+    receiver.next(reaction);
+    const result = await post();
+    expect(result).toMatchObject(expected);
+    expect(result.milliseconds).toBeLessThan(1_500);
+    expect(await post()).toMatchObject({ status: 200 });
+    await sender.close();
+  });
+
+  it('cuts an endless answer instead of reading it', async () => {
+    const before = receiver.floodedBytes;
+    receiver.next({ kind: 'flood', bytes: 100 * 1_024 * 1_024 });
+    const result = await post();
+    expect(result).toMatchObject({ status: 200, responseCut: true });
+    expect(result.response).toHaveLength(16 * 1_024);
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    expect(receiver.floodedBytes - before).toBeLessThan(8 * 1_024 * 1_024);
+    await sender.close();
+  });
+
+  it('names a refused connection', async () => {
+    const closed = await startReceiver();
+    await closed.close();
+    expect(await post(closed.url)).toMatchObject({ error: 'connection-failed' });
+    await sender.close();
+  });
+
+  it('survives headers that cannot be sent', async () => {
+    expect(await post(receiver.url, ['Keep-Alive', '1'])).toMatchObject({ status: undefined, error: 'other' });
+    expect(await post(receiver.url, ['X-Split', 'a\r\nX-Other: b'])).toMatchObject({ error: 'other' });
+    expect(receiver.requests).toHaveLength(0);
+    await sender.close();
+  });
+
+  it('ends what is under way when it is closed', async () => {
+    receiver.next({ kind: 'hang' });
+    const result = post();
+    await receiver.received(1);
+    await sender.close();
+    expect(await result).toMatchObject({ status: undefined, error: 'aborted' });
+  });
+});
