@@ -1,0 +1,122 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import type { Location } from '../../src/catalog/locations/location.ts';
+import type { Product } from '../../src/catalog/products/product.ts';
+import type { OutboxEntry } from '../../src/events/event.ts';
+import { fromOutboxDocuments, type WithOutbox } from '../../src/events/outbox.ts';
+import { InvalidEventError, serialiseEvent, toPayload } from '../../src/events/serialise.ts';
+import { createOrders, type Orders, type RequestedOrder } from '../../src/orders/orders.ts';
+import { createOrderStore } from '../../src/orders/store.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+
+const at = new Date('2026-11-06T12:31:08.214Z');
+const spot = { id: randomUUID(), name: 'Table 4' };
+const location: Location = {
+  id: randomUUID(),
+  name: 'Canal Café',
+  currency: 'EUR',
+  timezone: 'Europe/Amsterdam',
+  fiscalDayEnd: '04:00',
+  taxRate: 900,
+  feeRate: 250,
+  zones: [{ id: randomUUID(), name: 'Terrace', spots: [spot] }],
+  createdAt: at,
+  updatedAt: at,
+  nextFiscalDay: { date: '2026-11-06', endsAt: new Date('2026-11-07T03:00:00Z') },
+  revision: 1,
+};
+const product = (name: string, price: number, tags: readonly string[]): Product => ({
+  id: randomUUID(),
+  locationId: location.id,
+  currency: 'EUR',
+  categoryId: 'cat_0',
+  ...{ name, price, tags },
+  modifiers: [],
+  active: true,
+  createdAt: at,
+  updatedAt: at,
+  revision: 1,
+  waiting: 0,
+});
+const coffee = product('Flat white', 420, ['coffee', 'hot']);
+const pie = product('Apple pie', 365, ['pastry', 'hot']);
+const nudged: string[] = [];
+
+let database: TestDatabase;
+let orders: Orders;
+beforeAll(async () => {
+  database = await createTestDatabase();
+  orders = createOrders({
+    store: createOrderStore(database),
+    locations: { find: (id) => Promise.resolve(id === location.id ? location : undefined) },
+    products: { findAll: () => Promise.resolve(new Map([coffee, pie].map((one) => [one.id, one]))) },
+    relay: { nudge: (collection, id) => nudged.push(`${collection} ${id}`), relayNow: () => Promise.resolve() },
+    now: () => at,
+  });
+});
+afterAll(() => database.drop());
+
+const request = (members: Partial<RequestedOrder> = {}): RequestedOrder => ({
+  locationId: location.id,
+  items: [coffee, pie, coffee].map(({ id }) => ({ productId: id, quantity: 2, modifiers: [] })),
+  spotId: spot.id,
+  note: undefined,
+  fingerprint: 'fingerprint',
+  ...members,
+});
+const outboxOf = async (id: string): Promise<OutboxEntry[]> => {
+  const document = await database.db.collection<WithOutbox & { _id: string }>('orders').findOne({ _id: id });
+  return fromOutboxDocuments(document?.outbox ?? []);
+};
+
+it('is in the document of the order from the start, complete', async () => {
+  const { order } = await orders.create(request(), { id: randomUUID(), repeatable: false });
+  const [entry, ...others] = await outboxOf(order.id);
+  expect(others).toEqual([]);
+  expect(entry).toMatchObject({ locationId: location.id, createdAt: at });
+  expect(nudged).toContain(`orders ${order.id}`);
+  expect(entry === undefined ? undefined : JSON.parse(Buffer.from(serialiseEvent(entry)).toString())).toEqual({
+    type: 'ORDER_PLACED',
+    targetUuid: order.id,
+    createdAt: '2026-11-06T12:31:08.214Z',
+    data: {
+      itemNames: ['Flat white', 'Apple pie', 'Flat white'],
+      itemTags: ['coffee', 'hot', 'pastry'],
+      spotName: 'Table 4',
+      total: 2410 + 217 + 60,
+      currency: 'EUR',
+      zoneName: 'Terrace',
+    },
+  });
+});
+
+it('leaves spot and zone out of an order without a spot', async () => {
+  const { order } = await orders.create(request({ spotId: undefined }), { id: randomUUID(), repeatable: false });
+  const [payload] = (await outboxOf(order.id)).map(toPayload);
+  expect(payload?.data).not.toHaveProperty('spotName');
+  expect(payload?.data).not.toHaveProperty('zoneName');
+});
+
+it('is made once for an order that a hundred requests place at the same time', async () => {
+  const reservation = { id: randomUUID(), repeatable: true };
+  const results = await Promise.all(Array.from({ length: 100 }, () => orders.create(request(), reservation)));
+  expect(results.filter(({ replayed }) => !replayed)).toHaveLength(1);
+  expect(new Set(results.map(({ order }) => JSON.stringify(order))).size).toBe(1);
+  expect(await outboxOf(reservation.id)).toHaveLength(1);
+  expect(await database.db.collection<{ _id: string }>('orders').countDocuments({ _id: reservation.id })).toBe(1);
+});
+
+it('is not made again when the order ends', async () => {
+  const { order } = await orders.create(request(), { id: randomUUID(), repeatable: false });
+  const before = await outboxOf(order.id);
+  await orders.complete(order.id, () => true);
+  expect(await outboxOf(order.id)).toEqual(before);
+});
+
+it('never leaves against its published schema', async () => {
+  const { order } = await orders.create(request(), { id: randomUUID(), repeatable: false });
+  const [entry] = await outboxOf(order.id);
+  const broken = { ...entry, data: { ...entry?.data, total: 'much' } } as OutboxEntry;
+  expect(() => serialiseEvent(broken)).toThrow(InvalidEventError);
+  expect(() => serialiseEvent(broken)).toThrow('/data/total must be integer');
+});

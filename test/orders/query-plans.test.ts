@@ -1,0 +1,88 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import type { Document } from 'mongodb';
+import { ensureIndexes } from '../../src/db/indexes.ts';
+import type { OrderStatus } from '../../src/orders/order.ts';
+import { orderIndexes, orderQuery } from '../../src/orders/store.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+
+const size = 3_000;
+const second = 1_000;
+const start = Date.parse('2026-01-01T00:00:00Z');
+const at = (index: number): Date => new Date(start + index * second);
+const statuses: readonly OrderStatus[] = ['open', 'completed', 'completed', 'completed', 'canceled'];
+
+let database: TestDatabase;
+/** Does this server read sorted by an index at all? One that sorts even by `_id` in memory cannot show it. */
+let readsInOrder: boolean;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  await ensureIndexes(database.db, [orderIndexes]);
+  const orders = database.db.collection<{ _id: string }>('orders');
+  await orders.insertMany(
+    Array.from({ length: size }, (_, index) => ({
+      _id: `order-${String(index).padStart(6, '0')}`,
+      location_id: `location-${index % 3}`,
+      status: statuses[index % statuses.length],
+      created_at: at(index),
+      outbox: [],
+    })),
+  );
+  const plain = database.db.collection<{ a: number; b: number }>('plain');
+  await plain.createIndex({ a: 1, b: -1 });
+  await plain.insertMany(Array.from({ length: 10 }, (_, b) => ({ a: 1, b })));
+  readsInOrder = !stagesOf(await plain.find({ a: 1 }).sort({ b: -1 }).explain()).includes('SORT');
+});
+afterAll(() => database.drop());
+
+const span = { since: at(1_000), until: at(1_500) };
+const anything = { status: undefined, locationId: undefined, since: undefined, until: undefined };
+const status = 'completed';
+const locationId = 'location-1';
+
+describe.each([
+  ['no filter', anything, size],
+  ['a status', { ...anything, status }, 1_800],
+  ['a location', { ...anything, locationId }, 1_000],
+  ['a location and a status', { ...anything, locationId, status }, 600],
+  ['a span', { ...anything, ...span }, 500],
+  ['a status and a span', { ...anything, status, ...span }, 300],
+  ['a location and a span', { ...anything, locationId, ...span }, 167],
+  ['a location, a status and a span', { locationId, status, ...span }, 100],
+] as const)('a list by %s', (_name, filter, total) => {
+  it('is read from an index, in order, as far as the page', async () => {
+    const query = orderQuery(filter);
+    const orders = database.db.collection('orders');
+    const cursor = orders.find(query.filter as Document, { hint: query.index }).sort(query.sort).skip(10).limit(20);
+    const explained = await cursor.explain('executionStats');
+    const stages = stagesOf(explained);
+    expect(stages).toContain('IXSCAN');
+    expect(stages).not.toContain('COLLSCAN');
+    if (!readsInOrder) return;
+    expect(stages).not.toContain('SORT');
+    // The page, and what was skipped before it.
+    expect(explained['executionStats']).toMatchObject({ nReturned: 20 });
+    expect((explained['executionStats'] as { totalKeysExamined: number }).totalKeysExamined).toBeLessThanOrEqual(31);
+  });
+
+  it('is counted by the same index', async () => {
+    const query = orderQuery(filter);
+    const count = { count: 'orders', query: query.filter, hint: query.index };
+    expect((await database.db.command(count))['n']).toBe(total);
+    const explained = await database.db.command({ explain: count, verbosity: 'executionStats' });
+    const stages = stagesOf(explained);
+    expect(stages).not.toContain('COLLSCAN');
+    expect(stages.some((stage) => stage === 'COUNT_SCAN' || stage === 'IXSCAN')).toBe(true);
+    if (readsInOrder) {
+      expect((explained['executionStats'] as { totalKeysExamined: number }).totalKeysExamined).toBeLessThanOrEqual(
+        total + 1,
+      );
+    }
+  });
+});
+
+/** The stages of the plan that was chosen. */
+function stagesOf(explained: Document): string[] {
+  const plan: unknown = (explained['queryPlanner'] as { winningPlan: unknown }).winningPlan;
+  return [...JSON.stringify(plan).matchAll(/"stage":"(\w+)"/g)].map(([, stage]) => stage ?? '');
+}
