@@ -72,11 +72,11 @@ describe('post', () => {
   it.each([
     ['hangs', { kind: 'hang' }, { status: undefined, error: 'timeout' }],
     ['trickles its head', { kind: 'trickle-head' }, { status: undefined, error: 'timeout' }],
-    ['closes the connection', { kind: 'cut' }, { status: undefined, error: 'connection-closed' }],
-    ['speaks no HTTP', { kind: 'garbage' }, { status: undefined, error: 'other' }],
+    ['closes the connection', { kind: 'cut' }, { status: undefined, error: 'connection-lost' }],
+    ['speaks no HTTP', { kind: 'garbage' }, { status: undefined, error: 'not-http' }],
     // The status line decides: the receiver has the event.
     ['trickles its body', { kind: 'trickle-body' }, { status: 200, error: 'timeout' }],
-    ['closes within the body', { kind: 'cut-body' }, { status: 200, error: 'connection-closed' }],
+    ['closes within the body', { kind: 'cut-body' }, { status: 200, error: 'connection-lost' }],
   ] as const)('survives a receiver that %s', async (_name, reaction, expected) => {
     receiver.next(reaction);
     const result = await post();
@@ -100,7 +100,7 @@ describe('post', () => {
   it('names a refused connection', async () => {
     const closed = await startReceiver();
     await closed.close();
-    expect(await post(closed.url)).toMatchObject({ error: 'connection-failed' });
+    expect(await post(closed.url)).toMatchObject({ error: 'connection-refused' });
     await sender.close();
   });
 

@@ -86,7 +86,7 @@ describe('connections', () => {
   ])('are not made to %s', async (host) => {
     const before = receiver.connections;
     const result = await post(`http://${host}:${receiver.port}/hook`, false);
-    expect(result).toMatchObject({ status: undefined, error: 'address-not-allowed' });
+    expect(result).toMatchObject({ status: undefined, error: 'target-refused' });
     expect(receiver.connections).toBe(before);
   });
 
@@ -99,12 +99,12 @@ describe('connections', () => {
   it('are not made to a name of which one address is refused', async () => {
     names['half.test'] = ['127.0.0.1', '10.0.0.1'];
     const result = await post(`http://half.test:${receiver.port}/hook`, true);
-    expect(result.error).toBe('address-not-allowed');
+    expect(result.error).toBe('target-refused');
   });
 
   it('fail for names without an address', async () => {
-    expect((await post('http://unknown.test/', true)).error).toBe('name-not-resolved');
-    expect((await post('http://nothing.test/', true)).error).toBe('name-not-resolved');
+    expect((await post('http://unknown.test/', true)).error).toBe('name-not-found');
+    expect((await post('http://nothing.test/', true)).error).toBe('name-not-found');
   });
 
   it('are not made to where a redirect points', async () => {

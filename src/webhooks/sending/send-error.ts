@@ -3,35 +3,40 @@
  * it is being stopped.
  */
 export type SendError =
-  | 'address-not-allowed'
-  | 'name-not-resolved'
-  | 'connection-failed'
+  | 'target-refused'
+  | 'name-not-found'
+  | 'connection-refused'
+  | 'unreachable'
+  | 'connect-timeout'
   | 'tls-failed'
-  | 'connection-closed'
+  | 'connection-lost'
   | 'timeout'
-  | 'other'
-  | 'aborted';
+  | 'not-http'
+  | 'aborted'
+  | 'other';
 
 const byCode: Readonly<Record<string, SendError>> = {
-  TARGET_REFUSED: 'address-not-allowed',
+  TARGET_REFUSED: 'target-refused',
   TRY_TIMEOUT: 'timeout',
   TRY_ABORTED: 'aborted',
   UND_ERR_DESTROYED: 'aborted',
   UND_ERR_CLOSED: 'aborted',
-  ENOTFOUND: 'name-not-resolved',
-  EAI_AGAIN: 'name-not-resolved',
-  EAI_NODATA: 'name-not-resolved',
-  EAI_FAIL: 'name-not-resolved',
-  UND_ERR_CONNECT_TIMEOUT: 'connection-failed',
-  ETIMEDOUT: 'connection-failed',
-  ECONNREFUSED: 'connection-failed',
-  EHOSTUNREACH: 'connection-failed',
-  ENETUNREACH: 'connection-failed',
-  EADDRNOTAVAIL: 'connection-failed',
+  ENOTFOUND: 'name-not-found',
+  EAI_AGAIN: 'name-not-found',
+  EAI_NODATA: 'name-not-found',
+  EAI_FAIL: 'name-not-found',
+  ECONNREFUSED: 'connection-refused',
+  EHOSTUNREACH: 'unreachable',
+  ENETUNREACH: 'unreachable',
+  EADDRNOTAVAIL: 'unreachable',
+  UND_ERR_CONNECT_TIMEOUT: 'connect-timeout',
+  ETIMEDOUT: 'connect-timeout',
   EPROTO: 'tls-failed',
-  ECONNRESET: 'connection-closed',
-  EPIPE: 'connection-closed',
-  UND_ERR_SOCKET: 'connection-closed',
+  ECONNRESET: 'connection-lost',
+  EPIPE: 'connection-lost',
+  UND_ERR_SOCKET: 'connection-lost',
+  // The name of an error of undici's that has no code.
+  HTTPParserError: 'not-http',
 };
 
 /** Names an error of undici, a socket, TLS or this service. Its message is not kept: it can quote the URL. */
@@ -44,9 +49,16 @@ export function sendErrorOf(error: unknown): SendError {
   return 'other';
 }
 
-/** The codes of an error, its causes, and those of a connection that was tried over several addresses. */
+interface ErrorParts {
+  readonly name?: unknown;
+  readonly code?: unknown;
+  readonly cause?: unknown;
+  readonly errors?: readonly unknown[];
+}
+
+/** The codes and names of an error, its causes, and those of a connection that was tried over several addresses. */
 function codesOf(error: unknown): string[] {
   if (typeof error !== 'object' || error === null) return [];
-  const { code, cause, errors = [] } = error as { code?: unknown; cause?: unknown; errors?: unknown[] };
-  return [...(typeof code === 'string' ? [code] : []), ...errors.flatMap(codesOf), ...codesOf(cause)];
+  const { name, code, cause, errors = [] } = error as ErrorParts;
+  return [...[code, name].filter((each) => typeof each === 'string'), ...errors.flatMap(codesOf), ...codesOf(cause)];
 }
