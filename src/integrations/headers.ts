@@ -1,0 +1,70 @@
+import { ProblemError, type ProblemDetail } from '../errors/problem-error.ts';
+import { findHeaderMistakes, looksLikeCredential } from './custom-headers.ts';
+import { headerRecord, type SealedHeader } from './integration.ts';
+import { SecretUnreadableError, type SecretBox } from './secrets.ts';
+
+/** Shown instead of a value that looks like a credential. Sent back, it stands for the stored value. */
+export const mask = '********';
+
+/** Headers as people write and see them, by name. */
+export type HeaderValues = Readonly<Record<string, string>>;
+
+/**
+ * Seals custom headers as they are sent. A masked value is the one stored before; an equal value stays sealed as it is,
+ * so that sending again what is stored changes nothing.
+ *
+ * @param present the headers that are stored
+ * @throws {ProblemError} header-not-allowed with every header at fault by its pointer
+ */
+export function sealHeaders(
+  integrationId: string,
+  sent: HeaderValues,
+  present: readonly SealedHeader[],
+  secrets: SecretBox,
+): SealedHeader[] {
+  const stored = new Map(present.map((header) => [header.name.toLowerCase(), header]));
+  const errors: ProblemDetail[] = [];
+  const refuse = (name: string, detail: string): void => {
+    errors.push({ detail, pointer: `#/headers/${name.replaceAll('~', '~0').replaceAll('/', '~1')}` });
+  };
+  for (const { name, detail } of findHeaderMistakes(sent)) refuse(name, detail);
+  const sealed = Object.entries(sent).flatMap(([name, value]): SealedHeader[] => {
+    const before = stored.get(name.toLowerCase());
+    if (before !== undefined && (value === mask || value === openHeader(integrationId, before, secrets))) {
+      return [{ name, value: before.value }];
+    }
+    if (value === mask) {
+      // Whoever copies an integration must not have asterisks sent as a credential.
+      refuse(name, `is ${mask}, which stands for a stored value, and there is none`);
+      return [];
+    }
+    return [{ name, value: secrets.seal(value, headerRecord(integrationId, name)) }];
+  });
+  if (errors.length === 0) return sealed;
+  const count = errors.length === 1 ? '1 header is' : `${errors.length} headers are`;
+  throw new ProblemError('header-not-allowed', { detail: `${count} not allowed.`, errors });
+}
+
+/** Custom headers as they may be shown: what looks like a credential is masked, and what cannot be decrypted, too. */
+export function showHeaders(
+  integrationId: string,
+  headers: readonly SealedHeader[],
+  secrets: SecretBox,
+): Record<string, string> {
+  return Object.fromEntries(
+    headers.map((header) => {
+      const value = openHeader(integrationId, header, secrets);
+      return [header.name, value === undefined || looksLikeCredential(header.name, value) ? mask : value];
+    }),
+  );
+}
+
+/** Undefined when the key is missing: an operator must still be able to look at the integration and to mend it. */
+function openHeader(integrationId: string, { name, value }: SealedHeader, secrets: SecretBox): string | undefined {
+  try {
+    return secrets.open(value, headerRecord(integrationId, name));
+  } catch (error) {
+    if (error instanceof SecretUnreadableError) return undefined;
+    throw error;
+  }
+}

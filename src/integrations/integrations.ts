@@ -1,0 +1,178 @@
+import { randomUUID } from 'node:crypto';
+import { isDeepStrictEqual } from 'node:util';
+import { changeTime, requireMatch, type Precondition } from '../catalog/edits.ts';
+import { ProblemError } from '../errors/problem-error.ts';
+import { createTurns, untilWon } from '../turns.ts';
+import { sealHeaders, showHeaders, type HeaderValues } from './headers.ts';
+import { secretRecord, type Integration, type NewIntegration, type SubscribableType } from './integration.ts';
+import type { Sealed, SecretBox } from './secrets.ts';
+import type { IntegrationStore } from './store.ts';
+
+/** What an operator decides about an integration, secret and state apart. */
+export interface IntegrationContent {
+  readonly name: string;
+  readonly url: string;
+  readonly eventTypes: readonly SubscribableType[];
+  readonly headers: HeaderValues;
+}
+
+/** What is left out, or `undefined`, stays as it is. */
+export type IntegrationChange = {
+  readonly [Member in keyof IntegrationContent]?: IntegrationContent[Member] | undefined;
+};
+
+/** Integrations. Every method that takes an id throws `integration-not-found`, every one that edits `edit-conflict`. */
+export interface Integrations {
+  /**
+   * @param secret key of the signatures; deliveries are not signed without one
+   * @throws {ProblemError} target-not-allowed, header-not-allowed
+   */
+  create(content: IntegrationContent, secret: string | undefined, id: string): Promise<Integration>;
+  get(id: string): Promise<Integration>;
+  /** The integration, or `undefined` where {@link get} throws. */
+  find(id: string): Promise<Integration | undefined>;
+  /** Newest first. */
+  list(limit: number, offset: number): Promise<{ integrations: Integration[]; total: number }>;
+  /** @throws {ProblemError} precondition-failed, target-not-allowed, header-not-allowed */
+  update(id: string, change: IntegrationChange, precondition: Precondition<Integration>): Promise<Integration>;
+  /** Nothing is sent to it any more; its deliveries are swept later. @throws {ProblemError} precondition-failed */
+  remove(id: string, precondition: Precondition<Integration>): Promise<void>;
+  /** Holds events, of a disabled integration too. */
+  pause(id: string): Promise<Integration>;
+  /** Sends again, what was held first, with all counts of failures at zero. */
+  enable(id: string): Promise<Integration>;
+  /** Sets the secret that is going to follow, in place of one set before, and names the rotation anew. */
+  beginRotation(id: string, secret: string): Promise<Integration>;
+  /** Puts the next secret into force; once more is the same as once. @throws {ProblemError} secret-rotation-not-pending */
+  finishRotation(id: string, rotationId: string): Promise<Integration>;
+  /** Forgets the next secret, if there is one. */
+  cancelRotation(id: string): Promise<Integration>;
+  /** Its custom headers, masked where they look like credentials. */
+  headersOf(integration: Integration): Record<string, string>;
+}
+
+export interface IntegrationsOptions {
+  readonly store: IntegrationStore;
+  readonly secrets: SecretBox;
+  /** Checks where events are to be sent; a mistake goes on from "The URL ". */
+  readonly checkUrl: (url: string) => { readonly url: string } | { readonly mistake: string };
+  /** Told of an integration that was changed. */
+  readonly nudge: (integrationId: string) => void;
+  readonly now?: () => Date;
+  readonly newId?: () => string;
+}
+
+/** Characters of a URL, as the parser writes it. */
+const longestUrl = 2_048;
+
+export function createIntegrations({
+  store,
+  secrets,
+  checkUrl,
+  nudge,
+  now = () => new Date(),
+  newId = randomUUID,
+}: IntegrationsOptions): Integrations {
+  const turns = createTurns();
+
+  const get = async (id: string): Promise<Integration> => {
+    const integration = await store.find(id);
+    if (integration !== undefined) return integration;
+    throw new ProblemError('integration-not-found', { detail: `No integration has the id ${id}.` });
+  };
+
+  /** Changes an integration as an operator does: failures are counted anew, and a warning is void. */
+  const edit = (
+    id: string,
+    change: (present: Integration) => Integration,
+    precondition: Precondition<Integration> = () => true,
+  ): Promise<Integration> =>
+    turns.take(id, () =>
+      untilWon(async () => {
+        const present = await get(id);
+        requireMatch(present, precondition);
+        const changed = change(present);
+        if (isDeepStrictEqual(changed, present)) return present;
+        const updatedAt = changeTime(present.updatedAt, now());
+        const stored = await store.replace({ ...changed, warning: undefined, updatedAt }, 'operator');
+        if (stored !== undefined) nudge(id);
+        return stored;
+      }),
+    );
+
+  const permittedUrl = (text: string): string => {
+    const checked = checkUrl(text);
+    const isTooLong = 'url' in checked && checked.url.length > longestUrl;
+    if ('url' in checked && !isTooLong) return checked.url;
+    const mistake = 'mistake' in checked ? checked.mistake : `is longer than ${longestUrl} characters when encoded`;
+    throw new ProblemError('target-not-allowed', {
+      detail: `The URL ${mistake}.`,
+      errors: [{ detail: mistake, pointer: '#/url' }],
+    });
+  };
+
+  const seal = (id: string, secret: string): Sealed => secrets.seal(secret, secretRecord(id));
+
+  return {
+    get,
+    find: (id) => store.find(id),
+    list: (limit, offset) => store.list(limit, offset),
+    headersOf: ({ id, headers }) => showHeaders(id, headers, secrets),
+
+    async create({ name, url, eventTypes, headers }, secret, id) {
+      const at = now();
+      const integration: NewIntegration = {
+        ...{ id, name, eventTypes, url: permittedUrl(url), headers: sealHeaders(id, headers, [], secrets) },
+        secret: secret === undefined ? undefined : seal(id, secret),
+        ...{ rotation: undefined, finishedRotationId: undefined },
+        ...{ state: 'active', disabled: undefined, warning: undefined, createdAt: at, updatedAt: at },
+      };
+      return (await store.insert(integration)) ? { ...integration, revision: 1, settingsRevision: 1 } : await get(id);
+    },
+
+    update: (id, { name, url, eventTypes, headers }, precondition) =>
+      edit(
+        id,
+        (present) => ({
+          ...present,
+          name: name ?? present.name,
+          url: url === undefined || url === present.url ? present.url : permittedUrl(url),
+          eventTypes: eventTypes ?? present.eventTypes,
+          headers: headers === undefined ? present.headers : sealHeaders(id, headers, present.headers, secrets),
+        }),
+        precondition,
+      ),
+
+    async remove(id, precondition) {
+      await turns.take(id, () =>
+        untilWon(async () => {
+          const present = await get(id);
+          requireMatch(present, precondition);
+          return (await store.remove(present)) ? true : undefined;
+        }),
+      );
+      nudge(id);
+    },
+
+    pause: (id) => edit(id, (present) => ({ ...present, state: 'paused', disabled: undefined })),
+    enable: (id) => edit(id, (present) => ({ ...present, state: 'active', disabled: undefined })),
+
+    beginRotation(id, secret) {
+      const rotation = { id: newId(), secret: seal(id, secret), startedAt: now() };
+      return edit(id, (present) => ({ ...present, rotation }));
+    },
+
+    finishRotation: (id, rotationId) =>
+      edit(id, (present) => {
+        const { rotation, finishedRotationId } = present;
+        if (rotation?.id === rotationId) {
+          return { ...present, secret: rotation.secret, rotation: undefined, finishedRotationId: rotationId };
+        }
+        if (finishedRotationId === rotationId) return present;
+        const detail = rotation === undefined ? 'No rotation is pending.' : 'Another rotation is pending.';
+        throw new ProblemError('secret-rotation-not-pending', { detail });
+      }),
+
+    cancelRotation: (id) => edit(id, (present) => ({ ...present, rotation: undefined })),
+  };
+}

@@ -1,0 +1,56 @@
+import type { components } from '../../generated/types.ts';
+import type { Integration } from './integration.ts';
+import { toStandardSecret } from './signing-secret.ts';
+
+type Schemas = components['schemas'];
+
+/** What an integration's representation shows beside what is stored with it. */
+export interface Surroundings {
+  /** Custom headers, masked. */
+  readonly headers: Record<string, string>;
+  /** Tries that failed since the last one that succeeded. */
+  readonly consecutiveFailures: number;
+}
+
+/** An integration as the contract shows it. What is not set is absent, secrets always are. */
+export function representIntegration(
+  integration: Integration,
+  { headers, consecutiveFailures }: Surroundings,
+): Schemas['Integration'] {
+  const { rotation, disabled, warning } = integration;
+  return {
+    id: integration.id,
+    name: integration.name,
+    url: integration.url,
+    event_types: [...integration.eventTypes],
+    headers,
+    has_secret: integration.secret !== undefined,
+    ...(rotation === undefined
+      ? {}
+      : { secret_rotation: { id: rotation.id, started_at: rotation.startedAt.toISOString() } }),
+    state: integration.state,
+    ...(disabled === undefined ? {} : { disabled_reason: disabled.reason, disabled_at: disabled.at.toISOString() }),
+    ...(warning === undefined ? {} : { warning: representWarning(warning) }),
+    consecutive_failures: consecutiveFailures,
+    created_at: integration.createdAt.toISOString(),
+    updated_at: integration.updatedAt.toISOString(),
+  };
+}
+
+function representWarning({
+  failingSince,
+  disablesAt,
+}: NonNullable<Integration['warning']>): Schemas['IntegrationWarning'] {
+  const since = failingSince.toISOString();
+  return {
+    type: 'failing',
+    detail: `No delivery has succeeded since ${since}.`,
+    failing_since: since,
+    disables_at: disablesAt.toISOString(),
+  };
+}
+
+/** A secret in both spellings, for the one answer that shows it. */
+export function representSecret(secret: string): Schemas['IssuedSecret'] {
+  return { value: secret, standard_webhooks: toStandardSecret(secret) };
+}

@@ -1,0 +1,88 @@
+import { createHash } from 'node:crypto';
+import type { components } from '../../generated/types.ts';
+import type { Integration } from '../integrations/integration.ts';
+import type { Attempt, Delivery, DeliveryStatus, DeliveryWithBody } from './deliveries/delivery.ts';
+import type { Replay } from './replays/replay.ts';
+
+type Schemas = components['schemas'];
+/** The status of a delivery as it is shown and asked for. */
+export type ShownStatus = Exclude<Schemas['DeliveryStatus'], 'other'>;
+
+/** What is pending for an integration that is not active is held. */
+export function shownStatus(status: DeliveryStatus, { state }: Pick<Integration, 'state'>): ShownStatus {
+  return status === 'pending' && state !== 'active' ? 'held' : status;
+}
+
+/** The status of the deliveries of an integration that are shown with this one; undefined when there can be none. */
+export function storedStatus(shown: ShownStatus, { state }: Pick<Integration, 'state'>): DeliveryStatus | undefined {
+  if (shown === 'held') return state === 'active' ? undefined : 'pending';
+  return shown === 'pending' && state !== 'active' ? undefined : shown;
+}
+
+/** A delivery as lists show it. What is not set is absent. */
+export function representListedDelivery(delivery: Delivery, integration: Integration): Schemas['DeliveryListItem'] {
+  const { replayId, finishedAt } = delivery;
+  const status = shownStatus(delivery.status, integration);
+  return {
+    id: delivery.id,
+    event_id: delivery.eventId,
+    event_type: delivery.eventType,
+    integration_id: delivery.integrationId,
+    ...(replayId === undefined ? {} : { replay_id: replayId }),
+    status,
+    attempt_count: delivery.tries,
+    ...(status === 'pending' ? { next_attempt_at: (delivery.nextTryAt ?? delivery.createdAt).toISOString() } : {}),
+    created_at: delivery.createdAt.toISOString(),
+    ...(status === 'delivered' && finishedAt !== undefined ? { delivered_at: finishedAt.toISOString() } : {}),
+  };
+}
+
+/** A delivery with the body that is sent. */
+export function representDelivery(delivery: DeliveryWithBody, integration: Integration): Schemas['Delivery'] {
+  return {
+    ...representListedDelivery(delivery, integration),
+    body: new TextDecoder().decode(delivery.body),
+  };
+}
+
+/** One try of a delivery. Without an answer there is nothing of it. */
+export function representAttempt(attempt: Attempt): Schemas['Attempt'] {
+  const { status, error, responseHeaders, response, responseCut } = attempt;
+  return {
+    number: attempt.number,
+    started_at: attempt.at.toISOString(),
+    duration_ms: Math.round(attempt.milliseconds),
+    succeeded: error === undefined && status !== undefined && status >= 200 && status < 300,
+    ...(status === undefined ? {} : { status_code: status }),
+    ...(error === undefined ? {} : { error }),
+    ...(status === undefined
+      ? {}
+      : {
+          response_headers: { ...responseHeaders },
+          // As a stream, so that a character that the cut went through is left out.
+          response_body: new TextDecoder().decode(response, { stream: responseCut }),
+          response_body_truncated: responseCut,
+        }),
+  };
+}
+
+export function representReplay(replay: Replay): Schemas['Replay'] {
+  const { source, finishedAt } = replay;
+  return {
+    id: replay.id,
+    integration_id: replay.integrationId,
+    ...(source.kind === 'delivery'
+      ? { delivery_id: source.deliveryId }
+      : { since: source.since.toISOString(), until: source.until.toISOString() }),
+    status: replay.status,
+    delivery_count: replay.deliveries,
+    created_at: replay.createdAt.toISOString(),
+    ...(finishedAt === undefined ? {} : { finished_at: finishedAt.toISOString() }),
+  };
+}
+
+/** The entity tag of a delivery: made of what is shown, because its status depends on its integration, too. */
+export function deliveryTag(shown: Schemas['Delivery']): string {
+  const digest = createHash('sha256').update(JSON.stringify(shown)).digest('base64url');
+  return `"${shown.id}.${digest.slice(0, 16)}"`;
+}
