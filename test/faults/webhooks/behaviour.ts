@@ -1,0 +1,131 @@
+import { askedSeconds, misbehaviourTiming } from './misbehaving.ts';
+import type { ReceiverAccount } from './receivers-program.ts';
+import type { World } from './world.ts';
+
+interface StoredAttempt {
+  _id: string;
+  status?: number;
+  error?: string;
+  milliseconds: number;
+  response: { buffer: Uint8Array };
+  response_cut: boolean;
+}
+
+/** What the records say of the deliveries to one integration. */
+interface DeliveryRecord {
+  readonly statuses: Readonly<Record<string, number>>;
+  readonly attempts: readonly StoredAttempt[];
+}
+
+/** Milliseconds that a busy machine may take on top of a time limit. */
+const tolerance = 1_000;
+/** Whether it is seen as the end or as an error of the connection is a matter of timing. */
+const cutWords: ReadonlySet<string> = new Set(['connection-closed', 'connection-lost']);
+const responseKept = 16 * 1_024;
+/** What sockets on both sides hold on top of what the service reads. */
+const floodTaken = 8_000_000;
+
+/** Compares what each bad receiver got with what the design says. @returns sentences, none when all is well */
+export async function behaviourMistakes(
+  world: World,
+  integrations: Readonly<Record<string, string>>,
+  accounts: Readonly<Record<string, ReceiverAccount>>,
+  redirectsFollowed: number,
+): Promise<string[]> {
+  const mistakes: string[] = [];
+  const expectThat = (holds: boolean, sentence: string): void => {
+    if (!holds) mistakes.push(sentence);
+  };
+  const { totalTimeout } = misbehaviourTiming;
+
+  const check = async (
+    name: string,
+    isExpected: (attempt: StoredAttempt) => boolean,
+    outcome: string,
+  ): Promise<DeliveryRecord> => {
+    const record = await read(world, integrations[name] ?? '');
+    const { attempts, statuses } = record;
+    expectThat(attempts.length > 0, `${name}: no tries are on record`);
+    const odd = attempts.filter((attempt) => !isExpected(attempt));
+    const [first] = odd;
+    expectThat(
+      odd.length === 0,
+      `${name}: ${odd.length} odd tries, such as ${first?.status ?? ''} ${first?.error ?? ''}`,
+    );
+    const slow = attempts.filter(({ milliseconds }) => milliseconds > totalTimeout + tolerance);
+    expectThat(slow.length === 0, `${name}: ${slow.length} tries took longer than the limit`);
+    const others = Object.keys(statuses).filter((status) => status !== outcome && status !== 'pending');
+    expectThat(others.length === 0, `${name}: deliveries are ${others.join(', ')}`);
+    if (outcome !== 'pending') expectThat((statuses[outcome] ?? 0) > 0, `${name}: no delivery is ${outcome}`);
+    return record;
+  };
+
+  await check('hang', ({ error }) => error === 'timeout', 'pending');
+  await check('trickle-head', ({ error }) => error === 'timeout', 'pending');
+  await check('trickle-body', ({ status }) => status === 200, 'delivered');
+  await check('500', ({ status }) => status === 500, 'pending');
+  await check('302', ({ status }) => status === 302, 'pending');
+  await check('410', ({ status }) => status === 410, 'pending');
+  await check('429', ({ status }) => status === 429, 'pending');
+  await check('cut', ({ error = '' }) => cutWords.has(error), 'pending');
+  const flood = await check('flood', ({ status, response_cut }) => status === 200 && response_cut, 'delivered');
+
+  expectThat(redirectsFollowed === 0, `302: ${redirectsFollowed} redirects were followed`);
+  expectThat(
+    flood.attempts.every(({ response }) => response.buffer.length <= responseKept),
+    'flood: more of a response is kept than allowed',
+  );
+  const floodAccount = accounts['flood'];
+  const taken = (floodAccount?.floodedBytes ?? 0) / Math.max(1, floodAccount?.requestedAt.length ?? 0);
+  expectThat(taken <= floodTaken, `flood: ${Math.round(taken)} bytes of each response were taken`);
+
+  const gone = await world.integrations.find(integrations['410'] ?? '');
+  expectThat(gone?.state === 'disabled' && gone.disabled?.reason === 'gone', '410: the integration is not disabled');
+  // The first answer counts; the batch that it belongs to was begun by then.
+  const asked = accounts['410']?.requestedAt ?? [];
+  const late = asked.filter((at) => at > (asked[0] ?? 0) + totalTimeout);
+  expectThat(late.length === 0, `410: asked ${late.length} times more afterwards`);
+
+  const gaps = gapsBetween(spells(accounts['429']?.requestedAt ?? [], 500));
+  expectThat(gaps.length > 0, '429: never tried again');
+  const early = gaps.filter((gap) => gap < askedSeconds * 1_000 - 100);
+  expectThat(early.length === 0, `429: tried again after ${early.join(', ')} ms`);
+
+  for (const name of ['hang', '500', '302', 'cut', 'trickle-head']) {
+    const requests = accounts[name]?.requestedAt.length ?? 0;
+    const isBounded =
+      requests > 0 && requests < ((await read(world, integrations[name] ?? '')).statuses['pending'] ?? 0);
+    expectThat(isBounded, `${name}: ${requests} requests: the circuit breaker did not hold`);
+  }
+  return mistakes;
+}
+
+async function read({ database: { db } }: World, integrationId: string): Promise<DeliveryRecord> {
+  const statuses: Record<string, number> = {};
+  const attempts: StoredAttempt[] = [];
+  const deliveries = await db
+    .collection<{ _id: string; status: string }>('deliveries')
+    .find({ integration_id: integrationId }, { projection: { status: 1 } })
+    .toArray();
+  for (const { _id, status } of deliveries) {
+    statuses[status] = (statuses[status] ?? 0) + 1;
+    const range = { $gt: `${_id}/`, $lt: `${_id}0` };
+    attempts.push(...(await db.collection<StoredAttempt>('attempts').find({ _id: range }).toArray()));
+  }
+  return { statuses, attempts };
+}
+
+/** Beginnings and ends of spells of requests: pauses within one are shorter than this. */
+function spells(times: readonly number[], pause: number): [number, number][] {
+  const found: [number, number][] = [];
+  for (const time of times) {
+    const last = found.at(-1);
+    if (last !== undefined && time - last[1] < pause) last[1] = time;
+    else found.push([time, time]);
+  }
+  return found;
+}
+
+function gapsBetween(found: readonly [number, number][]): number[] {
+  return found.slice(1).map(([begin], index) => begin - (found[index]?.[1] ?? 0));
+}

@@ -1,0 +1,104 @@
+/**
+ * `npm run test:faults:webhooks`: orders are placed at two service processes while processes and database are killed,
+ * answers get lost, a worker stands still, clocks disagree and receivers misbehave. Prints counts; exit code 1 when
+ * anything was lost, doubled or settled wrongly. Loopback only, ten minutes at most; `--quick` takes a minute and a
+ * half. Names of scenarios run only those.
+ */
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { homedir, tmpdir } from 'node:os';
+import path from 'node:path';
+import { parseArgs } from 'node:util';
+import { defaultCacheDir } from '../../../src/db/embedded/cache-dir.ts';
+import { ENGINE_ORDER, type EngineId } from '../../../src/db/embedded/engines.ts';
+import { startEmbeddedDatabase } from '../../../src/db/embedded/start.ts';
+import { silentLog } from '../../support/log.ts';
+import { misbehavingReceivers } from './misbehaving.ts';
+import { killDatabases, killServices, loseAnswers, skewClocks, stopWorker, type ScenarioResult } from './scenarios.ts';
+import { faultTiming } from './timing.ts';
+import { isSound, type Findings } from './verify.ts';
+
+const { values, positionals } = parseArgs({
+  options: { quick: { type: 'boolean', default: false }, rate: { type: 'string', default: '100' } },
+  allowPositionals: true,
+});
+const times = values.quick
+  ? { serviceKills: 3, databaseKills: 2, lossySeconds: 6, stops: 2, skewSeconds: 4, rounds: 2 }
+  : { serviceKills: 20, databaseKills: 10, lossySeconds: 40, stops: 6, skewSeconds: 30, rounds: 8 };
+
+// The fastest engine that this machine has.
+const preferred: EngineId = 'secantusd-rs';
+const dataDir = await mkdtemp(path.join(tmpdir(), 'webhook-faults-database-'));
+const database = await startEmbeddedDatabase({
+  ...{ dataDir, cacheDir: defaultCacheDir(process.env, homedir()), env: process.env, log: silentLog },
+  engines: [preferred, ...ENGINE_ORDER.filter((id) => id !== preferred)],
+});
+const databasePid = async (): Promise<number> => {
+  const record = await readFile(path.join(dataDir, 'database', 'server.json'), 'utf8');
+  return (JSON.parse(record) as { pid: number }).pid;
+};
+const settings = { databaseUri: database.uri, rate: Number(values.rate), ordersBetweenFaults: 100 };
+
+function describe({ violations, delay, ...counts }: Findings): string {
+  const named = (numbers: Readonly<Record<string, number>>): string =>
+    Object.entries(numbers)
+      .map(([name, count]) => `${count} ${name.replaceAll(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`)}`)
+      .join(', ');
+  const { p50, p99, longest } = delay;
+  return `  ${named(violations)}\n  (${named({ ...counts })}; first arrival after ${p50} ms p50, ${p99} ms p99, ${longest} ms at most)`;
+}
+
+async function judge(title: (faults: number) => string, run: () => Promise<ScenarioResult>): Promise<boolean> {
+  const { faults, findings } = await run();
+  console.log(`${title(faults)}:\n${describe(findings)}`);
+  return isSound(findings) && faults > 0;
+}
+
+const scenarios: Readonly<Record<string, () => Promise<boolean>>> = {
+  'service-kills': () =>
+    judge(
+      (kills) => `kill -9 of one of two service processes, ${kills} times`,
+      () => killServices(settings, times.serviceKills),
+    ),
+  'database-kills': () =>
+    judge(
+      (kills) => `kill -9 of the database, ${kills} times`,
+      () => killDatabases(settings, times.databaseKills, databasePid),
+    ),
+  'lost-answers': () =>
+    judge(
+      (lost) => `${lost} answers, requests and confirmations of the database lost`,
+      () => loseAnswers(settings, times.lossySeconds),
+    ),
+  'stopped-worker': () =>
+    judge(
+      (takenOver) =>
+        `one process stopped for longer than its lease ${times.stops} times, ${takenOver} lanes taken over`,
+      () => stopWorker(settings, times.stops, faultTiming.lease),
+    ),
+  'skewed-clocks': () =>
+    judge(
+      (kills) => `clocks 60 s apart, with ${kills} kills`,
+      () => skewClocks(settings, times.skewSeconds),
+    ),
+  'misbehaving-receivers': () => misbehavingReceivers(settings, times.rounds),
+};
+
+console.log(`${database.engine}, Node ${process.version}, ${settings.rate} orders/s wanted`);
+let isFine = true;
+try {
+  for (const [name, run] of Object.entries(scenarios)) {
+    if (positionals.length > 0 && !positionals.includes(name)) continue;
+    const started = performance.now();
+    const passed = await run().catch((error: unknown) => {
+      console.log(`${name} broke off: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`);
+      return false;
+    });
+    console.log(`  ${passed ? 'passed' : 'FAILED'}, ${Math.round((performance.now() - started) / 1_000)} s`);
+    isFine &&= passed;
+  }
+} finally {
+  await database.stop();
+  await rm(dataDir, { recursive: true, force: true });
+}
+console.log(isFine ? 'Nothing was lost, doubled or settled wrongly.' : 'FAILED');
+process.exit(isFine ? 0 : 1);

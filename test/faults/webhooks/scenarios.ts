@@ -1,0 +1,164 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { LossyProxy } from '../../support/lossy-proxy.ts';
+import type { ReceivedRequest, Reaction } from '../../support/receiver.ts';
+import type { OrderStream } from './order-stream.ts';
+import { verify, type Findings } from './verify.ts';
+import { startWorld, type World, type WorldSettings } from './world.ts';
+
+/** Findings, and how often the fault really happened: a scenario without its fault shows nothing. */
+export interface ScenarioResult {
+  readonly faults: number;
+  readonly findings: Findings;
+}
+
+export interface ScenarioSettings {
+  readonly databaseUri: string;
+  /** Orders a second. */
+  readonly rate: number;
+  /** Orders that are acknowledged between one fault and the next, at least. */
+  readonly ordersBetweenFaults: number;
+}
+
+/** A receiver on a bad day: now and then it answers 500 or cuts the connection, and it takes its time. */
+function flaky(random: () => number = Math.random): (request: ReceivedRequest) => Reaction {
+  return () => {
+    const dice = random();
+    if (dice < 0.03) return { kind: 'answer', status: 500 };
+    if (dice < 0.05) return { kind: 'cut' };
+    return { kind: 'answer', status: 200, delay: 50 * random() };
+  };
+}
+
+async function scenario(
+  { rate }: ScenarioSettings,
+  settings: WorldSettings,
+  disturb: (world: World, stream: OrderStream) => Promise<number>,
+): Promise<ScenarioResult> {
+  const world = await startWorld(settings);
+  try {
+    await world.addLedger();
+    await world.addLedger(flaky());
+    const stream = world.placeOrders(rate);
+    const faults = await disturb(world, stream);
+    return { faults, findings: await verify(world, stream) };
+  } finally {
+    await world.close();
+  }
+}
+
+/** Lets so many orders be acknowledged, and a random moment pass, so that faults hit every step. */
+async function progress(stream: OrderStream, orders: number): Promise<void> {
+  const goal = stream.acknowledged.size + orders;
+  const end = performance.now() + 60_000;
+  while (stream.acknowledged.size < goal) {
+    if (performance.now() > end) throw new Error('orders are not acknowledged any more');
+    await sleep(10);
+  }
+  await sleep(Math.random() * 300);
+}
+
+/** kill -9 of one of two service processes, and its restart, again and again. */
+export function killServices(settings: ScenarioSettings, kills: number): Promise<ScenarioResult> {
+  return scenario(settings, settings, async ({ nodes }, stream) => {
+    let done = 0;
+    for (; done < kills; done += 1) {
+      await progress(stream, settings.ordersBetweenFaults);
+      const victim = nodes[done % nodes.length];
+      await victim?.kill();
+      // The other one is alone for a moment.
+      await sleep(Math.random() * 1_000);
+      await victim?.start();
+    }
+    await progress(stream, settings.ordersBetweenFaults);
+    return done;
+  });
+}
+
+/**
+ * kill -9 of the database, again and again; whoever started it starts it again.
+ * @param databasePid of the server that runs at present
+ */
+export function killDatabases(
+  settings: ScenarioSettings,
+  kills: number,
+  databasePid: () => Promise<number>,
+): Promise<ScenarioResult> {
+  return scenario(settings, settings, async (_world, stream) => {
+    const killed = new Set<number>();
+    for (let kill = 0; kill < kills; kill += 1) {
+      await progress(stream, settings.ordersBetweenFaults);
+      const pid = await databasePid();
+      process.kill(pid, 'SIGKILL');
+      killed.add(pid);
+    }
+    await progress(stream, settings.ordersBetweenFaults);
+    return killed.size;
+  });
+}
+
+const collections = [
+  ...['orders', 'products', 'events', 'deliveries', 'attempts', 'lanes', 'integrations', 'categories'],
+] as const;
+
+/** After a loss the driver takes half a second to find the server again. */
+const lossPauseMs = 300;
+
+/** Answers, requests and confirmations of writes get lost between services and database, all the time. */
+export async function loseAnswers(settings: ScenarioSettings, seconds: number): Promise<ScenarioResult> {
+  const proxy = await LossyProxy.start(settings.databaseUri);
+  try {
+    return await scenario(settings, { ...settings, serviceUri: proxy.uri }, async (_world, stream) => {
+      const end = performance.now() + seconds * 1_000;
+      let lost = 0;
+      for (let turn = 0; performance.now() < end; turn += 1) {
+        const collection = collections[turn % collections.length] ?? 'orders';
+        // Mostly answers: what was written and not confirmed is the hardest.
+        const of = turn % 5 === 3 ? 'request' : turn % 5 === 4 ? 'confirmation' : 'answer';
+        void proxy.lose({ collection, of }).then(() => (lost += 1));
+        await sleep(lossPauseMs);
+      }
+      await progress(stream, settings.ordersBetweenFaults);
+      return lost;
+    });
+  } finally {
+    await proxy.stop();
+  }
+}
+
+/** One process stands still for longer than its leases last, and then goes on where it was. */
+export function stopWorker(settings: ScenarioSettings, stops: number, leaseMs: number): Promise<ScenarioResult> {
+  return scenario(settings, settings, async ({ nodes, database, ledgers }, stream) => {
+    const lanes = database.db.collection<{ _id: string; holder?: string; token: number }>('lanes');
+    const owners = async (): Promise<Map<string, string>> =>
+      new Map((await lanes.find().toArray()).map(({ _id, holder = '' }) => [_id, holder]));
+    let takenOver = 0;
+    for (let stop = 0; stop < stops; stop += 1) {
+      await progress(stream, settings.ordersBetweenFaults);
+      const before = await owners();
+      const victim = nodes[stop % nodes.length];
+      victim?.signal('SIGSTOP');
+      await sleep(leaseMs * 1.8);
+      const after = await owners();
+      victim?.signal('SIGCONT');
+      takenOver += ledgers.filter(({ integrationId }) => before.get(integrationId) !== after.get(integrationId)).length;
+    }
+    await progress(stream, settings.ordersBetweenFaults);
+    return takenOver;
+  });
+}
+
+/** The clocks of two processes are a minute apart, and each dies once and finds what the other one left. */
+export function skewClocks(settings: ScenarioSettings, seconds: number): Promise<ScenarioResult> {
+  return scenario(settings, { ...settings, clockShifts: [-30_000, 30_000] }, async ({ nodes }, stream) => {
+    for (const node of nodes) {
+      await sleep((seconds * 1_000) / (nodes.length + 1));
+      await progress(stream, settings.ordersBetweenFaults);
+      await node.kill();
+      await sleep(500);
+      await node.start();
+    }
+    await sleep((seconds * 1_000) / (nodes.length + 1));
+    await progress(stream, settings.ordersBetweenFaults);
+    return nodes.length;
+  });
+}

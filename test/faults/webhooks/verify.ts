@@ -1,0 +1,178 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Collection } from 'mongodb';
+import type { Ledger } from './ledger.ts';
+import type { OrderStream } from './order-stream.ts';
+import { percentile } from './percentile.ts';
+import type { World } from './world.ts';
+
+/** What came of a burst of orders. */
+export interface Findings {
+  /** Each of these has to be 0. */
+  readonly violations: {
+    /** Acknowledged orders that are not in the database. */
+    readonly ordersLost: number;
+    /** Orders beyond one for each idempotency key. */
+    readonly ordersDuplicated: number;
+    /** Keys that name another order than the one that was acknowledged. */
+    readonly ordersMoved: number;
+    /** Events of acknowledged orders and changes that a receiver never accepted, for each receiver. */
+    readonly eventsLost: number;
+    /** Further events of the same order or change. A redelivery has the id of the event, so it is none of these. */
+    readonly eventsDoubled: number;
+    /** Redeliveries with another body than the first one's. */
+    readonly bodiesChanged: number;
+    readonly badSignatures: number;
+    /** Deliveries that are delivered by the database and not by the receiver, or the other way round, or given up. */
+    readonly settledWrongly: number;
+    /** Events still in an outbox, and deliveries still pending, a minute after the last order. */
+    readonly leftOver: number;
+  };
+  readonly orders: number;
+  readonly changes: number;
+  /** Requests to the service that were sent again. */
+  readonly repeated: number;
+  readonly ordersPerSecond: number;
+  readonly deliveries: number;
+  /** Arrivals beyond the first of each event. */
+  readonly redeliveries: number;
+  /** Failed tries that do not count: the delivery was somebody else's by then. */
+  readonly voidFailures: number;
+  /** From the acknowledgment of an order to the first arrival of its event, in milliseconds. */
+  readonly delay: { readonly p50: number; readonly p99: number; readonly longest: number };
+}
+
+const drainMs = 60_000;
+const repeatedKeys = 20;
+
+/** Waits until everything is delivered, and compares what callers, database and receivers know. */
+export async function verify(world: World, stream: OrderStream): Promise<Findings> {
+  await stream.stop();
+  const { database, ledgers } = world;
+  const leftOver = await drain(world);
+  const sum = (count: (ledger: Ledger) => number): number => ledgers.reduce((total, each) => total + count(each), 0);
+
+  const stored = await ids(database.db.collection<{ _id: string }>('orders'));
+  const acknowledged = new Set(stream.acknowledged.values());
+  const ordersLost = [...acknowledged].filter((id) => !stored.has(id)).length;
+  let ordersMoved = 0;
+  for (const [key, id] of [...stream.acknowledged].slice(0, repeatedKeys)) {
+    if ((await stream.repeat(key)) !== id) ordersMoved += 1;
+  }
+
+  const { settledWrongly, voidFailures } = await checkSettlements(world);
+  const delays = ledgers.flatMap(({ events }) =>
+    [...events.values()].flatMap(({ targetUuid = '', firstAt }) => {
+      const acknowledgedAt = stream.acknowledgedAt.get(targetUuid);
+      return acknowledgedAt === undefined ? [] : Math.max(0, firstAt - acknowledgedAt);
+    }),
+  );
+  const at = (share: number): number => Math.round(percentile(delays, share));
+  return {
+    violations: {
+      ordersLost,
+      ordersDuplicated: stored.size - stream.acknowledged.size,
+      ordersMoved,
+      eventsLost: sum((ledger) => lostAndDoubled(ledger, acknowledged, stream.changes).lost),
+      eventsDoubled: sum((ledger) => lostAndDoubled(ledger, acknowledged, stream.changes).doubled),
+      bodiesChanged: sum(({ events }) => [...events.values()].filter(({ changed }) => changed).length),
+      badSignatures: sum((ledger) => ledger.badSignatures),
+      settledWrongly,
+      leftOver,
+    },
+    orders: acknowledged.size,
+    changes: stream.changes,
+    repeated: stream.repeated,
+    ordersPerSecond: Math.round(stream.rate),
+    deliveries: sum(({ events }) => events.size),
+    redeliveries: sum(({ events, arrivals }) => arrivals - events.size),
+    voidFailures,
+    delay: { p50: at(0.5), p99: at(0.99), longest: at(1) },
+  };
+}
+
+/** @returns how much is left after a minute */
+async function drain({ database: { db } }: World): Promise<number> {
+  const end = performance.now() + drainMs;
+  for (;;) {
+    const counts = await Promise.all([
+      db.collection('deliveries').countDocuments({ status: 'pending' }),
+      ...['orders', 'products', 'categories'].map((name) =>
+        db.collection(name).countDocuments({ 'outbox.id': { $gt: '' } }),
+      ),
+    ]);
+    const left = counts.reduce((total, count) => total + count, 0);
+    if (left === 0 || performance.now() > end) return left;
+    await sleep(500);
+  }
+}
+
+/** Every order has one event, and every change of a product one of the product and one of its category. */
+function lostAndDoubled(
+  { events }: Ledger,
+  orders: ReadonlySet<string>,
+  changes: number,
+): { lost: number; doubled: number } {
+  const accepted = [...events.values()].filter((event) => event.accepted > 0);
+  const placed = accepted.filter(({ type }) => type === 'ORDER_PLACED');
+  const announced = new Set(placed.map(({ targetUuid }) => targetUuid));
+  const counts = ['PRODUCT_UPDATED', 'CATEGORY_UPDATED'].map((type) => accepted.filter((event) => event.type === type));
+  return {
+    lost:
+      [...orders].filter((id) => !announced.has(id)).length +
+      counts.reduce((total, { length }) => total + Math.max(0, changes - length), 0),
+    doubled:
+      placed.length - announced.size + counts.reduce((total, { length }) => total + Math.max(0, length - changes), 0),
+  };
+}
+
+interface StoredDelivery {
+  _id: string;
+  event_id: string;
+  integration_id: string;
+  status: string;
+  failures: number;
+}
+
+interface StoredAttempt {
+  _id: string;
+  status?: number;
+}
+
+/** Compares each delivery with what its receiver knows, and its failures with the tries that are on record. */
+async function checkSettlements({
+  database: { db },
+  ledgers,
+}: World): Promise<{ settledWrongly: number; voidFailures: number }> {
+  const byIntegration = new Map(ledgers.map((ledger) => [ledger.integrationId, ledger]));
+  const failedTries = new Map<string, number>();
+  for await (const { _id, status } of db
+    .collection<StoredAttempt>('attempts')
+    .find({}, { projection: { status: 1 } })) {
+    const delivery = _id.slice(0, _id.lastIndexOf('/'));
+    if (status === undefined || status >= 300) failedTries.set(delivery, (failedTries.get(delivery) ?? 0) + 1);
+  }
+  let settledWrongly = 0;
+  let voidFailures = 0;
+  const projection = { event_id: 1, integration_id: 1, status: 1, failures: 1 };
+  for await (const delivery of db.collection<StoredDelivery>('deliveries').find({}, { projection })) {
+    const ledger = byIntegration.get(delivery.integration_id);
+    if (ledger === undefined) continue;
+    const isAccepted = (ledger.events.get(delivery.event_id)?.accepted ?? 0) > 0;
+    const failed = failedTries.get(delivery._id) ?? 0;
+    if ((delivery.status === 'delivered') !== isAccepted || delivery.status === 'failed') settledWrongly += 1;
+    else if (delivery.failures > failed) settledWrongly += 1;
+    voidFailures += Math.max(0, failed - delivery.failures);
+  }
+  return { settledWrongly, voidFailures };
+}
+
+async function ids(collection: Collection<{ _id: string }>): Promise<Set<string>> {
+  const found = new Set<string>();
+  for await (const { _id } of collection.find({}, { projection: { _id: 1 } })) found.add(_id);
+  return found;
+}
+
+/** Whether nothing was lost, doubled or settled wrongly. */
+export function isSound({ violations }: Findings): boolean {
+  return Object.values(violations).every((count) => count === 0);
+}
