@@ -5,7 +5,7 @@ import type { OrderStatus } from '../../src/orders/order.ts';
 import { orderIndexes, orderQuery } from '../../src/orders/store.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 
-const size = 3_000;
+const size = 600;
 const second = 1_000;
 const start = Date.parse('2026-01-01T00:00:00Z');
 const at = (index: number): Date => new Date(start + index * second);
@@ -33,27 +33,28 @@ beforeAll(async () => {
   await plain.insertMany(Array.from({ length: 10 }, (_, b) => ({ a: 1, b })));
   readsInOrder = !stagesOf(await plain.find({ a: 1 }).sort({ b: -1 }).explain()).includes('SORT');
 });
-afterAll(() => database.drop());
+// Not dropped: that takes SecantusDB's Python server seconds in which it answers nobody else.
+afterAll(() => database.close());
 
-const span = { since: at(1_000), until: at(1_500) };
+const span = { since: at(200), until: at(300) };
 const anything = { status: undefined, locationId: undefined, since: undefined, until: undefined };
 const status = 'completed';
 const locationId = 'location-1';
 
 describe.each([
   ['no filter', anything, size],
-  ['a status', { ...anything, status }, 1_800],
-  ['a location', { ...anything, locationId }, 1_000],
-  ['a location and a status', { ...anything, locationId, status }, 600],
-  ['a span', { ...anything, ...span }, 500],
-  ['a status and a span', { ...anything, status, ...span }, 300],
-  ['a location and a span', { ...anything, locationId, ...span }, 167],
-  ['a location, a status and a span', { locationId, status, ...span }, 100],
+  ['a status', { ...anything, status }, 360],
+  ['a location', { ...anything, locationId }, 200],
+  ['a location and a status', { ...anything, locationId, status }, 120],
+  ['a span', { ...anything, ...span }, 100],
+  ['a status and a span', { ...anything, status, ...span }, 60],
+  ['a location and a span', { ...anything, locationId, ...span }, 33],
+  ['a location, a status and a span', { locationId, status, ...span }, 20],
 ] as const)('a list by %s', (_name, filter, total) => {
   it('is read from an index, in order, as far as the page', async () => {
     const query = orderQuery(filter);
     const orders = database.db.collection('orders');
-    const cursor = orders.find(query.filter as Document, { hint: query.index }).sort(query.sort).skip(10).limit(20);
+    const cursor = orders.find(query.filter as Document, { hint: query.index }).sort(query.sort).skip(5).limit(10);
     const explained = await cursor.explain('executionStats');
     const stages = stagesOf(explained);
     expect(stages).toContain('IXSCAN');
@@ -61,8 +62,8 @@ describe.each([
     if (!readsInOrder) return;
     expect(stages).not.toContain('SORT');
     // The page, and what was skipped before it.
-    expect(explained['executionStats']).toMatchObject({ nReturned: 20 });
-    expect((explained['executionStats'] as { totalKeysExamined: number }).totalKeysExamined).toBeLessThanOrEqual(31);
+    expect(explained['executionStats']).toMatchObject({ nReturned: 10 });
+    expect((explained['executionStats'] as { totalKeysExamined: number }).totalKeysExamined).toBeLessThanOrEqual(16);
   });
 
   it('is counted by the same index', async () => {
