@@ -20,7 +20,8 @@ import { createProductStore, productIndexes } from './catalog/products/store.ts'
 import type { Config } from './config.ts';
 import type { Database } from './db/client.ts';
 import type { CollectionIndexes } from './db/indexes.ts';
-import type { Relay } from './events/outbox.ts';
+import { eventOperations } from './events/operations.ts';
+import { serialiseEvent } from './events/serialise.ts';
 import type { OperationHandlers } from './http/operation.ts';
 import type { Exchange } from './http/pipeline.ts';
 import { createRateLimiter } from './http/rate-limit.ts';
@@ -29,6 +30,11 @@ import { createRouter } from './http/router.ts';
 import { createShadow } from './http/shadow.ts';
 import { createIdempotency } from './idempotency/idempotency.ts';
 import { createIdempotencyStore, idempotencyIndexes } from './idempotency/store.ts';
+import { createIntegrationDirectory } from './integrations/directory.ts';
+import { createIntegrations } from './integrations/integrations.ts';
+import { integrationOperations } from './integrations/operations.ts';
+import type { SecretBox } from './integrations/secrets.ts';
+import { createIntegrationStore, integrationIndexes } from './integrations/store.ts';
 import { createInvoke } from './invoke/invoke.ts';
 import { invokeOperations } from './invoke/operations.ts';
 import type { Chore } from './maintenance.ts';
@@ -50,18 +56,28 @@ import { serviceOperations } from './service/operations.ts';
 import { testRunOperations } from './test-runs/operations.ts';
 import { createTestRunStore, testRunIndexes } from './test-runs/store.ts';
 import { createTestRuns } from './test-runs/test-runs.ts';
+import { webhookOperations } from './webhooks/operations.ts';
+import { createAddressRule, parseNetwork } from './webhooks/sending/address-rules.ts';
+import { checkTarget } from './webhooks/sending/target.ts';
+import { createWebhooks, webhookIndexes } from './webhooks/webhooks.ts';
 
 export interface AppDependencies {
   readonly config: Config;
   readonly database: Database;
   readonly blobs: BlobStore;
   readonly providers: ProviderRegistry;
+  /** Seals what must not be readable in the database. */
+  readonly secrets: SecretBox;
+  /** Of the service, for `User-Agent`. */
+  readonly version: string;
   readonly metrics: Metrics;
   readonly log: Logger;
   /** True once the process was asked to stop. */
   readonly isStopping: () => boolean;
   /** Told of every answer, after log and metrics. */
   readonly onExchange?: (exchange: Exchange) => void;
+  /** For tests with other times. */
+  readonly createWebhooks?: typeof createWebhooks;
 }
 
 /** The service without its sockets. */
@@ -69,7 +85,9 @@ export interface App {
   readonly application: Express;
   readonly apiKeyStore: ApiKeyStore;
   readonly chores: readonly Chore[];
-  /** Waits for work that outlives its request, at most so many milliseconds. */
+  /** Begins to send events. */
+  start(): void;
+  /** Waits for work that outlives its request and for deliveries under way, at most so many milliseconds. */
   drain(timeoutMs: number): Promise<void>;
 }
 
@@ -84,6 +102,8 @@ export const indexes: readonly CollectionIndexes[] = [
   productIndexes,
   orderIndexes,
   fiscalDayIndexes,
+  integrationIndexes,
+  webhookIndexes,
 ].flat();
 
 /** Every scope that the contract knows, as the administrator has them. */
@@ -91,7 +111,7 @@ export const allScopes: readonly Scope[] = document.components.schemas.Scope.enu
 
 /** Wires stores, rules and operations together. */
 export function createApp(dependencies: AppDependencies): App {
-  const { config, database, blobs, providers, metrics, log } = dependencies;
+  const { config, database, blobs, providers, secrets, version, metrics, log } = dependencies;
   const apiKeyStore = createApiKeyStore(database);
   const authentication = createAuthentication({
     store: apiKeyStore,
@@ -118,7 +138,23 @@ export function createApp(dependencies: AppDependencies): App {
   });
   const invoke = createInvoke({ prompts, providers, metrics, settings: config.invoke });
 
-  const relay: Relay = { nudge: () => undefined, relayNow: () => Promise.resolve() };
+  const integrationStore = createIntegrationStore(database);
+  const allowedNetworks = config.security.allowedNetworks.map(parseNetwork).filter((network) => network !== undefined);
+  const mayConnect = createAddressRule(allowedNetworks);
+  const webhooks = (dependencies.createWebhooks ?? createWebhooks)({
+    ...{ database, mayConnect, version, log },
+    integrations: createIntegrationDirectory(integrationStore, secrets),
+    serialise: serialiseEvent,
+  });
+  const { relay, deliveries, replays } = webhooks;
+  const integrations = createIntegrations({
+    store: integrationStore,
+    secrets,
+    checkUrl: (url) => checkTarget(url, mayConnect),
+    nudge: (id) => {
+      webhooks.engine.nudge(id);
+    },
+  });
   const locations = createLocations({ store: createLocationStore(database) });
   const categories = createCategories({ store: createCategoryStore(database), locations, relay });
   const products = createProducts({ store: createProductStore(database), locations, categories, relay });
@@ -137,6 +173,9 @@ export function createApp(dependencies: AppDependencies): App {
     ...productOperations(products),
     ...orderOperations(orders),
     ...fiscalDayOperations(fiscalDays),
+    ...integrationOperations(integrations, (wanted) => webhooks.consecutiveFailures(wanted)),
+    ...webhookOperations({ integrations, deliveries, replays }),
+    ...eventOperations(),
     ...serviceOperations({
       metrics,
       checkDatabase: () => database.ping(),
@@ -175,10 +214,15 @@ export function createApp(dependencies: AppDependencies): App {
       { name: 'test runs', everyMs: 10_000, run: () => testRuns.sweep() },
       { name: 'fiscal days', everyMs: 5_000, run: () => fiscalDays.tick() },
       { name: 'prompts', everyMs: 60_000, run: () => prompts.sweep() },
+      { name: 'held deliveries', everyMs: 10 * 60_000, run: () => webhooks.retention.expireHeld() },
+      { name: 'deleted integrations', everyMs: 60_000, run: () => webhooks.retention.sweepDeleted() },
       { name: 'archived versions', everyMs: 24 * 3_600_000, run: () => prompts.sweepVersions() },
     ],
+    start() {
+      webhooks.start();
+    },
     async drain(timeoutMs) {
-      await Promise.all([testRuns.drain(timeoutMs), idempotency.drain(timeoutMs)]);
+      await Promise.all([testRuns.drain(timeoutMs), idempotency.drain(timeoutMs), webhooks.stop(timeoutMs)]);
     },
   };
 }

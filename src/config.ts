@@ -51,6 +51,10 @@ export interface Config {
   readonly security: {
     /** A key with every scope; undefined where the first start is to make one. */
     readonly adminApiKey: string | undefined;
+    /** Keys for secrets in the database, the one in use first; empty where the key is a file in the data folder. */
+    readonly secretKeys: readonly string[];
+    /** Networks that are not public and that events may be sent to. */
+    readonly allowedNetworks: readonly string[];
   };
   readonly database: {
     /** Undefined means the embedded database. */
@@ -108,7 +112,11 @@ export function loadConfig(environment: Environment): Config {
       shutdownTimeoutMs: set.SHUTDOWN_TIMEOUT_MS,
       contractReferee: set.CONTRACT_REFEREE,
     },
-    security: { adminApiKey: set.ADMIN_API_KEY },
+    security: {
+      adminApiKey: set.ADMIN_API_KEY,
+      secretKeys: set.SECRETS_KEY ?? [],
+      allowedNetworks: set.WEBHOOK_ALLOWED_NETWORKS ?? (isForTrying(set) ? loopbackNetworks : []),
+    },
     database: {
       uri: set.MONGODB_URI,
       name: set.MONGODB_DATABASE,
@@ -140,6 +148,13 @@ export function dropBlankVariables(environment: NodeJS.ProcessEnv): void {
   for (const name of Object.keys(allSettings)) {
     if (environment[name]?.trim() === '') Reflect.deleteProperty(environment, name);
   }
+}
+
+const loopbackNetworks = ['127.0.0.0/8', '::1/128'];
+
+/** Whoever starts the service on its defaults has receivers on the same machine, and nobody else can reach it. */
+function isForTrying({ MONGODB_URI, HOST }: SettingValues): boolean {
+  return MONGODB_URI === undefined && /^(127(\.\d+){3}|::1|localhost)$/.test(HOST);
 }
 
 function storageOf(set: SettingValues, dataDir: string, environment: Environment): S3Storage | FileStorage {

@@ -2,6 +2,7 @@ import { ConfigError, dropBlankVariables, helpText, loadConfig, type Config } fr
 import { DatabaseStartError } from './db/client.ts';
 import { EmbeddedDatabaseError } from './db/embedded/obtain-server.ts';
 import { ListenError } from './http/listening.ts';
+import { SecretKeyError } from './integrations/open-secret-box.ts';
 import { createLogger } from './observability/logger.ts';
 import { startService } from './start.ts';
 
@@ -52,7 +53,8 @@ function fail(error: unknown): never {
     error instanceof ConfigError ||
     error instanceof DatabaseStartError ||
     error instanceof EmbeddedDatabaseError ||
-    error instanceof ListenError;
+    error instanceof ListenError ||
+    error instanceof SecretKeyError;
   print(
     expected && error instanceof Error ? error.message : `Could not start: ${(error as Error).stack ?? String(error)}`,
   );

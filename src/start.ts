@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import packageJson from '../package.json' with { type: 'json' };
 import { ensureFirstKey } from './api-keys/first-key.ts';
-import { allScopes, createApp, indexes } from './app.ts';
+import { allScopes, createApp, indexes, type AppDependencies } from './app.ts';
 import { createBlobStore } from './blobs/create-blob-store.ts';
 import type { Config } from './config.ts';
 import { connectDatabase } from './db/client.ts';
@@ -10,6 +10,7 @@ import { ensureIndexes } from './db/indexes.ts';
 import { closeServer, listen } from './http/listening.ts';
 import { createHttpServer } from './http/listener.ts';
 import type { Exchange } from './http/pipeline.ts';
+import { openSecretBox } from './integrations/open-secret-box.ts';
 import { startMaintenance } from './maintenance.ts';
 import { createMetrics } from './observability/metrics.ts';
 import { createProviderHttp } from './providers/http.ts';
@@ -23,6 +24,8 @@ export interface StartOptions {
   /** Shows lines to the operator; not a log. */
   readonly print: (line: string) => void;
   readonly onExchange?: (exchange: Exchange) => void;
+  /** For tests with other times. */
+  readonly createWebhooks?: NonNullable<AppDependencies['createWebhooks']>;
 }
 
 export interface RunningService {
@@ -69,13 +72,19 @@ export async function startService(options: StartOptions): Promise<RunningServic
     const configured = providers.list().filter((provider) => provider.configured);
     print(`Providers: ${configured.map(({ id }) => id).join(', ')}`);
 
+    const secrets = await openSecretBox(config.security.secretKeys, config.database.dataDir);
+    const { allowedNetworks } = config.security;
+    if (allowedNetworks.length > 0) print(`Events may also be sent to: ${allowedNetworks.join(', ')}`);
+
     let stopping = false;
     const metrics = createMetrics();
-    const { onExchange } = options;
+    const { onExchange, createWebhooks } = options;
     const app = createApp({
-      ...{ config, database, blobs: blobs.store, providers, metrics, log },
+      ...{ config, database, blobs: blobs.store, providers, secrets, metrics, log },
+      version: packageJson.version,
       isStopping: () => stopping,
       ...(onExchange === undefined ? {} : { onExchange }),
+      ...(createWebhooks === undefined ? {} : { createWebhooks }),
     });
     if (config.security.adminApiKey === undefined) {
       await ensureFirstKey({ store: app.apiKeyStore, allScopes, print });
@@ -85,6 +94,7 @@ export async function startService(options: StartOptions): Promise<RunningServic
     const server = createHttpServer(app.application);
     const url = await listen(server, config.http.host, config.http.port);
     const maintenance = startMaintenance(app.chores, log);
+    app.start();
     print(`Listening on ${url} (reference: ${url}/docs)`);
     log.info({ url }, 'listening');
     return {

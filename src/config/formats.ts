@@ -1,4 +1,6 @@
 import { z } from 'zod';
+import { parseSecretKey } from '../integrations/secret-key-file.ts';
+import { parseNetwork } from '../webhooks/sending/address-rules.ts';
 
 /** Reads the text of an environment variable. Issues say what was expected and never quote what was found. */
 export type Format<Value> = z.ZodType<Value, string>;
@@ -68,6 +70,22 @@ export const origins: Format<readonly string[]> = format(
     return areExact ? [...new Set(list)] : undefined;
   },
 );
+
+/** Networks such as 10.0.0.0/8, or single addresses, separated by commas; none is an empty list. */
+export const networks: Format<readonly string[]> = format(
+  'networks such as 10.0.0.0/8 or fd00::/8, separated by commas, or none',
+  (found) => {
+    if (found === 'none') return [];
+    const list = found.split(',').map((network) => network.trim());
+    return list.every((network) => parseNetwork(network) !== undefined) ? [...new Set(list)] : undefined;
+  },
+);
+
+/** Keys of 32 bytes in base64, base64url or hex, separated by commas. */
+export const secretKeys: Format<readonly string[]> = format('32 bytes in base64 or hex', (found) => {
+  const list = found.split(',').map((key) => key.trim());
+  return list.every((key) => parseSecretKey(key) !== undefined) ? list : undefined;
+});
 
 /** JSON of a given shape. */
 export function json<Value>(schema: z.ZodType<Value>): Format<Value> {

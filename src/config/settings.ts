@@ -1,6 +1,17 @@
 import type { z } from 'zod';
 import { defaultProviderConcurrency, providerVariables } from '../providers/settings.ts';
-import { choice, httpAddress, integer, origins, rateLimit, text, visibleText, type Format } from './formats.ts';
+import {
+  choice,
+  httpAddress,
+  integer,
+  networks,
+  origins,
+  rateLimit,
+  secretKeys,
+  text,
+  visibleText,
+  type Format,
+} from './formats.ts';
 import { compatibleProviders, modelsByProvider } from './provider-formats.ts';
 
 /** One environment variable. */
@@ -62,6 +73,22 @@ export const settings = {
     format: text('32 to 512 visible ASCII characters without blanks', /^[!-~]{32,512}$/),
     otherwise: 'the first start makes a key and prints it once',
     secret: true,
+  },
+  SECRETS_KEY: {
+    group: 'Security',
+    description:
+      "Encrypts integrations' secrets and headers in the database: 32 bytes in base64 or hex, the same for all processes. Former keys, which still decrypt, may follow after commas.",
+    format: secretKeys,
+    otherwise: 'a key in DATA_DIR, which the first start makes',
+    secret: true,
+  },
+  WEBHOOK_ALLOWED_NETWORKS: {
+    group: 'Security',
+    description:
+      'Networks that are not public and that events may be sent to all the same, separated by commas, or none.',
+    format: networks,
+    otherwise: 'the loopback where the database is embedded and HOST is on the loopback, else none',
+    example: '10.20.0.0/16,fd00:20::/32',
   },
   DATA_DIR: {
     group: 'Storage',

@@ -2,7 +2,6 @@
  * The service of the benchmark, as a process of its own with the design's own times: HTTP intake, relay and delivery
  * engine. On request it also places orders itself, straight through the orders' rules.
  */
-import packageJson from '../../package.json' with { type: 'json' };
 import { createCategories } from '../../src/catalog/categories/categories.ts';
 import { createCategoryStore } from '../../src/catalog/categories/store.ts';
 import { createLocations } from '../../src/catalog/locations/locations.ts';
@@ -12,18 +11,13 @@ import { createProductStore } from '../../src/catalog/products/store.ts';
 import { randomUUID } from 'node:crypto';
 import { loadConfig } from '../../src/config.ts';
 import { connectDatabase } from '../../src/db/client.ts';
-import { ensureIndexes } from '../../src/db/indexes.ts';
-import { serialiseEvent } from '../../src/events/serialise.ts';
-import { createIntegrationDirectory } from '../../src/integrations/directory.ts';
-import { ensureSecretKey } from '../../src/integrations/secret-key-file.ts';
-import { createSecretBox } from '../../src/integrations/secrets.ts';
-import { createIntegrationStore, integrationIndexes } from '../../src/integrations/store.ts';
 import { createLogger } from '../../src/observability/logger.ts';
 import { createOrders } from '../../src/orders/orders.ts';
 import { createOrderStore } from '../../src/orders/store.ts';
 import { startService } from '../../src/start.ts';
 import { createAddressRule, loopbackNetworks } from '../../src/webhooks/sending/address-rules.ts';
-import { createWebhooks, webhookIndexes } from '../../src/webhooks/webhooks.ts';
+import { silentObserver } from '../../src/webhooks/observer.ts';
+import { createWebhooks, type Webhooks } from '../../src/webhooks/webhooks.ts';
 import { pace, type Acknowledged, type PaceOptions } from './webhooks-pace.ts';
 import { preciseNow } from './webhooks-sink.ts';
 
@@ -48,38 +42,28 @@ const tell = (message: ServiceAnswer): void => void process.send?.(message);
 const config = loadConfig(process.env);
 const log = createLogger(config.log.level);
 const database = await connectDatabase({ uri: config.database.uri ?? '', databaseName: config.database.name, log });
-await ensureIndexes(database.db, [...webhookIndexes, integrationIndexes]);
-const secrets = createSecretBox(await ensureSecretKey(config.database.dataDir));
 let finished = 0;
-const webhooks = createWebhooks({
-  database,
-  integrations: createIntegrationDirectory(createIntegrationStore(database), secrets),
-  serialise: serialiseEvent,
-  mayConnect: createAddressRule(loopbackNetworks),
-  version: packageJson.version,
-  log,
-  observer: {
-    ...{ tried: () => undefined, relayed: () => undefined, breakerOpened: () => undefined },
-    ...{ integrationDisabled: () => undefined, lanesHeld: () => undefined },
-    finished: () => (finished += 1),
-  },
-});
-webhooks.start();
-const { relay } = webhooks;
-const locations = createLocations({ store: createLocationStore(database) });
-const categories = createCategories({ store: createCategoryStore(database), locations, relay });
-const products = createProducts({ store: createProductStore(database), locations, categories, relay });
-const orders = createOrders({ store: createOrderStore(database), locations, products, relay });
+const running = Promise.withResolvers<Webhooks>();
 const service = await startService({
   config,
   environment: process.env,
   log,
   print: () => undefined,
-  onExchange({ operationId, answer }) {
-    if (operationId !== 'createOrder' || answer.status !== 201) return;
-    relay.nudge('orders', (JSON.parse(answer.body) as { id: string }).id);
+  createWebhooks(dependencies) {
+    const webhooks = createWebhooks({
+      ...dependencies,
+      mayConnect: createAddressRule(loopbackNetworks),
+      observer: { ...silentObserver, finished: () => (finished += 1) },
+    });
+    running.resolve(webhooks);
+    return webhooks;
   },
 });
+const { relay } = await running.promise;
+const locations = createLocations({ store: createLocationStore(database) });
+const categories = createCategories({ store: createCategoryStore(database), locations, relay });
+const products = createProducts({ store: createProductStore(database), locations, categories, relay });
+const orders = createOrders({ store: createOrderStore(database), locations, products, relay });
 
 async function place({
   locationId,
@@ -110,9 +94,6 @@ process.on('message', (request: ServiceRequest) => {
   }
 });
 process.on('disconnect', () => {
-  void service
-    .stop()
-    .then(() => webhooks.stop(2_000))
-    .finally(() => process.exit(0));
+  void service.stop().finally(() => process.exit(0));
 });
 tell({ url: service.url });

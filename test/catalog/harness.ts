@@ -18,11 +18,11 @@ export interface Setup {
 }
 
 /** Starts a service for the tests of a file. */
-export function setUp(): Setup {
+export function setUp(environment: Record<string, string> = {}): Setup {
   let service: TestService | undefined;
   let database: Database | undefined;
   beforeAll(async () => {
-    service = await startTestService();
+    service = await startTestService({ environment });
     const databaseName = service.environment['MONGODB_DATABASE'] ?? '';
     database = await connectDatabase({ uri: testDatabaseUri(), databaseName, log: silentLog });
   });
@@ -47,8 +47,9 @@ function started<T>(value: T | undefined): T {
 
 /** A second process, as it were, on the same database. */
 export function startAnother(service: TestService, environment: Record<string, string> = {}): Promise<TestService> {
-  const { MONGODB_DATABASE = '', DATA_DIR = '' } = service.environment;
-  return startTestService({ environment: { MONGODB_DATABASE, DATA_DIR, ...environment } });
+  const { MONGODB_DATABASE = '', DATA_DIR = '', WEBHOOK_ALLOWED_NETWORKS = '' } = service.environment;
+  const shared = { MONGODB_DATABASE, DATA_DIR, WEBHOOK_ALLOWED_NETWORKS };
+  return startTestService({ environment: { ...shared, ...environment } });
 }
 
 /** Something that was created, with its entity tag. */
@@ -104,7 +105,14 @@ export interface ValidCall extends CallOptions {
   path: string;
 }
 
-const scopes: readonly Scope[] = ['catalog:read', 'catalog:write', 'orders:read', 'orders:write', 'prompts:read'];
+const scopes: readonly Scope[] = [
+  'catalog:read',
+  'catalog:write',
+  'orders:read',
+  'orders:write',
+  'prompts:read',
+  'integrations:manage',
+];
 
 /**
  * The answers that every operation gives for the same reasons.

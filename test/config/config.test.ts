@@ -33,7 +33,7 @@ describe('loadConfig with nothing set', () => {
         shutdownTimeoutMs: 30_000,
         contractReferee: false,
       },
-      security: { adminApiKey: undefined },
+      security: { adminApiKey: undefined, secretKeys: [], allowedNetworks: ['127.0.0.0/8', '::1/128'] },
       database: {
         uri: undefined,
         name: 'prompt_gateway',
@@ -107,6 +107,34 @@ describe('loadConfig', () => {
       cacheDir: resolve('cache'),
     });
     expect(storage).toEqual({ kind: 'files', directory: '/var/lib/gateway/files' });
+  });
+
+  it('allows receivers on the loopback only where it is tried out on defaults', () => {
+    const allowed = (more: Record<string, string>): readonly string[] => load(more).security.allowedNetworks;
+    expect(allowed({ HOST: 'localhost' })).toEqual(['127.0.0.0/8', '::1/128']);
+    expect(allowed({ HOST: '0.0.0.0' })).toEqual([]);
+    expect(allowed({ MONGODB_URI: 'mongodb://db.example.com' })).toEqual([]);
+    expect(allowed({ WEBHOOK_ALLOWED_NETWORKS: 'none' })).toEqual([]);
+    expect(
+      allowed({ HOST: '::', WEBHOOK_ALLOWED_NETWORKS: '10.20.0.0/16, fd00::/8,10.20.0.0/16,192.168.1.7' }),
+    ).toEqual(['10.20.0.0/16', 'fd00::/8', '192.168.1.7']);
+  });
+
+  it('reads keys for secrets, the one in use first', () => {
+    const [hex, base64] = ['ab'.repeat(32), Buffer.alloc(32, 7).toString('base64')];
+    expect(load({ SECRETS_KEY: `${hex}, ${base64}` }).security.secretKeys).toEqual([hex, base64]);
+  });
+
+  it.each([
+    ['SECRETS_KEY', 'a password'],
+    ['SECRETS_KEY', 'ab'.repeat(31)],
+    ['WEBHOOK_ALLOWED_NETWORKS', '10.0.0.0/33'],
+    ['WEBHOOK_ALLOWED_NETWORKS', '0x7f.1'],
+    ['WEBHOOK_ALLOWED_NETWORKS', 'receiver.example.com'],
+  ])('refuses %s=%s', (name, value) => {
+    const [mistake = ''] = mistakesOf({ [name]: value });
+    expect(mistake).toContain(`${name}: expected `);
+    if (name === 'SECRETS_KEY') expect(mistake).not.toContain(value);
   });
 
   it('finds the cache folder as the XDG base directory specification has it', () => {

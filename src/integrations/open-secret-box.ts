@@ -1,0 +1,30 @@
+import { ensureSecretKey, parseSecretKey } from './secret-key-file.ts';
+import { createSecretBox, type SecretBox } from './secrets.ts';
+
+/** There is no key to encrypt secrets with. The message is for the operator. */
+export class SecretKeyError extends Error {
+  constructor(message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.name = 'SecretKeyError';
+  }
+}
+
+/**
+ * Makes the box for secrets in the database.
+ *
+ * @param keys as configured, the one in use first; none means the key in the data folder, which is made when missing
+ * @throws SecretKeyError when there is no key and none can be kept
+ */
+export async function openSecretBox(keys: readonly string[], dataDir: string): Promise<SecretBox> {
+  const [key, ...previous] = keys.flatMap((text) => parseSecretKey(text) ?? []);
+  return createSecretBox(key ?? (await keyOfFolder(dataDir)), previous);
+}
+
+async function keyOfFolder(dataDir: string): Promise<Buffer> {
+  try {
+    return await ensureSecretKey(dataDir);
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    throw new SecretKeyError(`SECRETS_KEY is not set, and a key cannot be kept in DATA_DIR: ${reason}`, { cause });
+  }
+}
