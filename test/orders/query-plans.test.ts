@@ -54,7 +54,11 @@ describe.each([
   it('is read from an index, in order, as far as the page', async () => {
     const query = orderQuery(filter);
     const orders = database.db.collection('orders');
-    const cursor = orders.find(query.filter as Document, { hint: query.index }).sort(query.sort).skip(5).limit(10);
+    const cursor = orders
+      .find(query.filter as Document, { hint: query.index })
+      .sort(query.sort)
+      .skip(5)
+      .limit(10);
     const explained = await cursor.explain('executionStats');
     const stages = stagesOf(explained);
     expect(stages).toContain('IXSCAN');

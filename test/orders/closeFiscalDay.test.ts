@@ -1,0 +1,122 @@
+import { describe, expect, it } from '@jest/globals';
+import { dayAfter, fiscalDateAt } from '../../src/catalog/locations/fiscal-calendar.ts';
+import { describeCommonAnswers, problem, setUp, startAnother, unknownId } from '../catalog/harness.ts';
+import type { Answer } from '../support/service.ts';
+import { middayClock, openShop, placeOrder, type Shop } from './harness.ts';
+
+const setup = setUp();
+const pathOf = ({ location }: Shop, date: string): string => `/v1/locations/${location.id}/fiscal-days/${date}/close`;
+const close = (shop: Shop, date: string): Promise<Answer> => setup.service.call('POST', pathOf(shop, date));
+
+/** A location whose fiscal day is half over, and the day's date. */
+const open = async (): Promise<{ shop: Shop; today: string }> => {
+  const { fiscal_day_end, timezone } = middayClock(new Date());
+  const shop = await openShop(setup.service, { fiscal_day_end, timezone, currency: 'JPY' });
+  return { shop, today: fiscalDateAt(new Date(), { fiscalDayEnd: fiscal_day_end, timezone }) };
+};
+const dayOf = async (id: string): Promise<unknown> =>
+  (await setup.service.call('GET', `/v1/orders/${id}`)).body.fiscal_day;
+
+describe('200', () => {
+  it('counts the orders of the day but those that were canceled', async () => {
+    const { shop, today } = await open();
+    const orders = [];
+    for (let index = 0; index < 4; index += 1) orders.push(await placeOrder(setup.service, shop));
+    await setup.service.call('POST', `/v1/orders/${orders[0]?.id}/cancel`);
+    await setup.service.call('POST', `/v1/orders/${orders[1]?.id}/complete`);
+    const { status, body, headers } = await close(shop, today);
+    expect(status).toBe(200);
+    expect(body).toEqual({
+      location_id: shop.location.id,
+      date: today,
+      closed_at: body.closed_at,
+      order_count: 3,
+      total: 3 * 420,
+      currency: 'JPY',
+      cause: 'call',
+    });
+    expect(Math.abs(Date.parse(body.closed_at) - Date.now())).toBeLessThan(10_000);
+    expect(headers['etag']).toBeDefined();
+    expect(await Promise.all(orders.map(({ id }) => dayOf(id)))).toEqual([undefined, today, today, today]);
+    const found = await setup.service.call('GET', `/v1/locations/${shop.location.id}/fiscal-days/${today}`);
+    expect(found.body).toEqual(body);
+    expect(found.headers['etag']).toBe(headers['etag']);
+  });
+
+  it('gives an order that is counted another entity tag', async () => {
+    const { shop, today } = await open();
+    const { id, etag } = await placeOrder(setup.service, shop);
+    await close(shop, today);
+    const { headers, body } = await setup.service.call('GET', `/v1/orders/${id}`);
+    expect(headers['etag']).not.toBe(etag);
+    const completed = await setup.service.call('POST', `/v1/orders/${id}/complete`, {
+      headers: { 'If-Match': headers['etag'] ?? '' },
+    });
+    expect(completed.body).toEqual({ ...body, status: 'completed', completed_at: completed.body.completed_at });
+  });
+
+  it('answers the same when the day is closed, whatever happened since', async () => {
+    const { shop, today } = await open();
+    const { id } = await placeOrder(setup.service, shop);
+    const first = await close(shop, today);
+    await placeOrder(setup.service, shop);
+    await setup.service.call('POST', `/v1/orders/${id}/cancel`);
+    const second = await close(shop, today);
+    expect(second.status).toBe(200);
+    expect(second.body).toEqual(first.body);
+    expect(second.body.order_count).toBe(1);
+  });
+
+  it('closes once, however many callers and processes there are', async () => {
+    const { shop, today } = await open();
+    await placeOrder(setup.service, shop);
+    const another = await startAnother(setup.service);
+    const services = Array.from({ length: 12 }, (_, index) => (index % 2 === 0 ? setup.service : another));
+    const answers = await Promise.all(services.map((service) => service.call('POST', pathOf(shop, today))));
+    await another.close();
+    expect(new Set(answers.map(({ text }) => text)).size).toBe(1);
+    const days = setup.database.db.collection('fiscal_days');
+    expect(await days.countDocuments({ location_id: shop.location.id })).toBe(1);
+  });
+});
+
+describe('400', () => {
+  it.each(['today', '2026-02-30', '2026-2-3', '2026-02-03T00:00:00Z'])('refuses the date %s', async (date) => {
+    const { shop } = await open();
+    const { status, body } = await close(shop, date);
+    expect(status).toBe(400);
+    expect(body.errors[0]).toMatchObject({ parameter: 'date' });
+  });
+});
+
+describe('404', () => {
+  it('says that there is no such location', async () => {
+    const { status, body } = await setup.service.call(
+      'POST',
+      `/v1/locations/${unknownId}/fiscal-days/2026-01-01/close`,
+    );
+    expect(status).toBe(404);
+    expect(body.type).toBe(problem('location-not-found'));
+  });
+
+  it('says that the location has no day from before it existed', async () => {
+    const { shop } = await open();
+    const { status, body } = await close(shop, '2020-01-01');
+    expect(status).toBe(404);
+    expect(body.type).toBe(problem('fiscal-day-not-found'));
+  });
+});
+
+describe('422', () => {
+  it.each(['tomorrow', '9999-12-31'])('refuses a day that has not begun, %s', async (day) => {
+    const { shop, today } = await open();
+    const { status, body } = await close(shop, day === 'tomorrow' ? dayAfter(today) : day);
+    expect(status).toBe(422);
+    expect(body).toMatchObject({ type: problem('fiscal-day-not-begun'), errors: [{ parameter: 'date' }] });
+  });
+});
+
+describeCommonAnswers(setup, 'orders:write', async () => {
+  const { shop, today } = await open();
+  return { method: 'POST', path: pathOf(shop, today) };
+});

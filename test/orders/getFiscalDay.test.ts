@@ -1,0 +1,59 @@
+import { beforeAll, describe, expect, it } from '@jest/globals';
+import { fiscalDateAt } from '../../src/catalog/locations/fiscal-calendar.ts';
+import { describeCommonAnswers, problem, setUp, unknownId } from '../catalog/harness.ts';
+import type { Answer } from '../support/service.ts';
+import { middayClock, openShop, placeOrder } from './harness.ts';
+
+const setup = setUp();
+let path: string;
+let date: string;
+let closed: Answer;
+
+beforeAll(async () => {
+  const { fiscal_day_end, timezone } = middayClock(new Date());
+  const shop = await openShop(setup.service, { fiscal_day_end, timezone });
+  date = fiscalDateAt(new Date(), { fiscalDayEnd: fiscal_day_end, timezone });
+  await placeOrder(setup.service, shop);
+  path = `/v1/locations/${shop.location.id}/fiscal-days`;
+  closed = await setup.service.call('POST', `${path}/${date}/close`);
+});
+
+describe('200', () => {
+  it('answers what closing it answered', async () => {
+    const answer = await setup.service.call('GET', `${path}/${date}`);
+    expect(answer.status).toBe(200);
+    expect(answer.body).toEqual(closed.body);
+    expect(answer.headers['etag']).toBe(closed.headers['etag']);
+  });
+});
+
+describe('304', () => {
+  it('spares what the caller knows', async () => {
+    const headers = { 'If-None-Match': closed.headers['etag'] ?? '' };
+    expect((await setup.service.call('GET', `${path}/${date}`, { headers })).status).toBe(304);
+  });
+});
+
+describe('400', () => {
+  it('refuses what is no date', async () => {
+    const { status, body } = await setup.service.call('GET', `${path}/2026-13-01`);
+    expect(status).toBe(400);
+    expect(body.errors[0]).toMatchObject({ parameter: 'date' });
+  });
+});
+
+describe('404', () => {
+  it('says that there is no such location', async () => {
+    const { status, body } = await setup.service.call('GET', `/v1/locations/${unknownId}/fiscal-days/${date}`);
+    expect(status).toBe(404);
+    expect(body.type).toBe(problem('location-not-found'));
+  });
+
+  it('says that the day is not closed', async () => {
+    const { status, body } = await setup.service.call('GET', `${path}/2020-01-01`);
+    expect(status).toBe(404);
+    expect(body.type).toBe(problem('fiscal-day-not-found'));
+  });
+});
+
+describeCommonAnswers(setup, 'orders:read', () => Promise.resolve({ method: 'GET', path: `${path}/${date}` }));
