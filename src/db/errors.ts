@@ -75,9 +75,15 @@ export function isUnavailable(error: unknown): boolean {
     error instanceof MongoOperationTimeoutError ||
     error.name === 'MongoWaitQueueTimeoutError' || // the driver does not export this class
     (error instanceof MongoBulkWriteError && error.result.getWriteConcernError() !== undefined) ||
+    isWrappedDriverError(error) ||
     (error instanceof MongoServerError && UNAVAILABLE_CODES.has(Number(error.code))) ||
     UNAVAILABLE_LABELS.some((label) => error.hasErrorLabel(label))
   );
+}
+
+/** Bulk writes throw an error of the connection as one of their own, of which only the message is left. */
+function isWrappedDriverError(error: MongoError): boolean {
+  return error instanceof MongoBulkWriteError && error.code === undefined && [error.writeErrors].flat().length === 0;
 }
 
 /** True when this process has closed its own client: trying again is pointless. */
