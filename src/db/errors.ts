@@ -14,6 +14,7 @@ import {
   MongoWriteConcernError,
 } from 'mongodb';
 import { ProblemError } from '../errors/problem-error.ts';
+import { hasCode } from './embedded/system-error.ts';
 
 /**
  * Server codes that say "not now" rather than "wrong": the lists of the retryable reads and retryable writes
@@ -48,6 +49,19 @@ const UNAVAILABLE_LABELS = [
   MongoErrorLabel.PoolRequestedRetry,
 ];
 
+/**
+ * Errors of the socket. The driver passes them on as they are when the server closes a connection just as a command is
+ * being written to it.
+ */
+const SOCKET_CODES = [
+  'EPIPE',
+  'ECONNRESET',
+  'ECONNABORTED',
+  'ERR_SOCKET_CLOSED',
+  'ERR_STREAM_DESTROYED',
+  'ERR_STREAM_WRITE_AFTER_END',
+];
+
 const DUPLICATE_KEY = 11000;
 
 /** Seconds after which a caller may try again. */
@@ -66,7 +80,7 @@ export class DatabaseDeadlineError extends Error {
  * write. The operation may or may not have been applied; running it again later may succeed.
  */
 export function isUnavailable(error: unknown): boolean {
-  if (error instanceof DatabaseDeadlineError || isClosed(error)) return true;
+  if (error instanceof DatabaseDeadlineError || isClosed(error) || isSocketError(error)) return true;
   if (!(error instanceof MongoError)) return false;
   return (
     error instanceof MongoNetworkError ||
@@ -84,6 +98,10 @@ export function isUnavailable(error: unknown): boolean {
 /** Bulk writes throw an error of the connection as one of their own, of which only the message is left. */
 function isWrappedDriverError(error: MongoError): boolean {
   return error instanceof MongoBulkWriteError && error.code === undefined && [error.writeErrors].flat().length === 0;
+}
+
+function isSocketError(error: unknown): boolean {
+  return SOCKET_CODES.some((code) => hasCode(error, code));
 }
 
 /** True when this process has closed its own client: trying again is pointless. */

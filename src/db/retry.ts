@@ -26,7 +26,7 @@ export async function withRetry<Result>(
   let pause = FIRST_PAUSE_MS;
   for (let attempt = 1; ; attempt += 1) {
     try {
-      return await within(end - performance.now(), budgetMs, operation());
+      return await within(Math.max(0, end - performance.now()), budgetMs, operation());
     } catch (error) {
       if (!isUnavailable(error)) throw error;
       const wait = pause * (0.5 + Math.random());

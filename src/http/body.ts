@@ -134,8 +134,9 @@ export function parseJson(bytes: Uint8Array): unknown {
 }
 
 /**
- * Refuses what JSON allows but nothing behind this point could keep: nesting that would exhaust the stack, and
- * half surrogate pairs (UTF-8 cannot carry them, an escape can; no database would give them back as they were).
+ * Refuses what JSON allows but nothing behind this point could keep: nesting that would exhaust the stack, numbers that
+ * JavaScript reads as infinity (and would write as null), and half surrogate pairs (UTF-8 cannot carry them, an escape
+ * can; no database would give them back as they were).
  */
 function checkValues(value: unknown, surrogates: boolean): void {
   let level: unknown[] = [value];
@@ -148,12 +149,17 @@ function checkValues(value: unknown, surrogates: boolean): void {
       if (typeof node === 'object' && node !== null) {
         if (surrogates && Object.keys(node).some((key) => !key.isWellFormed())) throw unpaired();
         for (const member of Object.values(node)) {
+          if (typeof member === 'number' && !Number.isFinite(member)) throw tooGreat();
           if (typeof member === 'object' || (surrogates && typeof member === 'string')) next.push(member);
         }
       } else if (surrogates && typeof node === 'string' && !node.isWellFormed()) throw unpaired();
     }
     level = next;
   }
+}
+
+function tooGreat(): ProblemError {
+  return new ProblemError('malformed-body', { detail: 'The body contains a number that is too great, such as 1e999.' });
 }
 
 function unpaired(): ProblemError {

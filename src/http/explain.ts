@@ -4,6 +4,8 @@ import type { ProblemDetail } from '../errors/problem-error.ts';
 /** More than this helps nobody and lets hostile input make large answers. */
 const most = 20;
 const longest = 1_000;
+/** Members and elements in a body, at most, for which all errors are looked for. */
+const mostParts = 2_000;
 
 /**
  * Turns ajv errors into problem details: `pointer` is a JSON Pointer in URI fragment form (RFC 6901, section 6).
@@ -24,6 +26,20 @@ export function explainParameters(errors: readonly ErrorObject[]): ProblemDetail
     const detail = sentence(error);
     return place === 'headers' ? { detail, header: decoded } : { detail, parameter: decoded };
   });
+}
+
+/** Has the value few enough parts for all its errors to be looked for? */
+export function isSmall(value: unknown): boolean {
+  const waiting = [value];
+  for (let parts = 0; parts < mostParts; parts += 1) {
+    if (waiting.length === 0) return true;
+    const part = waiting.pop();
+    if (typeof part !== 'object' || part === null) continue;
+    const members = Object.values(part);
+    if (members.length > mostParts) return false;
+    waiting.push(...(members as unknown[]));
+  }
+  return false;
 }
 
 function distinct(errors: readonly ErrorObject[]): ErrorObject[] {

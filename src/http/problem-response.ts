@@ -25,7 +25,7 @@ export function problemAnswer(error: unknown, instance: string, requestId: strin
     title: problems[problem.type].title,
     status: problem.status,
     detail: problem.message,
-    instance: instance.slice(0, 2_000),
+    instance: uriReference(instance.slice(0, 2_000)),
     request_id: requestId,
     ...(problem.errors === undefined ? {} : { errors: problem.errors }),
     ...problem.extensions,
@@ -35,4 +35,9 @@ export function problemAnswer(error: unknown, instance: string, requestId: strin
     headers: { ...problem.headers, 'content-type': problemMediaType },
     body: JSON.stringify(body),
   };
+}
+
+/** Escapes what clients get away with in request lines, though no URI may contain it (RFC 3986, section 3.3). */
+function uriReference(path: string): string {
+  return path.replaceAll(/[^\w\-.~!$&'()*+,;=:@/%]|%(?![\dA-Fa-f]{2})/g, (character) => encodeURIComponent(character));
 }

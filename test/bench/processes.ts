@@ -54,6 +54,12 @@ export async function residentMemory(pid: number | undefined): Promise<number> {
   return Number(/VmRSS:\s+(\d+) kB/.exec(status)?.[1]) / 1024;
 }
 
+/** User and system time that a process has used, in milliseconds (Linux, which counts in hundredths of a second). */
+export async function cpuTime(pid: number | undefined): Promise<number> {
+  const fields = (await readFile(`/proc/${pid ?? 0}/stat`, 'utf8')).split(') ')[1]?.split(' ') ?? [];
+  return (Number(fields[11]) + Number(fields[12])) * 10;
+}
+
 /** Applies load from a process of its own. */
 export async function loadFromOutside(options: LoadOptions): Promise<LoadResult> {
   const { stdout } = await run(process.execPath, [`${import.meta.dirname}/load.ts`, JSON.stringify(options)]);

@@ -17,6 +17,7 @@ import type { OperationHandlers } from '../../src/http/operation.ts';
 import { createHttpServer } from '../../src/http/listener.ts';
 import { createRateLimiter } from '../../src/http/rate-limit.ts';
 import { createRouter } from '../../src/http/router.ts';
+import { createLogger } from '../../src/observability/logger.ts';
 import { createMetrics } from '../../src/observability/metrics.ts';
 import { recordExchange } from '../../src/observability/record-exchange.ts';
 
@@ -82,7 +83,7 @@ function service(): { server: Server; key: string } {
       }),
   };
   const metrics = createMetrics();
-  const log = pino(pino.destination({ fd: openSync('/dev/null', 'w'), sync: false, minLength: 4096 }));
+  const log = createLogger('info', pino.destination({ fd: openSync('/dev/null', 'w'), sync: true, minLength: 4096 }));
   const application = createRouter(handlers as unknown as OperationHandlers, {
     authenticate: (headers) => authentication.authenticate(headers),
     rateLimiter: createRateLimiter({ requests: 1e9, windowSeconds: 60 }),

@@ -1,6 +1,6 @@
 import { fork, type ChildProcess } from 'node:child_process';
 import type { LoadResult } from './load.ts';
-import { loadFromOutside } from './processes.ts';
+import { cpuTime, loadFromOutside } from './processes.ts';
 import { median } from './statistics.ts';
 
 const here = import.meta.dirname;
@@ -24,6 +24,8 @@ interface Contestant {
   readonly port: number;
   readonly key: string;
   readonly results: LoadResult[];
+  /** Microseconds of CPU a request, by round. */
+  readonly cpu: number[];
 }
 
 async function start(kind: string, name: string): Promise<Contestant> {
@@ -34,7 +36,7 @@ async function start(kind: string, name: string): Promise<Contestant> {
     });
     child.once('error', reject);
   });
-  return { name, process: child, port, key, results: [] };
+  return { name, process: child, port, key, results: [], cpu: [] };
 }
 
 function load({ port, key }: Contestant, seconds: number): Promise<LoadResult> {
@@ -58,7 +60,12 @@ export async function benchRequestPath(rounds: number, seconds: number): Promise
   try {
     for (const contestant of contestants) await load(contestant, 1);
     for (let round = 0; round < rounds; round += 1) {
-      for (const contestant of contestants) contestant.results.push(await load(contestant, seconds));
+      for (const contestant of contestants) {
+        const before = await cpuTime(contestant.process.pid);
+        const result = await load(contestant, seconds);
+        contestant.results.push(result);
+        contestant.cpu.push(((await cpuTime(contestant.process.pid)) - before) * (1000 / result.requests));
+      }
     }
   } finally {
     for (const contestant of contestants) contestant.process.kill();
@@ -75,6 +82,7 @@ export async function benchRequestPath(rounds: number, seconds: number): Promise
         {
           'requests/s': Math.round(rate(contestant)),
           'of bare': first === undefined ? 1 : Number((rate(contestant) / rate(first)).toFixed(2)),
+          'CPU µs a request': Math.round(median(contestant.cpu)),
           'p50 ms': Number(median(contestant.results.map(({ p50 }) => p50)).toFixed(2)),
           'p99 ms': Number(median(contestant.results.map(({ p99 }) => p99)).toFixed(2)),
           failures: contestant.results.reduce((sum, { failures }) => sum + failures, 0),

@@ -93,7 +93,7 @@ describe('the download of a mongod', () => {
     answer = () => 'hang';
     const started = performance.now();
     await expect(download('hanging', '2026-01-01T00:00:00Z')).rejects.toThrow(/nothing happened for 8 s/);
-    expect(performance.now() - started).toBeLessThan(10_000);
+    expect(performance.now() - started).toBeLessThan(20_000);
   });
 });
 

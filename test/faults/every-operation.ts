@@ -14,17 +14,62 @@ interface Fixture {
   readonly doomed: string;
   readonly run: string;
   readonly key: string;
+  readonly location: string;
+  /** A location whose day is closed. */
+  readonly closed: string;
+  readonly category: string;
+  readonly product: string;
+  readonly orders: readonly string[];
+  readonly integrations: readonly string[];
+  readonly rotation: string;
+  readonly delivery: string;
+  readonly replay: string;
 }
 
+/** The fiscal day of locations in UTC whose day ends at midnight. */
+const today = new Date().toISOString().slice(0, 10);
+
 async function createFixture(service: TestService): Promise<Fixture> {
-  const create = async (path: string, body: unknown): Promise<string> => {
-    const answer = await service.call('POST', path, { body });
-    if (answer.status !== 201) throw new Error(`${path} answered ${answer.text}`);
-    return (answer.body as { id: string }).id;
+  const post = async (path: string, body?: unknown): Promise<{ id: string; rotation_id: string }> => {
+    const answer = await service.call('POST', path, body === undefined ? {} : { body });
+    if (answer.status >= 300) throw new Error(`${path} answered ${answer.text}`);
+    return answer.body as { id: string; rotation_id: string };
   };
+  const create = async (path: string, body?: unknown): Promise<string> => (await post(path, body)).id;
   const body = { name: 'Outage', messages: [{ role: 'user', content: 'Hello' }], selected_provider: 'echo' };
   const prompt = await create('/api/v1/prompts', body);
+  const place = { name: 'Harbour', currency: 'EUR', timezone: 'UTC', fiscal_day_end: '00:00' };
+  const location = await create('/v1/locations', place);
+  const closed = await create('/v1/locations', place);
+  await post(`/v1/locations/${closed}/fiscal-days/${today}/close`);
+  const category = await create('/v1/categories', { location_id: location, name: 'Drinks' });
+  const product = await create('/v1/products', {
+    location_id: location,
+    category_id: category,
+    name: 'Espresso',
+    price: 250,
+  });
+  const order = { location_id: location, items: [{ product_id: product, quantity: 1 }] };
+  const integration = {
+    name: 'Kitchen',
+    url: 'https://kitchen.example.com/hooks',
+    event_types: ['FISCAL_DAY_END'],
+    generate_secret: true,
+  };
+  const integrations: string[] = [];
+  for (let count = 0; count < 5; count += 1) integrations.push(await create('/api/v1/integrations', integration));
+  const [kept = '', , finishing = '', canceling = ''] = integrations;
+  await post(`/api/v1/integrations/${canceling}/secret/rotation`, {});
   return {
+    location,
+    closed,
+    category,
+    product,
+    orders: [await create('/v1/orders', order), await create('/v1/orders', order)],
+    integrations,
+    rotation: (await post(`/api/v1/integrations/${finishing}/secret/rotation`, {})).rotation_id,
+    delivery: await create(`/api/v1/integrations/${kept}/test`),
+    replay: await create(`/api/v1/integrations/${kept}/replays`, { since: '2026-01-01T00:00:00Z' }),
     prompt,
     doomed: await create('/api/v1/prompts', body),
     run: await create(`/api/v1/prompts/${prompt}/test`, { providers: [{ provider: 'echo' }] }),
@@ -34,7 +79,8 @@ async function createFixture(service: TestService): Promise<Fixture> {
 
 /** A call of every operation of the contract. The compiler misses one that is left out. */
 export async function callEveryOperation(service: TestService): Promise<Record<OperationId, Call>> {
-  const { prompt, doomed, run, key } = await createFixture(service);
+  const fixture = await createFixture(service);
+  const { prompt, doomed, run, key } = fixture;
   const prompts = '/api/v1/prompts';
   const messages = [{ role: 'user', content: 'Hello again' }];
   return {
@@ -56,10 +102,115 @@ export async function callEveryOperation(service: TestService): Promise<Record<O
     listApiKeys: { method: 'GET', path: '/api/v1/api-keys' },
     getApiKey: { method: 'GET', path: `/api/v1/api-keys/${key}` },
     revokeApiKey: { method: 'POST', path: `/api/v1/api-keys/${key}/revoke` },
+    ...callOrdersApi(fixture),
+    ...callIntegrations(fixture),
     getMetrics: { method: 'GET', path: '/metrics' },
     getLiveness: { method: 'GET', path: '/health/live' },
     getReadiness: { method: 'GET', path: '/health/ready' },
     getOpenApi: { method: 'GET', path: '/openapi.json' },
+  };
+}
+
+type OrdersApi = Pick<
+  Record<OperationId, Call>,
+  | 'createLocation'
+  | 'listLocations'
+  | 'getLocation'
+  | 'updateLocation'
+  | 'createCategory'
+  | 'listCategories'
+  | 'getCategory'
+  | 'updateCategory'
+  | 'createProduct'
+  | 'listProducts'
+  | 'getProduct'
+  | 'updateProduct'
+  | 'createOrder'
+  | 'listOrders'
+  | 'getOrder'
+  | 'completeOrder'
+  | 'cancelOrder'
+  | 'closeFiscalDay'
+  | 'listFiscalDays'
+  | 'getFiscalDay'
+>;
+
+function callOrdersApi({ location, closed, category, product, orders }: Fixture): OrdersApi {
+  const [first = '', second = ''] = orders;
+  const place = { name: 'Pier', currency: 'EUR', timezone: 'Europe/Berlin' };
+  const item = { location_id: location, category_id: category, name: 'Tea', price: 200 };
+  const order = { location_id: location, items: [{ product_id: product, quantity: 2 }] };
+  const days = `/v1/locations/${location}/fiscal-days`;
+  return {
+    createLocation: { method: 'POST', path: '/v1/locations', body: place },
+    listLocations: { method: 'GET', path: '/v1/locations' },
+    getLocation: { method: 'GET', path: `/v1/locations/${location}` },
+    updateLocation: { method: 'PUT', path: `/v1/locations/${location}`, body: { name: 'Quay' } },
+    createCategory: { method: 'POST', path: '/v1/categories', body: { location_id: location, name: 'Food' } },
+    listCategories: { method: 'GET', path: '/v1/categories' },
+    getCategory: { method: 'GET', path: `/v1/categories/${category}` },
+    updateCategory: { method: 'PUT', path: `/v1/categories/${category}`, body: { name: 'Hot drinks' } },
+    createProduct: { method: 'POST', path: '/v1/products', body: item },
+    listProducts: { method: 'GET', path: '/v1/products' },
+    getProduct: { method: 'GET', path: `/v1/products/${product}` },
+    updateProduct: { method: 'PUT', path: `/v1/products/${product}`, body: { price: 260 } },
+    createOrder: { method: 'POST', path: '/v1/orders', body: order },
+    listOrders: { method: 'GET', path: '/v1/orders' },
+    getOrder: { method: 'GET', path: `/v1/orders/${first}` },
+    completeOrder: { method: 'POST', path: `/v1/orders/${first}/complete` },
+    cancelOrder: { method: 'POST', path: `/v1/orders/${second}/cancel` },
+    closeFiscalDay: { method: 'POST', path: `${days}/${today}/close` },
+    listFiscalDays: { method: 'GET', path: days },
+    getFiscalDay: { method: 'GET', path: `/v1/locations/${closed}/fiscal-days/${today}` },
+  };
+}
+
+type Integrations = Pick<
+  Record<OperationId, Call>,
+  | 'createIntegration'
+  | 'listIntegrations'
+  | 'getIntegration'
+  | 'updateIntegration'
+  | 'deleteIntegration'
+  | 'pauseIntegration'
+  | 'enableIntegration'
+  | 'beginSecretRotation'
+  | 'finishSecretRotation'
+  | 'cancelSecretRotation'
+  | 'sendTestEvent'
+  | 'replayEvents'
+  | 'getReplay'
+  | 'listDeliveries'
+  | 'getDelivery'
+  | 'listAttempts'
+  | 'resendDelivery'
+  | 'listEventTypes'
+>;
+
+function callIntegrations({ integrations, rotation, delivery, replay }: Fixture): Integrations {
+  const all = '/api/v1/integrations';
+  const [kept = '', begun = '', finishing = '', canceling = '', dropped = ''] = integrations;
+  const integration = { name: 'Screen', url: 'https://screen.example.com/hooks', event_types: ['FISCAL_DAY_END'] };
+  const finish = { rotation_id: rotation };
+  return {
+    createIntegration: { method: 'POST', path: all, body: integration },
+    listIntegrations: { method: 'GET', path: all },
+    getIntegration: { method: 'GET', path: `${all}/${kept}` },
+    updateIntegration: { method: 'PUT', path: `${all}/${kept}`, body: { name: 'Bar' } },
+    deleteIntegration: { method: 'DELETE', path: `${all}/${dropped}` },
+    pauseIntegration: { method: 'POST', path: `${all}/${finishing}/pause` },
+    enableIntegration: { method: 'POST', path: `${all}/${canceling}/enable` },
+    beginSecretRotation: { method: 'POST', path: `${all}/${begun}/secret/rotation`, body: {} },
+    finishSecretRotation: { method: 'POST', path: `${all}/${finishing}/secret/rotation/finish`, body: finish },
+    cancelSecretRotation: { method: 'DELETE', path: `${all}/${canceling}/secret/rotation` },
+    sendTestEvent: { method: 'POST', path: `${all}/${kept}/test` },
+    replayEvents: { method: 'POST', path: `${all}/${kept}/replays`, body: { since: '2026-01-01T00:00:00Z' } },
+    getReplay: { method: 'GET', path: `${all}/${kept}/replays/${replay}` },
+    listDeliveries: { method: 'GET', path: `${all}/${kept}/deliveries` },
+    getDelivery: { method: 'GET', path: `/api/v1/deliveries/${delivery}` },
+    listAttempts: { method: 'GET', path: `/api/v1/deliveries/${delivery}/attempts` },
+    resendDelivery: { method: 'POST', path: `/api/v1/deliveries/${delivery}/resend` },
+    listEventTypes: { method: 'GET', path: '/api/v1/event-types' },
   };
 }
 

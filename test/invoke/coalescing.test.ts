@@ -40,7 +40,7 @@ const joinedSoFar = (): Promise<number> => harness.metric('invoke_cache_total{re
 
 describe('identical invocations under way', () => {
   it('share one provider call', async () => {
-    const body = slowly(200);
+    const body = slowly(2000);
     const answers = await Promise.all(Array.from({ length: 20 }, () => harness.invoke(prompt, body, willing)));
     expect(harness.mock.requests).toHaveLength(1);
     for (const { status, headers, text } of answers) {
@@ -48,7 +48,7 @@ describe('identical invocations under way', () => {
       expect(headers['x-cached']).toBe('false');
       expect(headers).not.toHaveProperty('age');
       // The time of the call, whenever one joined it.
-      expect(Number(headers['x-latency-ms'])).toBeGreaterThanOrEqual(190);
+      expect(Number(headers['x-latency-ms'])).toBeGreaterThanOrEqual(1900);
     }
     expect((await harness.invoke(prompt, body, willing)).headers['x-cached']).toBe('true');
   });

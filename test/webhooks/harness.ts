@@ -12,6 +12,8 @@ import { createSecretBox, type Sealed } from '../../src/integrations/secrets.ts'
 import { createIntegrationStore, integrationIndexes, type IntegrationStore } from '../../src/integrations/store.ts';
 import type { Attempt, Delivery, DeliveryStatus } from '../../src/webhooks/deliveries/delivery.ts';
 import { createDeliveryStore, type DeliveryStore } from '../../src/webhooks/deliveries/store.ts';
+import type { LaneHealth } from '../../src/webhooks/lanes/health.ts';
+import { createLaneStore } from '../../src/webhooks/lanes/store.ts';
 import { createAddressRule, loopbackNetworks } from '../../src/webhooks/sending/address-rules.ts';
 import { defaultTiming, systemClock, type Clock, type WebhookTiming } from '../../src/webhooks/timing.ts';
 import {
@@ -67,12 +69,32 @@ export interface Harness {
   integration(id: string): Promise<Integration | undefined>;
   /** Writes an order with an event that waits in its outbox. @returns the id of the event */
   placeOrder(webhooks?: Webhooks, entry?: Partial<OutboxEntry>): Promise<string>;
+  /** Takes all integrations away, so that the next test's events go to its own alone. */
+  removeIntegrations(): Promise<void>;
+  /** How a receiver has been doing, as the lane keeps it. */
+  lane(integrationId: string): Promise<LaneHealth | undefined>;
+  /** The order whose outbox holds an event. */
+  holderOf(eventId: string): Promise<string>;
   waitingEvents(): Promise<number>;
   delivery(eventId: string, integrationId: string): Promise<Delivery | undefined>;
   attempts(eventId: string, integrationId: string): Promise<Attempt[]>;
   /** Waits until all deliveries of an integration have a status. */
   settled(integrationId: string, count: number, status?: DeliveryStatus, timeoutMs?: number): Promise<void>;
   close(): Promise<void>;
+}
+
+/** An engine with short times that may send to this machine. */
+export function engineOn(database: Database, options: Partial<WebhookDependencies> = {}): Webhooks {
+  return createWebhooks({
+    database,
+    integrations: createIntegrationDirectory(createIntegrationStore(database), secretBox),
+    serialise: serialiseEvent,
+    mayConnect: createAddressRule(loopbackNetworks),
+    version: '1.2.3',
+    log: { ...silentLog, debug: () => undefined, error: () => undefined },
+    timing: quickTiming,
+    ...options,
+  });
 }
 
 export async function startHarness(): Promise<Harness> {
@@ -86,6 +108,7 @@ export async function startHarness(): Promise<Harness> {
   const integrationStore = createIntegrationStore(database);
   const directory = createIntegrationDirectory(integrationStore, secretBox);
   const deliveries = createDeliveryStore(database);
+  const lanes = createLaneStore(database);
   const started: Webhooks[] = [];
 
   return {
@@ -94,16 +117,7 @@ export async function startHarness(): Promise<Harness> {
     directory,
     deliveries,
     createEngine({ on = database, ...options } = {}) {
-      const webhooks = createWebhooks({
-        database: on,
-        integrations: createIntegrationDirectory(createIntegrationStore(on), secretBox),
-        serialise: serialiseEvent,
-        mayConnect: createAddressRule(loopbackNetworks),
-        version: '1.2.3',
-        log: { ...silentLog, debug: () => undefined, error: () => undefined },
-        timing: quickTiming,
-        ...options,
-      });
+      const webhooks = engineOn(on, options);
       started.push(webhooks);
       return webhooks;
     },
@@ -149,9 +163,27 @@ export async function startHarness(): Promise<Harness> {
       webhooks?.relay.nudge('orders', id);
       return event.id;
     },
+    async removeIntegrations() {
+      const { integrations } = await integrationStore.list(1_000, 0);
+      for (const { id } of integrations) {
+        for (let isGone = false; !isGone;) {
+          const found = await integrationStore.find(id);
+          isGone = found === undefined || (await integrationStore.remove(found));
+        }
+      }
+    },
+    async lane(integrationId) {
+      return (await lanes.find([integrationId])).get(integrationId)?.health;
+    },
+    async holderOf(eventId) {
+      const order = await orders.findOne({ 'outbox.id': eventId });
+      if (order === null) throw new Error(`no order holds the event ${eventId}`);
+      return order._id;
+    },
     waitingEvents: () => orders.countDocuments({ 'outbox.id': { $gt: '' } }),
     delivery: (eventId, integrationId) => deliveries.find(deliveryId({ eventId, integrationId })),
-    attempts: (eventId, integrationId) => deliveries.attempts(deliveryId({ eventId, integrationId })),
+    attempts: (eventId, integrationId) =>
+      deliveries.attempts({ id: deliveryId({ eventId, integrationId }), integrationId }),
     async settled(integrationId, count, status = 'delivered', timeoutMs = 10_000) {
       const end = Date.now() + timeoutMs;
       for (;;) {
@@ -168,14 +200,23 @@ export async function startHarness(): Promise<Harness> {
   };
 }
 
-/** A clock that can be set. */
-export function settableClock(): Clock & { advance(milliseconds: number): void } {
+/** A clock whose wall time can be moved. */
+export function settableClock(): Clock & { skew(milliseconds: number): void } {
   let offset = 0;
   return {
     now: () => new Date(Date.now() + offset),
-    monotonic: () => systemClock.monotonic() + offset,
-    advance(milliseconds) {
+    monotonic: () => systemClock.monotonic(),
+    skew(milliseconds) {
       offset += milliseconds;
     },
   };
+}
+
+/** Waits until something is so. */
+export async function until(isSo: () => boolean | Promise<boolean>, timeoutMs = 10_000): Promise<void> {
+  const end = Date.now() + timeoutMs;
+  while (!(await isSo())) {
+    if (Date.now() > end) throw new Error(`still not so after ${timeoutMs} ms`);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
 }

@@ -48,9 +48,7 @@ export function createDeliveries(dependencies: DeliveriesDependencies): Deliveri
     get,
     list: (filter, limit, offset) => deliveries.list(filter, limit, offset),
     async attempts(id) {
-      const attempts = await deliveries.attempts(id);
-      if (attempts.length === 0) await get(id);
-      return attempts;
+      return deliveries.attempts(await get(id));
     },
     async resend(id, replayId) {
       return get(await replays.resend({ id: replayId, delivery: await get(id) }));

@@ -47,6 +47,7 @@ export interface NewDelivery {
 
 /** The record of one try. */
 export interface Attempt {
+  readonly integrationId: string;
   readonly deliveryId: string;
   /** The number of the try, from 1. */
   readonly number: number;

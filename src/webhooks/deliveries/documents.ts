@@ -26,7 +26,7 @@ export interface DeliveryDocument {
   expires_at?: Date;
 }
 
-/** A document of the collection `attempts`, under `<delivery id>/<stamp>`: in the order of its tries. */
+/** A document of the collection `attempts`, under `<integration id>/<delivery id>/<stamp>`: in the order of its tries. */
 export interface AttemptDocument {
   _id: string;
   number: number;
@@ -67,13 +67,14 @@ export function fromDeliveryDocument(document: Omit<DeliveryDocument, 'body'>): 
   };
 }
 
-export function attemptId(deliveryId: string, stamp: number): string {
-  return `${deliveryId}/${String(stamp).padStart(16, '0')}`;
+export function attemptId(integrationId: string, deliveryId: string, stamp: number): string {
+  return `${integrationId}/${deliveryId}/${String(stamp).padStart(16, '0')}`;
 }
 
-/** The ids of all attempts of a delivery. */
-export function attemptIds(deliveryId: string): { $gt: string; $lt: string } {
-  return { $gt: `${deliveryId}/`, $lt: `${deliveryId}0` };
+/** The ids of all attempts of an integration, or of one of its deliveries. `0` is the character after `/`. */
+export function attemptIds(integrationId: string, deliveryId?: string): { $gt: string; $lt: string } {
+  const prefix = deliveryId === undefined ? integrationId : `${integrationId}/${deliveryId}`;
+  return { $gt: `${prefix}/`, $lt: `${prefix}0` };
 }
 
 export function toPairs(headers: Readonly<Record<string, string>>): string[] {
@@ -87,8 +88,10 @@ function fromPairs(pairs: readonly string[]): Record<string, string> {
 }
 
 export function fromAttemptDocument(document: AttemptDocument): Attempt {
+  const [integrationId = '', deliveryId = ''] = document._id.split('/');
   return {
-    deliveryId: document._id.slice(0, document._id.lastIndexOf('/')),
+    integrationId,
+    deliveryId,
     number: document.number,
     at: document.at,
     milliseconds: document.milliseconds,

@@ -60,12 +60,12 @@ export interface DeliveryStore {
   /** Newest first. */
   list(filter: DeliveryFilter, limit: number, offset: number): Promise<{ deliveries: Delivery[]; total: number }>;
   /** All recorded tries of a delivery, the first one first. */
-  attempts(deliveryId: string): Promise<Attempt[]>;
+  attempts(delivery: Pick<Delivery, 'id' | 'integrationId'>): Promise<Attempt[]>;
   /** Drops what an integration has been owed since before a time. @returns how many */
   expire(integrationId: string, dueBefore: Date, at: Date, expiresAt: Date): Promise<number>;
   /** Integrations that have any deliveries, in the order of their ids, from after the given one. */
   integrationIds(after: string, limit: number): Promise<string[]>;
-  /** Removes some deliveries of an integration, with their attempts. False when none were left. */
+  /** Removes some deliveries and attempts of an integration. False when none were left. */
   removeSomeOf(integrationId: string): Promise<boolean>;
 }
 
@@ -140,7 +140,7 @@ export function createDeliveryStore(database: Database): DeliveryStore {
     },
     async recordAttempts(records, expiresAt) {
       const documents = records.map((record): AttemptDocument => ({
-        _id: attemptId(record.deliveryId, record.stamp),
+        _id: attemptId(record.integrationId, record.deliveryId, record.stamp),
         number: record.number,
         at: record.at,
         milliseconds: record.milliseconds,
@@ -226,10 +226,10 @@ export function createDeliveryStore(database: Database): DeliveryStore {
       ]);
       return { deliveries: page.map(fromDeliveryDocument), total };
     },
-    async attempts(id) {
+    async attempts({ id, integrationId }) {
       const found = await read(() =>
         attempts
-          .find({ _id: attemptIds(id) })
+          .find({ _id: attemptIds(integrationId, id) })
           .sort({ _id: 1 })
           .toArray(),
       );
@@ -262,12 +262,13 @@ export function createDeliveryStore(database: Database): DeliveryStore {
     },
     async removeSomeOf(integrationId) {
       const options = { projection: { _id: 1 }, limit: removedAtOnce };
-      const found = await read(() => deliveries.find({ integration_id: integrationId }, options).toArray());
-      if (found.length === 0) return false;
-      const ids = found.map(({ _id }) => _id);
-      for (const id of ids) await writeIdempotently(() => attempts.deleteMany({ _id: attemptIds(id) }));
-      await writeIdempotently(() => deliveries.deleteMany({ _id: { $in: ids } }));
-      return true;
+      const [tries, owed] = await Promise.all([
+        read(() => attempts.find({ _id: attemptIds(integrationId) }, options).toArray()),
+        read(() => deliveries.find({ integration_id: integrationId }, options).toArray()),
+      ]);
+      await writeIdempotently(() => attempts.deleteMany({ _id: { $in: tries.map(({ _id }) => _id) } }));
+      await writeIdempotently(() => deliveries.deleteMany({ _id: { $in: owed.map(({ _id }) => _id) } }));
+      return tries.length + owed.length > 0;
     },
   };
 }

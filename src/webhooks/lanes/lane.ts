@@ -182,7 +182,7 @@ export function runLane(lane: Lane, leaseEnd: number, dependencies: LaneDependen
     const now = clock.now();
     const { id: deliveryId, tries, failures: failuresBefore } = delivery;
     const record = {
-      ...{ deliveryId, stamp, number: tries + 1, at, milliseconds, status },
+      ...{ integrationId, deliveryId, stamp, number: tries + 1, at, milliseconds, status },
       ...{ error, responseHeaders, response, responseCut },
     };
     observer.tried(status === undefined ? String(error) : `${Math.floor(status / 100)}xx`, milliseconds / 1_000);

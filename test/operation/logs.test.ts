@@ -1,0 +1,98 @@
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { testDatabaseUri } from '../support/database.ts';
+import { LossyProxy } from '../support/lossy-proxy.ts';
+import { createPrompt, send, setUpProcesses, until } from './harness.ts';
+
+/** What callers and operators entrust to the service. None of it may come out where it does not belong. */
+const marks = {
+  prompt: 'MARK-prompt-text',
+  fallback: 'MARK-default-text',
+  variable: 'MARK-variable-value',
+  answer: 'MARK-answer-text',
+  provider: 'sk-MARK-provider-key-0123456789',
+  body: 'MARK-malformed-body',
+  key: 'pgw_MARK_key_that_is_not_valid_0123456789',
+  idempotency: 'MARK-idempotency-key',
+  query: 'MARK-query',
+};
+
+const processes = setUpProcesses(marks.provider);
+let proxy: LossyProxy | undefined;
+afterEach(async () => {
+  await proxy?.stop().catch(() => undefined);
+});
+
+/** Everything that carries marks, successes and failures of each kind. @returns the failures' bodies */
+async function sendMarkedRequests(service: Awaited<ReturnType<typeof processes.start>>): Promise<string[]> {
+  const failures: string[] = [];
+  const call = async (...[method, target, body, headers]: [string, string, unknown?, Record<string, string>?]) => {
+    const answer = await send(service, method, target, body, headers);
+    const text = await answer.text();
+    if (answer.status >= 400) failures.push(text);
+    return answer.status;
+  };
+  const messages = [{ role: 'user', content: `${marks.prompt} {{name|${marks.fallback}}} {{needed}}` }];
+  const prompt = await createPrompt(service, { messages, variables: { needed: { required: true } } });
+  const invoke = (model: string): Promise<number> =>
+    call('POST', `${prompt}/invoke`, { model, variables: { needed: marks.variable } });
+  const choices = [{ index: 0, message: { role: 'assistant', content: marks.answer }, finish_reason: 'stop' }];
+  const body = JSON.stringify({ id: 'a', object: 'chat.completion', created: 1, model: 'model-a', choices });
+  processes.mock.behave('model-a', { kind: 'body', contentType: 'application/json', body });
+  expect(await invoke('model-a')).toBe(200);
+  // The mock's error bodies quote the request and its credentials, as those of careless providers do.
+  for (const model of ['mock-401', 'mock-400', 'mock-500', 'mock-garbage', 'mock-partial', 'mock-cut', 'mock-reset']) {
+    expect(await invoke(model)).toBe(502);
+  }
+  const targets = { providers: [{ provider: 'mock', model: 'mock-400' }], variables: { needed: marks.variable } };
+  expect(await call('POST', `${prompt}/test`, targets, { 'idempotency-key': marks.idempotency })).toBe(201);
+  expect(await call('POST', `${prompt}/invoke`, { variables: { name: marks.variable } })).toBe(422);
+  expect(await call('POST', '/api/v1/prompts', `{"name": "${marks.body}`)).toBe(400);
+  expect(await call('POST', '/api/v1/prompts', { name: 7, messages: marks.body })).toBe(400);
+  expect(await call('PUT', prompt, { messages: [{ role: marks.body, content: marks.prompt }] })).toBe(400);
+  expect(await call('GET', '/api/v1/prompts', undefined, { authorization: `Bearer ${marks.key}` })).toBe(401);
+  expect(await call('GET', `/api/v1/prompts?q=${marks.query}`)).toBe(200);
+  const created = await send(service, 'POST', '/api/v1/api-keys', { name: 'marked', scopes: ['prompts:read'] });
+  const { key } = (await created.json()) as { key: string };
+  expect(await call('GET', '/api/v1/prompts', undefined, { authorization: `Bearer ${key}` })).toBe(200);
+  await proxy?.stop();
+  expect(await invoke('model-a')).toBe(503);
+  expect(await call('PUT', prompt, { messages })).toBe(503);
+  await proxy?.restart();
+  failures.push(await (await send(service, 'GET', '/metrics')).text());
+  secretsMade.push(key.slice(key.lastIndexOf('_') + 1));
+  return failures;
+}
+
+const secretsMade: string[] = [];
+
+describe('what the service tells about its work', () => {
+  it.each(['info', 'trace'])(
+    'names requests, and no key, prompt, variable or answer (level %s)',
+    async (level) => {
+      proxy = await LossyProxy.start(testDatabaseUri());
+      const service = await processes.start({ LOG_LEVEL: level, MONGODB_URI: proxy.uri, CONTRACT_REFEREE: 'on' });
+      const failures = await sendMarkedRequests(service);
+      const named = await send(service, 'GET', '/health/live', undefined, { 'x-request-id': 'named-by-the-caller' });
+      expect(named.headers.get('x-request-id')).toBe('named-by-the-caller');
+      await until(() => service.log.some((line) => line.includes('named-by-the-caller')));
+      await service.stop();
+
+      const lines = service.log.map((line) => JSON.parse(line) as Record<string, unknown>);
+      const requests = lines.filter(({ msg }) => msg === 'request' || msg === 'request failed');
+      expect(requests.length).toBeGreaterThan(20);
+      for (const line of lines) expect(line).toMatchObject({ level: expect.any(String), time: expect.any(String) });
+      for (const line of requests) {
+        expect(line).toMatchObject({
+          request_id: expect.any(String),
+          operation: expect.any(String),
+          status: expect.any(Number),
+        });
+      }
+      const told = [...service.log, ...service.messages, ...failures].join('\n');
+      for (const secret of [...Object.values(marks), ...secretsMade, processes.environment['ADMIN_API_KEY'] ?? '']) {
+        expect(told.split('\n').filter((line) => line.includes(secret))).toEqual([]);
+      }
+    },
+    60_000,
+  );
+});

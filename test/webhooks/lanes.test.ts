@@ -1,0 +1,207 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { connectDatabase } from '../../src/db/client.ts';
+import { createLaneStore, type LaneStore } from '../../src/webhooks/lanes/store.ts';
+import { silentLog } from '../support/log.ts';
+import { startReceiver, type Receiver } from '../support/receiver.ts';
+import { quickTiming, settableClock, startHarness, until, type Harness } from './harness.ts';
+
+let harness: Harness;
+let lanes: LaneStore;
+let receiver: Receiver;
+
+beforeAll(async () => {
+  harness = await startHarness();
+  lanes = createLaneStore(harness.database);
+});
+afterAll(async () => {
+  await harness.close();
+});
+beforeEach(async () => {
+  receiver = await startReceiver();
+});
+afterEach(async () => {
+  await harness.removeIntegrations();
+  await receiver.close();
+});
+
+const receivedIds = (): string[] => receiver.requests.map(({ headers }) => String(headers['webhook-id']));
+
+describe('the lane store', () => {
+  it('gives a lane to one of many takers, with a larger token each time', async () => {
+    const seen = (await lanes.find(['a'])).get('a');
+    const first = await Promise.all(['x', 'y', 'z'].map((holder) => lanes.take('a', seen, holder)));
+    const [winner] = first.filter((lane) => lane !== undefined);
+    expect(first.filter((lane) => lane !== undefined)).toHaveLength(1);
+    const again = await Promise.all(['x', 'y', 'z'].map((holder) => lanes.take('a', winner, holder)));
+    expect(again.filter((lane) => lane !== undefined)).toMatchObject([{ token: 2 }]);
+  });
+
+  it('renews only lanes that are still the holder’s, and a release by a former holder does nothing', async () => {
+    const first = await lanes.take('b', undefined, 'x');
+    const second = await lanes.take('b', first, 'y');
+    expect([...(await lanes.renew(['b'], 'x'))]).toEqual([]);
+    expect([...(await lanes.renew(['b'], 'y'))]).toEqual(['b']);
+    await lanes.release('b', first?.token ?? 0, undefined);
+    expect((await lanes.find(['b'])).get('b')).toMatchObject({ holder: 'y', token: 2, beat: (second?.beat ?? 0) + 1 });
+    await lanes.release('b', second?.token ?? 0, undefined);
+    expect((await lanes.find(['b'])).get('b')?.holder).toBeUndefined();
+  });
+});
+
+describe('fencing', () => {
+  const stampOf = async (eventId: string): Promise<number> => {
+    const found = await harness.database.db.collection('deliveries').findOne({ event_id: eventId });
+    return Number(found?.['stamp']);
+  };
+
+  it('lets nobody settle a failure after someone else has begun, but a success always', async () => {
+    const id = await harness.addIntegration({ url: receiver.url, state: 'paused' });
+    const engine = harness.createEngine();
+    const eventId = await harness.placeOrder();
+    await engine.relay.relayNow('orders', await harness.holderOf(eventId));
+    const delivery = await harness.delivery(eventId, id);
+    const deliveryId = delivery?.id ?? '';
+    const { deliveries } = harness;
+
+    expect([...(await deliveries.stamp([deliveryId], 10))]).toEqual([deliveryId]);
+    expect([...(await deliveries.stamp([deliveryId], 20))]).toEqual([deliveryId]);
+    expect([...(await deliveries.stamp([deliveryId], 15))]).toEqual([]);
+    expect(await stampOf(eventId)).toBe(20);
+
+    const nextTryAt = new Date(Date.now() + 60_000);
+    const failure = { deliveryId, failuresBefore: 0, nextTryAt };
+    await deliveries.settleFailed([{ ...failure, stamp: 10 }], new Date(), new Date());
+    expect(await harness.delivery(eventId, id)).toMatchObject({ status: 'pending', tries: 2, failures: 0 });
+    await deliveries.settleFailed([{ ...failure, stamp: 20 }], new Date(), new Date());
+    await deliveries.settleFailed([{ ...failure, stamp: 20 }], new Date(), new Date());
+    expect(await harness.delivery(eventId, id)).toMatchObject({ status: 'pending', failures: 1, nextTryAt });
+
+    await deliveries.settleDelivered([deliveryId], new Date(), new Date(Date.now() + 60_000));
+    await deliveries.settleFailed([{ ...failure, stamp: 20, failuresBefore: 1 }], new Date(), new Date());
+    expect(await harness.delivery(eventId, id)).toMatchObject({ status: 'delivered', failures: 1 });
+    expect([...(await deliveries.stamp([deliveryId], 30))]).toEqual([]);
+  });
+});
+
+describe('several engines', () => {
+  it('send every event once while nothing goes wrong, with clocks a minute apart', async () => {
+    const ahead = settableClock();
+    ahead.skew(60_000);
+    const behind = settableClock();
+    behind.skew(-60_000);
+    const engines = [harness.createEngine({ clock: ahead }), harness.createEngine({ clock: behind })];
+    for (const engine of engines) engine.start();
+    const ids = await Promise.all([1, 2, 3].map(() => harness.addIntegration({ url: receiver.url })));
+    const events: string[] = [];
+    for (let each = 0; each < 60; each += 1) {
+      events.push(await harness.placeOrder(engines[each % 2], { createdAt: (each % 4 < 2 ? ahead : behind).now() }));
+    }
+    await Promise.all(ids.map((id) => harness.settled(id, 60)));
+    expect(receivedIds().sort()).toEqual([...events, ...events, ...events].sort());
+    await Promise.all(engines.map((engine) => engine.stop(1_000)));
+  });
+
+  it('take over at once from one that stops in order', async () => {
+    receiver.always({ kind: 'answer', delay: 200 });
+    const [first, second] = [harness.createEngine(), harness.createEngine()];
+    const id = await harness.addIntegration({ url: receiver.url });
+    first.start();
+    await harness.placeOrder(first);
+    await receiver.received(1);
+    const stopping = first.stop(5_000);
+    await harness.placeOrder();
+    await stopping;
+    expect((await lanes.find([id])).get(id)?.holder).toBeUndefined();
+    const startedAt = Date.now();
+    second.start();
+    await harness.settled(id, 2);
+    expect(Date.now() - startedAt).toBeLessThan(quickTiming.lease);
+    expect(receiver.requests).toHaveLength(2);
+    await second.stop(1_000);
+  });
+
+  it('send again what one that stops has to cut off, without counting it as a failure', async () => {
+    receiver.always({ kind: 'hang' });
+    const [first, second] = [harness.createEngine(), harness.createEngine()];
+    const id = await harness.addIntegration({ url: receiver.url });
+    first.start();
+    const eventId = await harness.placeOrder(first);
+    await receiver.received(1);
+    await first.stop(50);
+    receiver.always({ kind: 'answer' });
+    second.start();
+    await harness.settled(id, 1);
+    expect(await harness.delivery(eventId, id)).toMatchObject({ tries: 2, failures: 0 });
+    await second.stop(1_000);
+  });
+
+  it('take over from one that lost its database, and lose nothing', async () => {
+    receiver.always({ kind: 'answer', delay: 300 });
+    const { uri, databaseName } = harness.database;
+    const own = await connectDatabase({ uri, databaseName, log: silentLog });
+    const [first, second] = [harness.createEngine({ on: own }), harness.createEngine()];
+    const id = await harness.addIntegration({ url: receiver.url });
+    first.start();
+    const events = await Promise.all([1, 2, 3].map(() => harness.placeOrder(first)));
+    await receiver.received(3);
+    await own.close();
+    second.start();
+    await harness.settled(id, 3, 'delivered', 15_000);
+    expect(new Set(receivedIds())).toEqual(new Set(events));
+    await Promise.all([first.stop(0), second.stop(1_000)]);
+  });
+});
+
+describe('another process', () => {
+  let child: ChildProcess;
+
+  const start = async (): Promise<void> => {
+    const { uri, databaseName } = harness.database;
+    const script = new URL('engine-process.ts', import.meta.url).pathname;
+    child = spawn(process.execPath, [script, uri, databaseName], { stdio: ['ignore', 'pipe', 'inherit'] });
+    if (child.stdout !== null) await once(child.stdout, 'data');
+  };
+  afterEach(() => {
+    child.kill('SIGKILL');
+  });
+
+  it('that is killed while it sends is replaced when its lease has run out', async () => {
+    receiver.always({ kind: 'hang' });
+    const id = await harness.addIntegration({ url: receiver.url });
+    await start();
+    const eventId = await harness.placeOrder();
+    await receiver.received(1);
+    child.kill('SIGKILL');
+    receiver.always({ kind: 'answer' });
+    const engine = harness.createEngine();
+    engine.start();
+    await harness.settled(id, 1);
+    expect(receivedIds()).toEqual([eventId, eventId]);
+    expect(await harness.delivery(eventId, id)).toMatchObject({ status: 'delivered', tries: 2, failures: 0 });
+    await engine.stop(1_000);
+  });
+
+  it('that stands still past its lease and goes on settles nothing wrongly and starts nothing', async () => {
+    receiver.always({ kind: 'hang' });
+    const id = await harness.addIntegration({ url: receiver.url });
+    await start();
+    const eventId = await harness.placeOrder();
+    await receiver.received(1);
+    child.kill('SIGSTOP');
+    // Whoever takes over fails, too, and has to be the one whose failure counts.
+    const slow = { ...quickTiming, schedule: [0, 60_000, 60_000] };
+    const engine = harness.createEngine({ timing: slow });
+    engine.start();
+    await receiver.received(2);
+    await until(async () => (await harness.delivery(eventId, id))?.failures === 1);
+    const before = await harness.delivery(eventId, id);
+    child.kill('SIGCONT');
+    await new Promise((resolve) => setTimeout(resolve, 1_500));
+    expect(await harness.delivery(eventId, id)).toEqual(before);
+    expect(before).toMatchObject({ status: 'pending', tries: 2, failures: 1 });
+    expect(receiver.requests).toHaveLength(2);
+    await engine.stop(1_000);
+  });
+});

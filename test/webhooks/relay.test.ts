@@ -1,0 +1,167 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import type { Document } from 'mongodb';
+import { LossyProxy } from '../support/lossy-proxy.ts';
+import { testDatabaseUri } from '../support/database.ts';
+import { connectDatabase } from '../../src/db/client.ts';
+import { silentLog } from '../support/log.ts';
+import { startHarness, until, type Harness } from './harness.ts';
+
+let harness: Harness;
+let ids: string[];
+const url = 'http://127.0.0.1:9/hook';
+
+beforeAll(async () => {
+  harness = await startHarness();
+});
+afterAll(async () => {
+  await harness.close();
+});
+beforeEach(async () => {
+  ids = await Promise.all([1, 2, 3].map(() => harness.addIntegration({ url })));
+});
+afterEach(async () => {
+  await harness.removeIntegrations();
+});
+
+const rows = (collection: string, eventId: string): Promise<Document[]> =>
+  harness.database.db
+    .collection(collection)
+    .find(collection === 'events' ? { _id: eventId as never } : { event_id: eventId })
+    .toArray();
+
+async function expectRelayedOnce(eventId: string, recipients: readonly string[] = ids): Promise<void> {
+  expect(await harness.waitingEvents()).toBe(0);
+  expect(await rows('events', eventId)).toHaveLength(1);
+  const deliveries = await rows('deliveries', eventId);
+  expect(deliveries.map((delivery) => String(delivery['integration_id'])).sort()).toEqual([...recipients].sort());
+}
+
+describe('relayNow', () => {
+  it('makes one delivery for each subscriber, with the bytes of the event, and empties the outbox', async () => {
+    const engine = harness.createEngine();
+    const eventId = await harness.placeOrder();
+    await engine.relay.relayNow('orders', await harness.holderOf(eventId));
+    await expectRelayedOnce(eventId);
+    const [event] = await rows('events', eventId);
+    const bodies = (await rows('deliveries', eventId)).map(({ body }) => String(body));
+    expect(new Set([...bodies, String(event?.['body'])]).size).toBe(1);
+  });
+
+  it('does the same however many do it at once', async () => {
+    const engines = [1, 2, 3, 4].map(() => harness.createEngine());
+    const eventId = await harness.placeOrder();
+    const holder = await harness.holderOf(eventId);
+    await Promise.all(engines.map((engine) => engine.relay.relayNow('orders', holder)));
+    // Someone who read the outbox before it was emptied comes late.
+    await until(async () => (await harness.waitingEvents()) === 0);
+    await expectRelayedOnce(eventId);
+  });
+
+  it('stores an event that nobody has subscribed to, for later replays', async () => {
+    await harness.removeIntegrations();
+    const engine = harness.createEngine();
+    const eventId = await harness.placeOrder();
+    await engine.relay.relayNow('orders', await harness.holderOf(eventId));
+    await expectRelayedOnce(eventId, []);
+  });
+
+  it('leaves the recipients as they were decided first', async () => {
+    const engine = harness.createEngine();
+    const eventId = await harness.placeOrder();
+    const holder = await harness.holderOf(eventId);
+    const outbox = await harness.database.db.collection('orders').findOne({ _id: holder as never });
+    await engine.relay.relayNow('orders', holder);
+    await harness.addIntegration({ url });
+    // As after a crash before the outbox was emptied.
+    await harness.database.db
+      .collection('orders')
+      .updateOne({ _id: holder as never }, { $set: { outbox: outbox?.['outbox'] } });
+    await engine.relay.relayNow('orders', holder);
+    await expectRelayedOnce(eventId);
+  });
+
+  it('keeps an event that breaks its schema where it is, and relays the others', async () => {
+    const errors: string[] = [];
+    const log = {
+      ...silentLog,
+      debug: () => undefined,
+      error: (_fields: object, message: string) => errors.push(message),
+    };
+    const engine = harness.createEngine({ log });
+    const broken = await harness.placeOrder(undefined, { data: { total: 'much' } });
+    const right = await harness.placeOrder();
+    engine.start();
+    await until(async () => (await rows('deliveries', right)).length === 3);
+    await engine.stop(1_000);
+    expect(await rows('events', broken)).toHaveLength(0);
+    expect(await harness.waitingEvents()).toBe(1);
+    expect(errors).toEqual(['an event breaks its published schema and is not sent']);
+    await harness.database.db.collection('orders').deleteOne({ _id: (await harness.holderOf(broken)) as never });
+  });
+});
+
+describe('the poll', () => {
+  it('finds events that no nudge told of, however many', async () => {
+    const events: string[] = [];
+    for (let each = 0; each < 300; each += 1) events.push(await harness.placeOrder());
+    const engine = harness.createEngine();
+    engine.start();
+    await until(async () => (await harness.waitingEvents()) === 0, 20_000);
+    await engine.stop(1_000);
+    for (const eventId of events.slice(0, 5)) await expectRelayedOnce(eventId);
+    expect(await harness.database.db.collection('deliveries').countDocuments({ event_id: { $in: events } })).toBe(900);
+  });
+
+  it('is served by the index of waiting events', async () => {
+    const plan = await harness.database.db
+      .collection('orders')
+      .find({ 'outbox.id': { $gt: '' } })
+      .explain();
+    expect(JSON.stringify(plan)).toContain('IXSCAN');
+    expect(JSON.stringify(plan)).not.toContain('COLLSCAN');
+  });
+});
+
+describe('a relay that is interrupted', () => {
+  let proxy: LossyProxy;
+  beforeAll(async () => {
+    proxy = await LossyProxy.start(testDatabaseUri());
+  });
+  afterAll(async () => {
+    await proxy.stop();
+  });
+
+  it.each(
+    (['answer', 'request', 'confirmation'] as const).flatMap((of) =>
+      (['events', 'deliveries', 'orders'] as const).map((collection) => ({ of, collection })),
+    ),
+  )('loses and doubles nothing: $of lost when it writes $collection', async ({ of, collection }) => {
+    const { databaseName } = harness.database;
+    const lossy = await connectDatabase({ uri: proxy.uri, databaseName, log: silentLog });
+    const engine = harness.createEngine({ on: lossy });
+    const eventId = await harness.placeOrder();
+    const lost = proxy.lose({ of, collection });
+    await engine.relay.relayNow('orders', await harness.holderOf(eventId));
+    await lost;
+    await expectRelayedOnce(eventId);
+    await lossy.close();
+  });
+
+  it.each(['events', 'deliveries', 'orders'] as const)('goes on after dying before it wrote %s', async (collection) => {
+    const { databaseName } = harness.database;
+    const dyingProxy = await LossyProxy.start(testDatabaseUri());
+    const lossy = await connectDatabase({ uri: dyingProxy.uri, databaseName, log: silentLog });
+    const eventId = await harness.placeOrder();
+    const holder = await harness.holderOf(eventId);
+    void dyingProxy.lose({ of: 'request', collection, times: 1_000 });
+    const relaying = harness.createEngine({ on: lossy }).relay.relayNow('orders', holder);
+    await Promise.all([
+      expect(relaying).rejects.toMatchObject({ type: 'database-unavailable' }),
+      new Promise((resolve) => setTimeout(resolve, 200)).then(() => lossy.close()),
+    ]);
+    await dyingProxy.stop();
+    expect(await harness.waitingEvents()).toBe(1);
+    await harness.createEngine().relay.relayNow('orders', holder);
+    await expectRelayedOnce(eventId);
+  });
+});
