@@ -32,20 +32,23 @@ export interface OrderStream {
   repeat(key: string): Promise<string>;
 }
 
-const underWayAtMost = 256;
-const connectionsAtMost = 64;
+/** Requests at once. What waits to be sent again is not counted: a killed process leaves many such behind. */
+const activeAtMost = 64;
 const pauseMs = 50;
 const giveUpMs = 120_000;
 
 export function startOrders({ urls, key, body, rate, products }: StreamSettings): OrderStream {
-  const agent = new Agent({ connections: connectionsAtMost, headersTimeout: 3_000, bodyTimeout: 3_000 });
+  const agent = new Agent({ connections: activeAtMost, headersTimeout: 3_000, bodyTimeout: 3_000 });
   const text = JSON.stringify(body);
   const acknowledged = new Map<string, string>();
   const acknowledgedAt = new Map<string, number>();
   let changes = 0;
   let repeated = 0;
   let turn = 0;
+  let active = 0;
   let stopped = false;
+  /** Told by `stop`. */
+  let failure: unknown;
 
   /** Sends a request to one service after the other until one acknowledges it. */
   const persist = async (
@@ -60,24 +63,24 @@ export function startOrders({ urls, key, body, rate, products }: StreamSettings)
       const up = urls();
       const url = up[(turn += 1) % Math.max(up.length, 1)];
       if (url !== undefined) {
+        active += 1;
         try {
-          const {
-            statusCode,
-            headers: fields,
-            body: answer,
-          } = await request(url + path, {
+          const answer = await request(url + path, {
             ...{ method, body: content, dispatcher: agent },
             headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json', ...headers },
           });
-          const received = await answer.text();
-          if (statusCode < 300) return JSON.parse(received) as { id: string };
-          last = `${statusCode} ${received}`;
+          const received = await answer.body.text();
+          if (answer.statusCode < 300) return JSON.parse(received) as { id: string };
+          last = `${answer.statusCode} ${received}`;
           // After a crash its key is in use until the lease of the dead request ends.
-          pause = Math.max(pause, Number(fields['retry-after'] ?? 0) * 1_000);
-          if (statusCode < 500 && statusCode !== 409) throw new Error(`${method} ${path} answered ${last}`);
+          pause = Math.max(pause, Number(answer.headers['retry-after'] ?? 0) * 1_000);
+          if (answer.statusCode < 500 && answer.statusCode !== 409) throw new Error(`${method} ${path}: ${last}`);
         } catch (error) {
+          // Errors of the connection have codes.
           if (error instanceof Error && !('code' in error)) throw error;
           last = String(error);
+        } finally {
+          active -= 1;
         }
       }
       if (performance.now() > end) throw new Error(`${method} ${path} was not acknowledged: ${last}`);
@@ -99,21 +102,21 @@ export function startOrders({ urls, key, body, rate, products }: StreamSettings)
     for (let number = 0; !stopped; number += 1) {
       const wait = started + (number * 1_000) / rate - performance.now();
       if (wait > 1) await sleep(wait);
-      while (underWay.size >= underWayAtMost) await Promise.race(underWay);
+      while (active >= activeAtMost) await sleep(5);
       const idempotencyKey = randomUUID();
       const placed = place(idempotencyKey)
         .then((id) => {
           acknowledged.set(idempotencyKey, id);
           acknowledgedAt.set(id, Date.now());
         })
+        .catch((error: unknown) => {
+          failure ??= error;
+        })
         .finally(() => underWay.delete(placed));
-      placed.catch(() => undefined);
       underWay.add(placed);
     }
     await Promise.all(underWay);
   })();
-  // A failure is told by `stop`.
-  placing.catch(() => undefined);
 
   // One change after the other, each to a new price: a repetition of one that was applied changes nothing.
   const changing = products.map(async (id) => {
@@ -123,7 +126,7 @@ export function startOrders({ urls, key, body, rate, products }: StreamSettings)
       await sleep(200);
     }
   });
-  for (const change of changing) change.catch(() => undefined);
+  for (const change of changing) change.catch((error: unknown) => (failure ??= error));
 
   return {
     acknowledged,
@@ -140,7 +143,8 @@ export function startOrders({ urls, key, body, rate, products }: StreamSettings)
     async stop() {
       stopped = true;
       stoppedAt ??= performance.now();
-      await Promise.all([placing, ...changing]);
+      await Promise.allSettled([placing, ...changing]);
+      if (failure !== undefined) throw failure;
     },
     repeat: place,
   };

@@ -23,7 +23,7 @@ const { values, positionals } = parseArgs({
 });
 const times = values.quick
   ? { serviceKills: 3, databaseKills: 2, lossySeconds: 6, stops: 2, skewSeconds: 4, rounds: 2 }
-  : { serviceKills: 20, databaseKills: 10, lossySeconds: 40, stops: 6, skewSeconds: 30, rounds: 8 };
+  : { serviceKills: 20, databaseKills: 10, lossySeconds: 40, stops: 6, skewSeconds: 30, rounds: 6 };
 
 // The fastest engine that this machine has.
 const preferred: EngineId = 'secantusd-rs';
