@@ -216,6 +216,7 @@ export function createApp(dependencies: AppDependencies): App {
       { name: 'prompts', everyMs: 60_000, run: () => prompts.sweep() },
       { name: 'held deliveries', everyMs: 10 * 60_000, run: () => webhooks.retention.expireHeld() },
       { name: 'deleted integrations', everyMs: 60_000, run: () => webhooks.retention.sweepDeleted() },
+      { name: 'orphaned deliveries', everyMs: 24 * 3_600_000, run: () => webhooks.retention.sweepOrphans() },
       { name: 'archived versions', everyMs: 24 * 3_600_000, run: () => prompts.sweepVersions() },
     ],
     start() {

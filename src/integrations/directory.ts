@@ -29,6 +29,8 @@ export interface IntegrationDirectory {
   find(ids: readonly string[]): Promise<Integration[]>;
   /** @throws SecretUnreadableError when a key is missing: nothing may be sent unsigned or without its headers */
   open(integration: Integration): Receiver;
+  /** Ids of all integrations in their order, from after the given one. */
+  ids(after: string, limit: number): Promise<string[]>;
   /** Ids of active integrations in their order, from after the given one. */
   activeIds(after: string, limit: number): Promise<string[]>;
   /** Those of the ids that exist. */
@@ -83,6 +85,7 @@ export function createIntegrationDirectory(store: IntegrationStore, secrets: Sec
         isWarned: warning !== undefined,
       };
     },
+    ids: (after, limit) => store.ids(after, limit),
     activeIds: (after, limit) => store.activeIds(after, limit),
     existing: (ids) => store.existing(ids),
     disable: (verdict) =>

@@ -34,6 +34,8 @@ export interface IntegrationStore {
   remove(integration: Pick<Integration, 'id' | 'revision'>): Promise<boolean>;
   /** Integrations that subscribe to any of the types, whatever their state: events for those that are not active are held. */
   subscriptions(types: readonly SubscribableType[]): Promise<Subscription[]>;
+  /** Ids of all integrations in their order, from after the given one. */
+  ids(after: string, limit: number): Promise<string[]>;
   /** Ids of active integrations in their order, from after the given one. */
   activeIds(after: string, limit: number): Promise<string[]>;
   /** Those of the ids that exist. */
@@ -72,6 +74,11 @@ export function createIntegrationStore(database: Database): IntegrationStore {
   const find = async (id: string): Promise<Integration | undefined> => {
     const document = await read(() => integrations.findOne({ _id: id }));
     return document === null ? undefined : fromDocument(document);
+  };
+
+  const idsOf = async (filter: Filter<IntegrationDocument>, limit: number): Promise<string[]> => {
+    const options = { projection: { _id: 1 }, sort: { _id: 1 }, limit } as const;
+    return (await read(() => integrations.find(filter, options).toArray())).map(({ _id }) => _id);
   };
 
   return {
@@ -120,11 +127,8 @@ export function createIntegrationStore(database: Database): IntegrationStore {
       const found = await read(() => integrations.find(filter, { projection: { event_types: 1 } }).toArray());
       return found.map(({ _id, event_types }) => ({ integrationId: _id, eventTypes: event_types }));
     },
-    async activeIds(after, limit) {
-      const filter: Filter<IntegrationDocument> = { _id: { $gt: after }, state: 'active' };
-      const options = { projection: { _id: 1 }, sort: { _id: 1 }, limit } as const;
-      return (await read(() => integrations.find(filter, options).toArray())).map(({ _id }) => _id);
-    },
+    ids: (after, limit) => idsOf({ _id: { $gt: after } }, limit),
+    activeIds: (after, limit) => idsOf({ _id: { $gt: after }, state: 'active' }, limit),
     async existing(ids) {
       const filter = { _id: { $in: [...ids] } };
       const found = await read(() => integrations.find(filter, { projection: { _id: 1 } }).toArray());

@@ -9,36 +9,36 @@ import type { Clock, WebhookTiming } from './timing.ts';
 export interface Retention {
   /** Drops deliveries that were held too long. */
   expireHeld(): Promise<void>;
-  /** Removes deliveries, replays and lanes of integrations that do not exist. */
+  /** Removes deliveries, replays and lanes of integrations that were deleted after something was sent to them. */
   sweepDeleted(): Promise<void>;
+  /** Removes deliveries of any other integration that does not exist. It looks through all deliveries: for once a day. */
+  sweepOrphans(): Promise<void>;
 }
 
 export interface RetentionDependencies {
   readonly deliveries: DeliveryStore;
   readonly replays: ReplayStore;
   readonly lanes: LaneStore;
-  readonly integrations: Pick<IntegrationDirectory, 'existing'>;
+  readonly integrations: Pick<IntegrationDirectory, 'existing' | 'ids'>;
   readonly timing: Pick<WebhookTiming, 'hold' | 'retention'>;
   readonly clock: Clock;
   readonly observer: WebhookObserver;
 }
 
-const integrationsAtOnce = 100;
+const idsAtOnce = 100;
 
 export function createRetention(dependencies: RetentionDependencies): Retention {
   const { deliveries, replays, lanes, integrations, timing, clock, observer } = dependencies;
-  /** Pages of ids. Lanes count too: they outlive deliveries. */
-  const pages = async function* (): AsyncGenerator<string[]> {
-    for (const list of [deliveries.integrationIds, lanes.ids]) {
-      let after = '';
-      for (;;) {
-        const ids = await list(after, integrationsAtOnce);
-        const last = ids.at(-1);
-        if (last === undefined) break;
-        yield ids;
-        after = last;
-      }
+
+  const sweep = async (ids: readonly string[]): Promise<void> => {
+    const existing = await integrations.existing(ids);
+    const deleted = ids.filter((id) => !existing.has(id));
+    for (const id of deleted) {
+      while (await deliveries.removeSomeOf(id));
+      await replays.removeAllOf(id);
     }
+    // Last, because the lane is what an interrupted sweep finds the rest by.
+    if (deleted.length > 0) await lanes.remove(deleted);
   };
 
   return {
@@ -46,7 +46,7 @@ export function createRetention(dependencies: RetentionDependencies): Retention 
       const at = clock.now();
       const dueBefore = new Date(at.getTime() - timing.hold);
       const expiresAt = new Date(at.getTime() + timing.retention);
-      for await (const ids of pages()) {
+      for await (const ids of pages(integrations.ids)) {
         for (const id of ids) {
           const expired = await deliveries.expire(id, dueBefore, at, expiresAt);
           for (let each = 0; each < expired; each += 1) observer.finished('expired', 0);
@@ -54,15 +54,14 @@ export function createRetention(dependencies: RetentionDependencies): Retention 
       }
     },
     async sweepDeleted() {
-      for await (const ids of pages()) {
-        const existing = await integrations.existing(ids);
-        const deleted = ids.filter((id) => !existing.has(id));
-        for (const id of deleted) {
-          while (await deliveries.removeSomeOf(id));
-          await replays.removeAllOf(id);
-        }
-        await lanes.remove(deleted);
-      }
+      for await (const ids of pages(lanes.ids)) await sweep(ids);
+    },
+    async sweepOrphans() {
+      for await (const ids of pages(deliveries.integrationIds)) await sweep(ids);
     },
   };
+}
+
+async function* pages(list: (after: string, limit: number) => Promise<string[]>): AsyncGenerator<string[]> {
+  for (let ids = await list('', idsAtOnce); ids.length > 0; ids = await list(ids.at(-1) ?? '', idsAtOnce)) yield ids;
 }

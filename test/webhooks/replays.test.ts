@@ -170,4 +170,13 @@ describe('retention', () => {
     expect(await harness.attempts(eventId, kept)).toHaveLength(1);
     expect(await harness.lane(gone)).toBeUndefined();
   });
+
+  it('removes deliveries of a deleted integration that nothing was ever sent to', async () => {
+    const id = await harness.addIntegration({ url: receiver.url, state: 'paused' });
+    await harness.placeOrder(webhooks);
+    await until(async () => (await harness.deliveries.list({ integrationId: id }, 1, 0)).total === 1);
+    await harness.removeIntegrations();
+    await webhooks.retention.sweepOrphans();
+    expect((await harness.deliveries.list({ integrationId: id }, 1, 0)).total).toBe(0);
+  });
 });

@@ -102,6 +102,27 @@ describe('connections', () => {
     expect(result.error).toBe('target-refused');
   });
 
+  it('opened at once look a name up once', async () => {
+    let asked = 0;
+    const sender = createSender({
+      mayConnect: createAddressRule(loopbackNetworks),
+      timing: { connectTimeout: 500, totalTimeout: 1_000 },
+      limits: defaultLimits,
+      lookUpAll: (_hostname, done) => {
+        asked += 1;
+        setTimeout(() => {
+          done(null, [{ address: '127.0.0.1', family: 4 }]);
+        }, 50);
+      },
+    });
+    senders.push(sender);
+    const url = `http://slow.test:${receiver.port}/hook`;
+    const request = { integrationId: 'i', url, headers: [], body: Buffer.from('{}') };
+    const results = await Promise.all(Array.from({ length: 10 }, () => sender.post(request)));
+    expect(results.map(({ status }) => status)).toEqual(Array.from({ length: 10 }, () => 200));
+    expect(asked).toBe(1);
+  });
+
   it('fail for names without an address', async () => {
     expect((await post('http://unknown.test/', true)).error).toBe('name-not-found');
     expect((await post('http://nothing.test/', true)).error).toBe('name-not-found');

@@ -60,7 +60,7 @@ export function guardedConnector({
   timeout,
   lookUpAll,
 }: GuardedConnectorOptions): buildConnector.connector {
-  const resolve: LookUpAll = lookUpAll ?? ((hostname, done) => lookUp(hostname, { all: true }, done));
+  const resolve = shared(lookUpAll ?? ((hostname, done) => lookUp(hostname, { all: true }, done)));
   const lookup = ((hostname, options, callback) => {
     resolve(hostname, (error, found) => {
       if (error !== null) {
@@ -92,6 +92,27 @@ export function guardedConnector({
         socket.destroy();
         callback(new TargetRefusedError(), null);
       } else callback(...result);
+    });
+  };
+}
+
+/**
+ * Asks for a name once at a time, however many connections are opened to it. The system's resolver works on a few
+ * threads; a name whose servers do not answer would keep all of them from other receivers' names.
+ */
+function shared(lookUpAll: LookUpAll): LookUpAll {
+  const waiting = new Map<string, Parameters<LookUpAll>[1][]>();
+  return (hostname, done) => {
+    const others = waiting.get(hostname);
+    if (others !== undefined) {
+      others.push(done);
+      return;
+    }
+    const all = [done];
+    waiting.set(hostname, all);
+    lookUpAll(hostname, (error, addresses) => {
+      waiting.delete(hostname);
+      for (const each of all) each(error, addresses);
     });
   };
 }
