@@ -1,6 +1,7 @@
+import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { expect } from '@jest/globals';
-import { setUp, unknownId, type Setup } from '../catalog/harness.ts';
+import { describe, expect, it } from '@jest/globals';
+import { problem, setUp, unknownId, type Setup } from '../catalog/harness.ts';
 import type { ReceivedRequest } from '../support/receiver.ts';
 import type { Answer, TestService } from '../support/service.ts';
 
@@ -74,4 +75,77 @@ export function standardHeaders({ headers }: ReceivedRequest): Record<string, st
     'webhook-timestamp': headers['webhook-timestamp'] ?? '',
     'webhook-signature': headers['webhook-signature'] ?? '',
   };
+}
+
+/** A call on an integration. */
+export interface IntegrationCall {
+  readonly method: string;
+  /** Follows the path of the integration, such as `/pause`. */
+  readonly suffix?: string;
+  readonly body?: unknown;
+}
+
+/** What the operations on one integration answer when there is none. */
+export function describeMissing(setup: Setup, { method, suffix = '', body }: IntegrationCall): void {
+  describe('404', () => {
+    it('says that there is no such integration', async () => {
+      const options = body === undefined ? {} : { body };
+      const answer = await setup.service.call(method, `${missingPath}${suffix}`, options);
+      expect(answer.status).toBe(404);
+      expect(answer.body.type).toBe(problem('integration-not-found'));
+    });
+  });
+}
+
+/**
+ * What the operations that edit an integration answer when others are always faster.
+ * @param prepare names an integration and a call that would change it
+ */
+export function describeConflict(
+  setup: Setup,
+  prepare: () => Promise<IntegrationCall & { readonly path: string; readonly id: string }>,
+): void {
+  describe('409', () => {
+    it('gives up when others are always faster', async () => {
+      const { id, path: integration, method, suffix = '', body } = await prepare();
+      const integrations = setup.database.db.collection<{ _id: string; revision: unknown }>('integrations');
+      await integrations.updateOne({ _id: id }, { $set: { revision: { $exists: false } } });
+      const answer = await setup.service.call(method, `${integration}${suffix}`, body === undefined ? {} : { body });
+      await integrations.deleteOne({ _id: id });
+      expect(answer.status).toBe(409);
+      expect(answer.body.type).toBe(problem('edit-conflict'));
+    });
+  });
+}
+
+/** What the operations that send something have in common: a repetition with the same key sends nothing. */
+export function describeRepetition(
+  setup: Setup,
+  prepare: () => Promise<{ readonly path: string; readonly body?: unknown }>,
+): void {
+  describe('Idempotency-Key', () => {
+    it('does it once, and replays the answer', async () => {
+      const { path: target, body } = await prepare();
+      const options = { headers: { 'Idempotency-Key': randomUUID() }, ...(body === undefined ? {} : { body }) };
+      const first = await setup.service.call('POST', target, options);
+      const second = await setup.service.call('POST', target, options);
+      expect([first.status, second.status]).toEqual([202, 202]);
+      expect(second.text).toBe(first.text);
+      expect(second.headers['location']).toBe(first.headers['location']);
+      expect(second.headers['idempotency-replayed']).toBe('true');
+      const third = await setup.service.call('POST', target, body === undefined ? {} : { body });
+      expect(third.body.id).not.toBe(first.body.id);
+    });
+
+    it('is in use while the first request is under way', async () => {
+      const { path: target, body } = await prepare();
+      const options = { headers: { 'Idempotency-Key': randomUUID() }, ...(body === undefined ? {} : { body }) };
+      const answers = await Promise.all(Array.from({ length: 5 }, () => setup.service.call('POST', target, options)));
+      const ids = answers.flatMap((answer) => (answer.status === 202 ? [answer.body.id as string] : []));
+      expect(new Set(ids).size).toBe(1);
+      for (const answer of answers) {
+        if (answer.status !== 202) expect(answer.body.type).toBe(problem('idempotency-key-in-use'));
+      }
+    });
+  });
 }

@@ -1,0 +1,90 @@
+/**
+ * `node test/bench/order-lists.ts [orders] [engine]`: how long pages and counts of a long list of orders take. It fills
+ * a database of its own, on the engine that the service would start, and measures through the orders' own store.
+ */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { homedir, tmpdir } from 'node:os';
+import path from 'node:path';
+import { connectDatabase } from '../../src/db/client.ts';
+import { defaultCacheDir } from '../../src/db/embedded/cache-dir.ts';
+import { ENGINE_ORDER, engineIdSchema } from '../../src/db/embedded/engines.ts';
+import { startEmbeddedDatabase } from '../../src/db/embedded/start.ts';
+import { ensureIndexes } from '../../src/db/indexes.ts';
+import { createOrderStore, orderIndexes, type OrderFilter } from '../../src/orders/store.ts';
+import { consoleLog } from '../support/log.ts';
+import { median } from './statistics.ts';
+
+const size = Number(process.argv[2] ?? 1_000_000);
+const preferred = engineIdSchema.parse(process.argv[3] ?? 'secantusd-rs');
+const batch = 5_000;
+const locations = 100;
+const rounds = 7;
+/** An order every 30 s: a million of them are a year. */
+const start = Date.parse('2026-01-01T00:00:00Z');
+const at = (index: number): Date => new Date(start + index * 30_000);
+
+const dataDir = await mkdtemp(path.join(tmpdir(), 'order-lists-'));
+const server = await startEmbeddedDatabase({
+  dataDir,
+  cacheDir: defaultCacheDir(process.env, homedir()),
+  env: process.env,
+  log: consoleLog,
+  engines: [preferred, ...ENGINE_ORDER.filter((id) => id !== preferred)],
+});
+const database = await connectDatabase({ uri: server.uri, databaseName: 'order_lists', log: consoleLog });
+await ensureIndexes(database.db, [orderIndexes]);
+await fill();
+
+const store = createOrderStore(database);
+const anything: OrderFilter = { status: undefined, locationId: undefined, since: undefined, until: undefined };
+const day = { since: at(Math.floor(size / 2)), until: at(Math.floor(size / 2) + 2_880) };
+const lists: readonly (readonly [string, OrderFilter, number])[] = [
+  ['all', anything, 0],
+  ['all, offset 10,000', anything, 10_000],
+  ['status open (1 in 50)', { ...anything, status: 'open' }, 0],
+  ['status completed', { ...anything, status: 'completed' }, 0],
+  ['a location (1 in 100)', { ...anything, locationId: 'location-7' }, 0],
+  ['a location and a status', { ...anything, locationId: 'location-7', status: 'completed' }, 0],
+  ['a day', { ...anything, ...day }, 0],
+  ['a location, a status and a day', { locationId: 'location-7', status: 'completed', ...day }, 0],
+];
+console.log(`\n${size.toLocaleString('en')} orders on ${server.engine}\n`);
+console.log('| List | of | page of 20 and total, ms |\n|---|---|---|');
+for (const [name, filter, offset] of lists) {
+  const times: number[] = [];
+  let total = 0;
+  for (let round = 0; round < rounds; round += 1) {
+    const before = performance.now();
+    ({ total } = await store.list(filter, 20, offset));
+    times.push(performance.now() - before);
+  }
+  console.log(`| ${name} | ${total.toLocaleString('en')} | ${median(times).toFixed(1)} |`);
+}
+await database.close();
+await server.stop();
+await rm(dataDir, { recursive: true, force: true });
+
+/** Writes orders as the service writes them, but for their items. */
+async function fill(): Promise<void> {
+  const orders = database.db.collection<{ _id: string }>('orders');
+  for (let first = 0; first < size; first += batch) {
+    const documents = Array.from({ length: Math.min(batch, size - first) }, (_, offset) => {
+      const index = first + offset;
+      return {
+        _id: `${String(index).padStart(8, '0')}-0000-4000-8000-000000000000`,
+        location_id: `location-${index % locations}`,
+        status: index % 50 === 0 ? 'open' : 'completed',
+        currency: 'EUR',
+        items: [],
+        ...{ subtotal: 420, taxes: 38, fees: 11, total: 469 },
+        created_at: at(index),
+        fingerprint: '0'.repeat(64),
+        fiscal_day: '2026-01-01',
+        outbox: [],
+        revision: 1,
+        writes: [],
+      };
+    });
+    await orders.insertMany(documents, { ordered: false });
+  }
+}

@@ -1,0 +1,35 @@
+import { describe, expect, it } from '@jest/globals';
+import { describeCommonAnswers } from '../catalog/harness.ts';
+import { createIntegration, describeConflict, describeMissing, secret, setUpIntegrations } from './harness.ts';
+
+const setup = setUpIntegrations();
+const suffix = '/secret/rotation';
+const begin = async () => {
+  const integration = await createIntegration(setup.service, { secret });
+  await setup.service.call('POST', `${integration.path}${suffix}`);
+  return integration;
+};
+
+describe('200', () => {
+  it('forgets the next secret', async () => {
+    const { path, body } = await begin();
+    const { status, body: canceled } = await setup.service.call('DELETE', `${path}${suffix}`);
+    expect(status).toBe(200);
+    expect(canceled).toEqual({ ...body, updated_at: canceled.updated_at });
+  });
+
+  it('changes nothing where no rotation is pending', async () => {
+    const { path, body, etag } = await createIntegration(setup.service, { secret });
+    const { status, body: canceled, headers } = await setup.service.call('DELETE', `${path}${suffix}`);
+    expect(status).toBe(200);
+    expect(canceled).toEqual(body);
+    expect(headers['etag']).toBe(etag);
+  });
+});
+
+describeMissing(setup, { method: 'DELETE', suffix });
+describeConflict(setup, async () => ({ ...(await begin()), method: 'DELETE', suffix }));
+describeCommonAnswers(setup, 'integrations:manage', async () => ({
+  method: 'DELETE',
+  path: `${(await begin()).path}${suffix}`,
+}));

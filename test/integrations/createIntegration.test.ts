@@ -1,0 +1,198 @@
+import { describe, expect, it } from '@jest/globals';
+import { describeBodyAnswers, describeCommonAnswers, problem, uuidForm } from '../catalog/harness.ts';
+import type { Answer } from '../support/service.ts';
+import { createIntegration, integrationBody, mask, path, secret, setUpIntegrations } from './harness.ts';
+
+const setup = setUpIntegrations();
+const post = (members: Record<string, unknown> = {}): Promise<Answer> =>
+  setup.service.call('POST', path, { body: integrationBody(members) });
+const valid = () => Promise.resolve({ method: 'POST', path, body: integrationBody() });
+
+/** What the database holds of an integration, as text. */
+const stored = async (id: string): Promise<string> =>
+  JSON.stringify(await setup.database.db.collection<{ _id: string }>('integrations').findOne({ _id: id }));
+
+describe('201', () => {
+  it('creates an active integration', async () => {
+    const { status, body, headers } = await post({ headers: { 'X-Kitchen': 'ground-floor' } });
+    expect(status).toBe(201);
+    expect(body).toEqual({
+      id: expect.stringMatching(uuidForm),
+      name: 'Kitchen display',
+      url: 'https://kitchen.example.com/hooks/orders',
+      event_types: ['ORDER_PLACED', 'FISCAL_DAY_END'],
+      headers: { 'X-Kitchen': 'ground-floor' },
+      has_secret: false,
+      state: 'active',
+      consecutive_failures: 0,
+      created_at: body.created_at,
+      updated_at: body.created_at,
+    });
+    expect(headers['location']).toBe(`${path}/${body.id}`);
+    const got = await setup.service.call('GET', headers['location'] ?? '');
+    expect(got.body).toEqual(body);
+    expect(got.headers['etag']).toBe(headers['etag']);
+  });
+
+  it('makes a secret, and shows it this once in both spellings', async () => {
+    const { body } = await post({ generate_secret: true });
+    expect(body.has_secret).toBe(true);
+    expect(body.secret.value).toMatch(/^[A-Za-z0-9_-]{43}$/);
+    expect(body.secret.standard_webhooks).toBe(`whsec_${Buffer.from(body.secret.value).toString('base64')}`);
+    const other = await post({ generate_secret: true });
+    expect(other.body.secret.value).not.toBe(body.secret.value);
+    const got = await setup.service.call('GET', `${path}/${body.id}`);
+    expect(got.body).not.toHaveProperty('secret');
+    expect(got.text).not.toContain(body.secret.value);
+    expect(await stored(body.id)).not.toContain(body.secret.value);
+  });
+
+  it('takes a secret of the caller, and never shows it', async () => {
+    const { body, text } = await post({ secret, generate_secret: false });
+    expect(body.has_secret).toBe(true);
+    expect(body).not.toHaveProperty('secret');
+    expect(text).not.toContain(secret);
+    expect(await stored(body.id)).not.toContain(secret);
+  });
+
+  it('masks header values that look like credentials, and encrypts all', async () => {
+    const headers = {
+      'X-Kitchen': 'ground-floor',
+      Authorization: 'EXAMPLE',
+      'X-Api-Key': 'EXAMPLE-1',
+      'X-Forwarded-As': 'Bearer EXAMPLE-2',
+      'X-Blob': 'EXAMPLE3EXAMPLE3EXAMPLE3EXAMPLE3',
+    };
+    const { body } = await post({ headers });
+    expect(body.headers).toEqual({
+      'X-Kitchen': 'ground-floor',
+      Authorization: mask,
+      'X-Api-Key': mask,
+      'X-Forwarded-As': mask,
+      'X-Blob': mask,
+    });
+    const document = await stored(body.id);
+    for (const value of Object.values(headers)) expect(document).not.toContain(value);
+  });
+
+  it('keeps a header whatever its name means to JavaScript', async () => {
+    const { body } = await setup.service.call('POST', path, {
+      body: JSON.stringify(integrationBody({ headers: {} })).replace(
+        '"headers":{}',
+        '"headers":{"__proto__":"a","constructor":"b"}',
+      ),
+    });
+    expect(Object.entries(body.headers as object)).toEqual([
+      ['__proto__', 'a'],
+      ['constructor', 'b'],
+    ]);
+  });
+
+  it('writes the URL as the WHATWG parser does', async () => {
+    const { body } = await post({ url: 'HTTPS://Kitchen.Example.com:443/a/../b?c=d'.replace('HTTPS', 'https') });
+    expect(body.url).toBe('https://kitchen.example.com/b?c=d');
+  });
+
+  it('allows addresses in networks that the operator trusts', async () => {
+    expect((await post({ url: 'http://127.0.0.1:9999/hook' })).status).toBe(201);
+  });
+});
+
+describe('400', () => {
+  it.each([
+    ['#/name', { name: ' ' }],
+    ['#/url', { url: 'ftp://kitchen.example.com/' }],
+    ['#/url', { url: 'https://user:pass@kitchen.example.com/' }],
+    ['#/url', { url: 'https://kitchen.example.com/#fragment' }],
+    ['#/event_types', { event_types: [] }],
+    ['#/event_types', { event_types: ['ORDER_PLACED', 'ORDER_PLACED'] }],
+    ['#/event_types/0', { event_types: ['TEST'] }],
+    ['#/event_types/0', { event_types: ['*'] }],
+    ['#/headers/X-Kitchen', { headers: { 'X-Kitchen': 'ground\r\nX-Other: floor' } }],
+    ['#/headers/X-Kitchen', { headers: { 'X-Kitchen': ' ground' } }],
+    ['#/headers/X-Kitchen', { headers: { 'X-Kitchen': 'étage' } }],
+    ['#/headers/X Kitchen', { headers: { 'X Kitchen': 'ground' } }],
+    ['#/headers', { headers: Object.fromEntries(Array.from({ length: 51 }, (_, index) => [`X-${index}`, 'a'])) }],
+    ['#/secret', { secret: 'too short' }],
+    ['#/secret', { secret: 'é'.repeat(30) }],
+    ['#/secret', { secret: `whsec_${'a'.repeat(40)}` }],
+    ['#/state', { state: 'paused' }],
+  ])('names %s of %j', async (pointer, members) => {
+    const { status, body } = await post(members);
+    expect(status).toBe(400);
+    expect(body.type).toBe(problem('invalid-request'));
+    expect((body.errors as { pointer: string }[]).map((error) => error.pointer)).toContain(pointer);
+  });
+
+  it('refuses two secrets', async () => {
+    const { status, body } = await setup.service.call('POST', path, {
+      body: integrationBody({ secret, generate_secret: true }),
+      differs: 'secret-twice',
+    });
+    expect(status).toBe(400);
+    expect(body.errors).toEqual([{ detail: 'cannot be sent along with generate_secret', pointer: '#/secret' }]);
+  });
+});
+
+describe('422', () => {
+  it.each([
+    'http://10.0.0.1/',
+    'http://169.254.169.254/latest/meta-data',
+    'http://192.168.1.1:8080/',
+    'http://[::1]/',
+    'http://[::ffff:10.0.0.1]/',
+    'http://[64:ff9b::a00:1]/',
+    'http://[fd00::1]/',
+    'http://[2002:a00:1::]/',
+    'http://0xa000001/',
+    'http://167772161/',
+    'http://012.1/',
+    'http://0/',
+  ])('refuses the address of %s', async (url) => {
+    const { status, body } = await post({ url });
+    expect(status).toBe(422);
+    expect(body.type).toBe(problem('target-not-allowed'));
+    expect(body.errors).toEqual([{ detail: 'names an address that events are not sent to', pointer: '#/url' }]);
+  });
+
+  it('refuses what is no URL after all, and what grows too long', async () => {
+    for (const url of ['http://kitchen.example.com:99999/', `http://kitchen.example.com/${'"'.repeat(1_000)}`]) {
+      const { status, body } = await post({ url });
+      expect([status, body.type]).toEqual([422, problem('target-not-allowed')]);
+    }
+  });
+
+  it.each([
+    ...['Host', 'content-length', 'Content-Encoding', 'Transfer-Encoding', 'CONNECTION', 'Expect', 'TE', 'Trailer'],
+    ...['Upgrade', 'Proxy-Authorization', 'X-Service-Signature', 'webhook-id', 'User-Agent', 'Keep-Alive'],
+  ])('refuses the header %s', async (name) => {
+    const { status, body } = await post({ headers: { [name]: 'a' } });
+    expect(status).toBe(422);
+    expect(body.type).toBe(problem('header-not-allowed'));
+    expect(body.errors).toEqual([{ detail: 'is set by the service itself', pointer: `#/headers/${name}` }]);
+  });
+
+  it('names every header at fault', async () => {
+    const { status, body } = await post({
+      headers: { 'X-Kitchen': 'a', 'x-kitchen': 'b', 'X~Token': mask, Authorization: mask },
+    });
+    expect(status).toBe(422);
+    expect(body.detail).toBe('3 headers are not allowed.');
+    expect(body.errors).toEqual([
+      { detail: 'is there already in another case', pointer: '#/headers/x-kitchen' },
+      { detail: expect.stringContaining('there is none'), pointer: '#/headers/X~0Token' },
+      { detail: expect.stringContaining('there is none'), pointer: '#/headers/Authorization' },
+    ]);
+  });
+
+  it('creates nothing then', async () => {
+    const { body: before } = await setup.service.call('GET', path);
+    await post({ headers: { Host: 'a' } });
+    const { body: after } = await setup.service.call('GET', path);
+    expect(after.pagination.total).toBe(before.pagination.total);
+    await createIntegration(setup.service);
+  });
+});
+
+describeBodyAnswers(setup, valid);
+describeCommonAnswers(setup, 'integrations:manage', valid);

@@ -1,0 +1,60 @@
+import { describe, expect, it } from '@jest/globals';
+import { describeCommonAnswers, problem } from '../catalog/harness.ts';
+import { startReceiver } from '../support/receiver.ts';
+import {
+  createIntegration,
+  describeConflict,
+  describeMissing,
+  eventually,
+  sendTest,
+  setUpIntegrations,
+} from './harness.ts';
+
+const setup = setUpIntegrations();
+
+describe('200', () => {
+  it('removes it', async () => {
+    const { path } = await createIntegration(setup.service);
+    const { status, body } = await setup.service.call('DELETE', path);
+    expect(status).toBe(200);
+    expect(body).toEqual({ ok: true });
+    expect((await setup.service.call('GET', path)).status).toBe(404);
+    expect((await setup.service.call('DELETE', path)).status).toBe(404);
+  });
+
+  it('takes its deliveries along', async () => {
+    const receiver = await startReceiver();
+    const integration = await createIntegration(setup.service, { url: receiver.url });
+    const { id } = await sendTest(setup.service, integration);
+    const delivery = `/api/v1/deliveries/${id}`;
+    await eventually(setup.service, delivery, ({ status }) => status === 'delivered');
+    await setup.service.call('DELETE', integration.path);
+    for (const [method, path] of [
+      ['GET', delivery],
+      ['GET', `${delivery}/attempts`],
+      ['POST', `${delivery}/resend`],
+    ] as const) {
+      const { status, body } = await setup.service.call(method, path);
+      expect([status, body.type]).toEqual([404, problem('delivery-not-found')]);
+    }
+    await receiver.close();
+  });
+});
+
+describe('412', () => {
+  it('leaves an integration alone that is no longer the one that If-Match names', async () => {
+    const { path, etag } = await createIntegration(setup.service);
+    const paused = await setup.service.call('POST', `${path}/pause`);
+    const old = await setup.service.call('DELETE', path, { headers: { 'If-Match': etag } });
+    expect([old.status, old.body.type]).toEqual([412, problem('precondition-failed')]);
+    const headers = { 'If-Match': paused.headers['etag'] ?? '' };
+    expect((await setup.service.call('DELETE', path, { headers })).status).toBe(200);
+  });
+});
+
+describeMissing(setup, { method: 'DELETE' });
+describeConflict(setup, async () => ({ ...(await createIntegration(setup.service)), method: 'DELETE' }));
+describeCommonAnswers(setup, 'integrations:manage', async () => ({
+  method: 'DELETE',
+  path: (await createIntegration(setup.service)).path,
+}));

@@ -1,0 +1,68 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { describeCommonAnswers } from '../catalog/harness.ts';
+import { openShop, placeOrder } from '../orders/harness.ts';
+import { startReceiver, type Receiver } from '../support/receiver.ts';
+import {
+  createIntegration,
+  describeConflict,
+  describeMissing,
+  eventually,
+  sendTest,
+  setUpIntegrations,
+  type CreatedIntegration,
+} from './harness.ts';
+
+const setup = setUpIntegrations();
+let receiver: Receiver;
+beforeAll(async () => {
+  receiver = await startReceiver();
+});
+afterAll(() => receiver.close());
+
+const createPaused = async (members: Record<string, unknown> = {}): Promise<CreatedIntegration> => {
+  const integration = await createIntegration(setup.service, members);
+  await setup.service.call('POST', `${integration.path}/pause`);
+  return integration;
+};
+
+describe('200', () => {
+  it('changes nothing where it is active', async () => {
+    const { path, body, etag } = await createIntegration(setup.service);
+    const { status, body: enabled, headers } = await setup.service.call('POST', `${path}/enable`);
+    expect(status).toBe(200);
+    expect(enabled).toEqual(body);
+    expect(headers['etag']).toBe(etag);
+  });
+
+  it('sends what was held', async () => {
+    const { id, path } = await createPaused({ url: receiver.url });
+    const shop = await openShop(setup.service);
+    const orders = [await placeOrder(setup.service, shop), await placeOrder(setup.service, shop)];
+    await eventually(setup.service, `${path}/deliveries`, ({ data }) => data.length === 2);
+    const { body } = await setup.service.call('POST', `${path}/enable`);
+    expect(body).toMatchObject({ id, state: 'active' });
+    const requests = await receiver.received(2);
+    expect(requests.map(({ headers }) => headers['x-service-event-target-uuid']).sort()).toEqual(
+      orders.map((order) => order.id).sort(),
+    );
+    await eventually(setup.service, `${path}/deliveries?status=delivered`, ({ data }) => data.length === 2);
+  });
+
+  it('ends what the service had disabled, with failures counted anew', async () => {
+    const integration = await createIntegration(setup.service, { url: receiver.url });
+    receiver.next({ kind: 'answer', status: 410 });
+    await sendTest(setup.service, integration);
+    await eventually(setup.service, integration.path, ({ state }) => state === 'disabled');
+    const { body } = await setup.service.call('POST', `${integration.path}/enable`);
+    expect(body).toMatchObject({ state: 'active', consecutive_failures: 0 });
+    expect(body).not.toHaveProperty('disabled_reason');
+    expect(body).not.toHaveProperty('disabled_at');
+  });
+});
+
+describeMissing(setup, { method: 'POST', suffix: '/enable' });
+describeConflict(setup, async () => ({ ...(await createPaused()), method: 'POST', suffix: '/enable' }));
+describeCommonAnswers(setup, 'integrations:manage', async () => ({
+  method: 'POST',
+  path: `${(await createPaused()).path}/enable`,
+}));

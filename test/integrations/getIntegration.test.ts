@@ -1,0 +1,102 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { describeCommonAnswers, startAnother } from '../catalog/harness.ts';
+import { startReceiver, type Receiver } from '../support/receiver.ts';
+import {
+  createIntegration,
+  describeMissing,
+  eventually,
+  mask,
+  secret,
+  sendTest,
+  setUpIntegrations,
+} from './harness.ts';
+
+const setup = setUpIntegrations();
+let receiver: Receiver;
+beforeAll(async () => {
+  receiver = await startReceiver();
+});
+afterAll(() => receiver.close());
+
+describe('200', () => {
+  it('answers what creating it answered', async () => {
+    const { path, body, etag } = await createIntegration(setup.service, { secret });
+    const { status, body: got, headers } = await setup.service.call('GET', path);
+    expect(status).toBe(200);
+    expect(got).toEqual(body);
+    expect(headers['etag']).toBe(etag);
+  });
+
+  it('counts failures in a row, until one try succeeds', async () => {
+    const integration = await createIntegration(setup.service, { url: receiver.url });
+    receiver.next({ kind: 'answer', status: 500 });
+    await sendTest(setup.service, integration);
+    const failing = await eventually(setup.service, integration.path, (body) => body.consecutive_failures > 0);
+    expect(failing.body.consecutive_failures).toBe(1);
+    expect(failing.headers['etag']).not.toBe(integration.etag);
+    await sendTest(setup.service, integration);
+    await eventually(setup.service, integration.path, (body) => body.consecutive_failures === 0);
+  });
+
+  it('says why and when it was disabled', async () => {
+    const integration = await createIntegration(setup.service, { url: receiver.url });
+    receiver.next({ kind: 'answer', status: 410 });
+    await sendTest(setup.service, integration);
+    const { body } = await eventually(setup.service, integration.path, ({ state }) => state !== 'active');
+    expect(body).toMatchObject({ state: 'disabled', disabled_reason: 'gone' });
+    expect(Math.abs(Date.now() - Date.parse(body.disabled_at))).toBeLessThan(10_000);
+  });
+
+  it('warns of an integration that is going to be disabled', async () => {
+    const { id, path } = await createIntegration(setup.service);
+    const [failing_since, disables_at] = [new Date('2026-11-06T12:31:08.214Z'), new Date('2026-11-11T12:31:08.214Z')];
+    await setup.database.db
+      .collection<{ _id: string }>('integrations')
+      .updateOne({ _id: id }, { $set: { warning: { at: new Date(), failing_since, disables_at } } });
+    const { body } = await setup.service.call('GET', path);
+    expect(body.warning).toEqual({
+      type: 'failing',
+      detail: 'No delivery has succeeded since 2026-11-06T12:31:08.214Z.',
+      failing_since: failing_since.toISOString(),
+      disables_at: disables_at.toISOString(),
+    });
+    // An operator's change makes failures count anew.
+    const changed = await setup.service.call('PUT', path, { body: { name: 'Mended' } });
+    expect(changed.body).not.toHaveProperty('warning');
+  });
+
+  it('is there without the key of its secrets, with all headers masked', async () => {
+    const { path, body } = await createIntegration(setup.service, { headers: { 'X-Kitchen': 'ground-floor' } });
+    const other = await startAnother(setup.service, { SECRETS_KEY: 'ab'.repeat(32) });
+    const { status, body: got } = await other.call('GET', path);
+    const renamed = await other.call('PUT', path, { body: { ...got, name: 'Renamed' } });
+    await other.close();
+    expect(status).toBe(200);
+    expect(got).toEqual({ ...body, headers: { 'X-Kitchen': mask } });
+    expect(renamed.status).toBe(200);
+    // What was masked is still what was stored.
+    expect((await setup.service.call('GET', path)).body.headers).toEqual({ 'X-Kitchen': 'ground-floor' });
+  });
+});
+
+describe('304', () => {
+  it('spares what the caller knows, until it changes', async () => {
+    const { path, etag } = await createIntegration(setup.service);
+    const headers = { 'If-None-Match': etag };
+    expect((await setup.service.call('GET', path, { headers })).status).toBe(304);
+    await setup.service.call('POST', `${path}/pause`);
+    expect((await setup.service.call('GET', path, { headers })).status).toBe(200);
+  });
+});
+
+describe('400', () => {
+  it('refuses what is no id', async () => {
+    expect((await setup.service.call('GET', '/api/v1/integrations/kitchen')).status).toBe(400);
+  });
+});
+
+describeMissing(setup, { method: 'GET' });
+describeCommonAnswers(setup, 'integrations:manage', async () => ({
+  method: 'GET',
+  path: (await createIntegration(setup.service)).path,
+}));

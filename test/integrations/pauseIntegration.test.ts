@@ -1,0 +1,64 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { describeCommonAnswers } from '../catalog/harness.ts';
+import { openShop, placeOrder } from '../orders/harness.ts';
+import { startReceiver, type Receiver } from '../support/receiver.ts';
+import {
+  createIntegration,
+  describeConflict,
+  describeMissing,
+  eventually,
+  sendTest,
+  setUpIntegrations,
+} from './harness.ts';
+
+const setup = setUpIntegrations();
+let receiver: Receiver;
+beforeAll(async () => {
+  receiver = await startReceiver();
+});
+afterAll(() => receiver.close());
+
+describe('200', () => {
+  it('pauses, and once more changes nothing', async () => {
+    const { path, body, etag } = await createIntegration(setup.service);
+    const paused = await setup.service.call('POST', `${path}/pause`);
+    expect(paused.status).toBe(200);
+    expect(paused.body).toEqual({ ...body, state: 'paused', updated_at: paused.body.updated_at });
+    expect(paused.headers['etag']).not.toBe(etag);
+    const again = await setup.service.call('POST', `${path}/pause`);
+    expect(again.text).toBe(paused.text);
+    expect(again.headers['etag']).toBe(paused.headers['etag']);
+  });
+
+  it('holds events', async () => {
+    const integration = await createIntegration(setup.service, { url: receiver.url });
+    await setup.service.call('POST', `${integration.path}/pause`);
+    await placeOrder(setup.service, await openShop(setup.service));
+    const deliveries = `${integration.path}/deliveries`;
+    const { body } = await eventually(setup.service, deliveries, ({ data }) => data.length > 0);
+    expect(body.data[0]).toMatchObject({ status: 'held', attempt_count: 0 });
+    expect(body.data[0]).not.toHaveProperty('next_attempt_at');
+    expect(receiver.requests).toHaveLength(0);
+  });
+
+  it('takes over what the service had disabled', async () => {
+    const integration = await createIntegration(setup.service, { url: receiver.url });
+    receiver.next({ kind: 'answer', status: 410 });
+    await sendTest(setup.service, integration);
+    await eventually(setup.service, integration.path, ({ state }) => state === 'disabled');
+    const { body } = await setup.service.call('POST', `${integration.path}/pause`);
+    expect(body.state).toBe('paused');
+    expect(body).not.toHaveProperty('disabled_reason');
+  });
+});
+
+describeMissing(setup, { method: 'POST', suffix: '/pause' });
+describeConflict(setup, async () => ({
+  ...(await createIntegration(setup.service)),
+  method: 'POST',
+  suffix: '/pause',
+}));
+describeCommonAnswers(setup, 'integrations:manage', async () => ({
+  method: 'POST',
+  path: `${(await createIntegration(setup.service)).path}/pause`,
+}));

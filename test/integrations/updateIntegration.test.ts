@@ -1,0 +1,147 @@
+import { describe, expect, it } from '@jest/globals';
+import { describeBodyAnswers, describeCommonAnswers, problem } from '../catalog/harness.ts';
+import { startReceiver } from '../support/receiver.ts';
+import type { Answer, CallOptions } from '../support/service.ts';
+import {
+  createIntegration,
+  describeConflict,
+  describeMissing,
+  mask,
+  nextSecret,
+  secret,
+  sendTest,
+  setUpIntegrations,
+} from './harness.ts';
+
+const setup = setUpIntegrations();
+const put = (path: string, body: unknown, options: CallOptions = {}): Promise<Answer> =>
+  setup.service.call('PUT', path, { ...options, body });
+const valid = async () => ({
+  method: 'PUT',
+  path: (await createIntegration(setup.service)).path,
+  body: { name: 'Other' },
+});
+
+describe('200', () => {
+  it.each([
+    { name: 'Bar display' },
+    { url: 'https://bar.example.com/' },
+    { event_types: ['PRODUCT_UPDATED'] },
+    { headers: { 'X-Bar': 'roof' } },
+  ])('changes only what is sent: %j', async (change) => {
+    const { path, body, etag } = await createIntegration(setup.service, { headers: { 'X-Kitchen': 'ground' }, secret });
+    const { status, body: changed, headers } = await put(path, change);
+    expect(status).toBe(200);
+    expect(changed).toEqual({ ...body, ...change, updated_at: changed.updated_at });
+    expect(Date.parse(changed.updated_at)).toBeGreaterThan(Date.parse(body.updated_at));
+    expect(headers['etag']).not.toBe(etag);
+    expect((await setup.service.call('GET', path)).body).toEqual(changed);
+  });
+
+  it('changes nothing when it is sent what GET answered', async () => {
+    const { path } = await createIntegration(setup.service, {
+      headers: { 'X-Kitchen': 'ground-floor', Authorization: 'Bearer EXAMPLE' },
+      secret,
+    });
+    await setup.service.call('POST', `${path}/secret/rotation`, { body: { secret: nextSecret } });
+    const got = await setup.service.call('GET', path);
+    const { status, body, headers } = await put(path, got.body);
+    expect(status).toBe(200);
+    expect(body).toEqual(got.body);
+    expect(headers['etag']).toBe(got.headers['etag']);
+  });
+
+  it('keeps the stored value of a header that is sent masked, whatever the case of its name', async () => {
+    const receiver = await startReceiver();
+    const headers = { Authorization: 'Bearer EXAMPLE', 'X-Api-Key': 'EXAMPLE-1', 'X-Kitchen': 'ground' };
+    const integration = await createIntegration(setup.service, { url: receiver.url, headers });
+    const { body } = await put(integration.path, {
+      headers: { authorization: mask, 'X-Api-Key': 'EXAMPLE-2', 'X-Kitchen': mask },
+    });
+    expect(body.headers).toEqual({ authorization: mask, 'X-Api-Key': mask, 'X-Kitchen': 'ground' });
+    await sendTest(setup.service, integration);
+    const [request] = await receiver.received(1);
+    await receiver.close();
+    expect(request?.headers).toMatchObject({
+      authorization: 'Bearer EXAMPLE',
+      'x-api-key': 'EXAMPLE-2',
+      'x-kitchen': 'ground',
+    });
+  });
+
+  it('ignores what belongs to the server', async () => {
+    const { path, body } = await createIntegration(setup.service);
+    const { body: changed } = await put(path, {
+      ...{ id: '00000000-0000-4000-8000-000000000000', state: 'paused', has_secret: true, consecutive_failures: 7 },
+      ...{ disabled_reason: 'gone', disabled_at: '2026-11-06T12:00:00Z', warning: { type: 'failing' } },
+      ...{ secret_rotation: { id: 'x' }, created_at: '2020-01-01T00:00:00Z', updated_at: '2020-01-01T00:00:00Z' },
+    });
+    expect(changed).toEqual(body);
+  });
+
+  it('loses no change of many at once', async () => {
+    const { path } = await createIntegration(setup.service);
+    const names = Array.from({ length: 20 }, (_, index) => `Display ${index}`);
+    const answers = await Promise.all(names.map((name) => put(path, { name })));
+    expect(answers.map(({ status }) => status)).toEqual(names.map(() => 200));
+    expect(new Set(answers.map(({ headers }) => headers['etag'])).size).toBe(names.length);
+  });
+});
+
+describe('400', () => {
+  it.each([
+    ['#/name', { name: null }],
+    ['#/event_types', { event_types: [] }],
+    ['#/event_types/0', { event_types: ['TEST'] }],
+    ['#/secret', { secret }],
+    ['#/headers/X-Kitchen', { headers: { 'X-Kitchen': 'a\nb' } }],
+  ])('names %s', async (pointer, change) => {
+    const { path } = await createIntegration(setup.service);
+    const { status, body } = await put(path, change);
+    expect(status).toBe(400);
+    expect((body.errors as { pointer: string }[]).map((error) => error.pointer)).toContain(pointer);
+  });
+});
+
+describe('412', () => {
+  it('leaves an integration alone that is no longer the one that If-Match names', async () => {
+    const { path, etag } = await createIntegration(setup.service);
+    const second = await put(path, { name: 'Second' }, { headers: { 'If-Match': etag } });
+    expect(second.status).toBe(200);
+    const third = await put(path, { name: 'Third' }, { headers: { 'If-Match': etag } });
+    expect(third.status).toBe(412);
+    expect(third.body.type).toBe(problem('precondition-failed'));
+    expect((await setup.service.call('GET', path)).body.name).toBe('Second');
+  });
+
+  it('does not mind failures that were counted meanwhile', async () => {
+    const { path, etag } = await createIntegration(setup.service);
+    const counted = etag.replace(/0"$/, '3"');
+    expect(counted).not.toBe(etag);
+    expect((await put(path, { name: 'Second' }, { headers: { 'If-Match': counted } })).status).toBe(200);
+  });
+});
+
+describe('422', () => {
+  it.each([
+    ['target-not-allowed', '#/url', { url: 'http://10.0.0.1/' }],
+    ['header-not-allowed', '#/headers/Host', { headers: { Host: 'a' } }],
+    ['header-not-allowed', '#/headers/X-New', { headers: { 'X-New': mask } }],
+  ])('%s: %s', async (type, pointer, change) => {
+    const { path, body } = await createIntegration(setup.service, { headers: { 'X-Kitchen': 'ground' } });
+    const { status, body: answer } = await put(path, change);
+    expect(status).toBe(422);
+    expect(answer.type).toBe(problem(type));
+    expect((answer.errors as { pointer: string }[]).map((error) => error.pointer)).toEqual([pointer]);
+    expect((await setup.service.call('GET', path)).body).toEqual(body);
+  });
+});
+
+describeMissing(setup, { method: 'PUT', body: { name: 'Other' } });
+describeConflict(setup, async () => ({
+  ...(await createIntegration(setup.service)),
+  method: 'PUT',
+  body: { name: 'Other' },
+}));
+describeBodyAnswers(setup, valid);
+describeCommonAnswers(setup, 'integrations:manage', valid);
