@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { parse as parseContentType } from 'content-type';
 import { ProblemError } from '../errors/problem-error.ts';
@@ -109,16 +110,12 @@ function tooLarge(): ProblemError {
   });
 }
 
-const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
-
 /** @throws {ProblemError} malformed-body */
-export function parseJson(bytes: Uint8Array): unknown {
-  let text: string;
-  try {
-    text = decoder.decode(bytes);
-  } catch {
-    throw new ProblemError('malformed-body', { detail: 'The body is not valid UTF-8.' });
-  }
+export function parseJson(bytes: Buffer): unknown {
+  if (!isUtf8(bytes)) throw new ProblemError('malformed-body', { detail: 'The body is not valid UTF-8.' });
+  // Not by TextDecoder: its strings take two bytes a character, as does what is parsed from them, and an answer made of
+  // that takes three times as long to send.
+  const text = bytes.toString('utf8');
   let value: unknown;
   try {
     value = JSON.parse(text);

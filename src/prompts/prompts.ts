@@ -7,6 +7,7 @@ import { finishDeletion, finishDeletions, removeOrphanedVersions, type Cascade }
 import type { PageBounds } from './page.ts';
 import { currentVersion, type Prompt, type PromptVersion } from './prompt.ts';
 import { freeSlug, slugFromName, withSuffix } from './slug.ts';
+import { shareReads } from './shared-reads.ts';
 import type { PromptStore } from './store.ts';
 import { createVersionCache, type VersionCache } from './version-cache.ts';
 
@@ -100,8 +101,10 @@ export function createPrompts({
 }: PromptsOptions): Prompts {
   const turns = createTurns();
 
+  const find = shareReads((slugOrId) => store.find(slugOrId));
+
   const get = async (slugOrId: string): Promise<Prompt> => {
-    const prompt = await store.find(slugOrId);
+    const prompt = await find(slugOrId);
     return prompt === undefined || prompt.deleting ? notFound(slugOrId) : prompt;
   };
 

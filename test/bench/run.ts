@@ -10,7 +10,7 @@ import { benchRequestPath } from './request-path.ts';
 const benches = {
   'request-path': () => benchRequestPath(7, 3),
   'cold-start': () => benchColdStart(7),
-  invoke: () => benchInvoke({ connections: [1, 8, 16, 32], rounds: 5, seconds: 3, delayMs: 0 }),
+  invoke: () => benchInvoke({ connections: [1, 8, 16, 32], rounds: 3, seconds: 3, delayMs: 0 }),
 };
 
 const wanted = process.argv.slice(2);

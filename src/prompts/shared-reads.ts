@@ -1,0 +1,32 @@
+/** A read under way, and the one that follows it once somebody has asked for that. */
+interface Reading<Result> {
+  readonly result: Promise<Result>;
+  next: Promise<Result> | undefined;
+}
+
+/**
+ * Lets callers that want the same thing at the same time share a read, without anyone getting what was read before they
+ * asked: who comes while a read is under way waits for the next one, together with all others who come meanwhile. So a
+ * caller sees every change that was acknowledged before its request, and what everybody wants is read by one at a time.
+ */
+export function shareReads<Result>(read: (key: string) => Promise<Result>): (key: string) => Promise<Result> {
+  const underWay = new Map<string, Reading<Result>>();
+
+  const start = (key: string): Promise<Result> => {
+    const result = read(key);
+    const reading: Reading<Result> = { result, next: undefined };
+    underWay.set(key, reading);
+    const end = (): void => {
+      if (reading.next === undefined) underWay.delete(key);
+    };
+    result.then(end, end);
+    return result;
+  };
+
+  return (key) => {
+    const reading = underWay.get(key);
+    if (reading === undefined) return start(key);
+    const startNext = (): Promise<Result> => start(key);
+    return (reading.next ??= reading.result.then(startNext, startNext));
+  };
+}
