@@ -30,10 +30,10 @@ interface Fixture {
 const today = new Date().toISOString().slice(0, 10);
 
 async function createFixture(service: TestService): Promise<Fixture> {
-  const post = async (path: string, body?: unknown): Promise<{ id: string; rotation_id: string }> => {
+  const post = async (path: string, body?: unknown): Promise<{ id: string; secret_rotation?: { id: string } }> => {
     const answer = await service.call('POST', path, body === undefined ? {} : { body });
     if (answer.status >= 300) throw new Error(`${path} answered ${answer.text}`);
-    return answer.body as { id: string; rotation_id: string };
+    return answer.body as { id: string; secret_rotation?: { id: string } };
   };
   const create = async (path: string, body?: unknown): Promise<string> => (await post(path, body)).id;
   const body = { name: 'Outage', messages: [{ role: 'user', content: 'Hello' }], selected_provider: 'echo' };
@@ -67,7 +67,7 @@ async function createFixture(service: TestService): Promise<Fixture> {
     product,
     orders: [await create('/v1/orders', order), await create('/v1/orders', order)],
     integrations,
-    rotation: (await post(`/api/v1/integrations/${finishing}/secret/rotation`, {})).rotation_id,
+    rotation: (await post(`/api/v1/integrations/${finishing}/secret/rotation`, {})).secret_rotation?.id ?? '',
     delivery: await create(`/api/v1/integrations/${kept}/test`),
     replay: await create(`/api/v1/integrations/${kept}/replays`, { since: '2026-01-01T00:00:00Z' }),
     prompt,

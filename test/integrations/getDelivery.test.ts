@@ -1,0 +1,70 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { describeCommonAnswers, problem, unknownId } from '../catalog/harness.ts';
+import { startReceiver, type Receiver } from '../support/receiver.ts';
+import { createIntegration, eventually, sendTest, setUpIntegrations } from './harness.ts';
+
+const setup = setUpIntegrations();
+let receiver: Receiver;
+beforeAll(async () => {
+  receiver = await startReceiver();
+});
+afterAll(() => receiver.close());
+
+const send = async (): Promise<{ path: string; integration: string }> => {
+  const integration = await createIntegration(setup.service, { url: receiver.url });
+  const { id } = await sendTest(setup.service, integration);
+  return { path: `/api/v1/deliveries/${id}`, integration: integration.path };
+};
+
+describe('200', () => {
+  it('shows a delivery that has arrived', async () => {
+    const { path } = await send();
+    const { body, headers } = await eventually(setup.service, path, ({ status }) => status === 'delivered');
+    expect(body.attempt_count).toBe(1);
+    expect(Date.parse(body.delivered_at)).toBeGreaterThanOrEqual(Date.parse(body.created_at));
+    expect(body).not.toHaveProperty('next_attempt_at');
+    expect(headers['etag']).toMatch(/^"[^"]+"$/);
+  });
+
+  it('says when a delivery that failed is tried again', async () => {
+    receiver.next({ kind: 'answer', status: 503, headers: { 'Retry-After': '600' } });
+    const { path, integration } = await send();
+    const isTried = (body: { next_attempt_at?: string }): boolean =>
+      Date.parse(body.next_attempt_at ?? '') > Date.now() + 500_000;
+    const { body } = await eventually(setup.service, path, isTried);
+    expect(body).toMatchObject({ status: 'pending', attempt_count: 1 });
+    await setup.service.call('POST', `${integration}/pause`);
+    const held = await setup.service.call('GET', path);
+    expect(held.body.status).toBe('held');
+    expect(held.body).not.toHaveProperty('next_attempt_at');
+  });
+});
+
+describe('304', () => {
+  it('spares what the caller knows, until it changes', async () => {
+    receiver.next({ kind: 'answer', delay: 500 });
+    const { path } = await send();
+    const pending = await setup.service.call('GET', path);
+    await eventually(setup.service, path, ({ status }) => status === 'delivered');
+    const known = { 'If-None-Match': pending.headers['etag'] ?? '' };
+    const { status, headers } = await setup.service.call('GET', path, { headers: known });
+    expect(status).toBe(200);
+    const again = await setup.service.call('GET', path, { headers: { 'If-None-Match': headers['etag'] ?? '' } });
+    expect(again.status).toBe(304);
+  });
+});
+
+describe('400', () => {
+  it('refuses what is no id', async () => {
+    expect((await setup.service.call('GET', '/api/v1/deliveries/first')).status).toBe(400);
+  });
+});
+
+describe('404', () => {
+  it('says that there is none', async () => {
+    const { status, body } = await setup.service.call('GET', `/api/v1/deliveries/${unknownId}`);
+    expect([status, body.type]).toEqual([404, problem('delivery-not-found')]);
+  });
+});
+
+describeCommonAnswers(setup, 'integrations:manage', async () => ({ method: 'GET', path: (await send()).path }));

@@ -1,0 +1,57 @@
+import { describe, expect, it } from '@jest/globals';
+import { describeCommonAnswers, problem, unknownId } from '../catalog/harness.ts';
+import { createIntegration, describeMissing, eventually, setUpIntegrations } from './harness.ts';
+
+const setup = setUpIntegrations();
+
+const begin = async (): Promise<{ path: string; integration: string }> => {
+  const { path: integration } = await createIntegration(setup.service);
+  const { headers } = await setup.service.call('POST', `${integration}/replays`, { body: { since: '2026-01-01' } });
+  return { path: headers['location'] ?? '', integration };
+};
+
+describe('200', () => {
+  it('shows when it was finished', async () => {
+    const { path } = await begin();
+    const { body, headers } = await eventually(setup.service, path, ({ status }) => status === 'done');
+    expect(body).toMatchObject({ since: '2026-01-01T00:00:00.000Z', delivery_count: 0 });
+    expect(Date.parse(body.finished_at)).toBeGreaterThanOrEqual(Date.parse(body.created_at));
+    const known = { 'If-None-Match': headers['etag'] ?? '' };
+    expect((await setup.service.call('GET', path, { headers: known })).status).toBe(304);
+  });
+
+  it('waits while the integration is paused', async () => {
+    const { path: integration } = await createIntegration(setup.service);
+    await setup.service.call('POST', `${integration}/pause`);
+    const { headers } = await setup.service.call('POST', `${integration}/replays`, { body: { since: '2026-01-01' } });
+    const path = headers['location'] ?? '';
+    expect((await setup.service.call('GET', path)).body.status).toBe('running');
+    await setup.service.call('POST', `${integration}/enable`);
+    await eventually(setup.service, path, ({ status }) => status === 'done');
+  });
+});
+
+describe('400', () => {
+  it('refuses what is no id', async () => {
+    const { integration } = await begin();
+    expect((await setup.service.call('GET', `${integration}/replays/first`)).status).toBe(400);
+  });
+});
+
+describe('404', () => {
+  it('says that there is no such replay', async () => {
+    const { integration } = await begin();
+    const { status, body } = await setup.service.call('GET', `${integration}/replays/${unknownId}`);
+    expect([status, body.type]).toEqual([404, problem('replay-not-found')]);
+  });
+
+  it("does not show another integration's", async () => {
+    const [one, other] = [await begin(), await begin()];
+    const crossed = `${one.integration}${other.path.slice(other.integration.length)}`;
+    const { status, body } = await setup.service.call('GET', crossed);
+    expect([status, body.type]).toEqual([404, problem('replay-not-found')]);
+  });
+});
+
+describeMissing(setup, { method: 'GET', suffix: `/replays/${unknownId}` });
+describeCommonAnswers(setup, 'integrations:manage', async () => ({ method: 'GET', path: (await begin()).path }));

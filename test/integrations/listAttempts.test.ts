@@ -1,0 +1,108 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { describeCommonAnswers, problem, unknownId } from '../catalog/harness.ts';
+import { startReceiver, type Reaction, type Receiver } from '../support/receiver.ts';
+import type { Answer } from '../support/service.ts';
+import { createIntegration, eventually, sendTest, setUpIntegrations } from './harness.ts';
+
+const setup = setUpIntegrations();
+let receiver: Receiver;
+beforeAll(async () => {
+  receiver = await startReceiver();
+});
+afterAll(() => receiver.close());
+
+/** Sends an event to the receiver, which reacts like this. @returns the first try as it is shown */
+const firstTry = async (reaction: Reaction, url = receiver.url): Promise<{ attempt: Answer['body']; path: string }> => {
+  receiver.next(reaction);
+  const integration = await createIntegration(setup.service, { url });
+  const { id } = await sendTest(setup.service, integration);
+  const path = `/api/v1/deliveries/${id}/attempts`;
+  const { body } = await eventually(setup.service, path, ({ data }) => data.length > 0);
+  receiver.forget();
+  return { attempt: body.data[0], path };
+};
+
+describe('200', () => {
+  it('shows what the receiver answered', async () => {
+    const { attempt } = await firstTry({ kind: 'answer', status: 202, headers: { 'X-Seen': 'yes' }, body: 'thanks' });
+    expect(attempt).toEqual({
+      number: 1,
+      started_at: expect.any(String),
+      duration_ms: expect.any(Number),
+      succeeded: true,
+      status_code: 202,
+      response_headers: expect.objectContaining({ 'x-seen': 'yes' }),
+      response_body: 'thanks',
+      response_body_truncated: false,
+    });
+  });
+
+  it.each([
+    [{ kind: 'answer', status: 302, headers: { Location: 'http://10.0.0.1/' } }, { status_code: 302 }],
+    [
+      { kind: 'answer', status: 500, body: 'oops' },
+      { status_code: 500, response_body: 'oops' },
+    ],
+    [{ kind: 'cut' }, { error: 'connection-lost' }],
+    [{ kind: 'garbage' }, { error: 'not-http' }],
+  ] as [Reaction, object][])('shows a failure: %j', async (reaction, expected) => {
+    const { attempt } = await firstTry(reaction);
+    expect(attempt).toMatchObject({ succeeded: false, ...expected });
+    expect('status_code' in attempt).toBe('response_body' in attempt);
+  });
+
+  it('shows that nothing listens there', async () => {
+    const closed = await startReceiver();
+    await closed.close();
+    const { attempt } = await firstTry({ kind: 'answer' }, closed.url);
+    expect(attempt).toMatchObject({ succeeded: false, error: 'connection-refused' });
+  });
+
+  it('shows that a name led to an address that is not public', async () => {
+    const { attempt } = await firstTry(
+      { kind: 'answer' },
+      'http://localhost.:9/'.replace('localhost.', '[::1]').replace('[::1]', 'ip6-localhost'),
+    );
+    expect(attempt.succeeded).toBe(false);
+    expect(['target-refused', 'name-not-found']).toContain(attempt.error);
+  });
+
+  it('cuts a long answer without halving a character', async () => {
+    const { attempt } = await firstTry({ kind: 'answer', body: `x${'é'.repeat(10_000)}` });
+    expect(attempt.response_body).toBe(`x${'é'.repeat(8_191)}`);
+    expect(attempt.response_body_truncated).toBe(true);
+  });
+
+  it('shows pages', async () => {
+    const { path } = await firstTry({ kind: 'answer', status: 200 });
+    const { body } = await setup.service.call('GET', `${path}?limit=1&offset=1`);
+    expect(body).toEqual({ data: [], pagination: { total: 1, limit: 1, offset: 1 } });
+  });
+
+  it('shows none before the first try', async () => {
+    const integration = await createIntegration(setup.service, { url: receiver.url });
+    await setup.service.call('POST', `${integration.path}/pause`);
+    const { id } = await sendTest(setup.service, integration);
+    const { body } = await setup.service.call('GET', `/api/v1/deliveries/${id}/attempts`);
+    expect(body).toEqual({ data: [], pagination: { total: 0, limit: 20, offset: 0 } });
+  });
+});
+
+describe('400', () => {
+  it.each(['limit=0', 'limit=101', 'offset=-1', 'status=200'])('refuses %s', async (query) => {
+    const { status } = await setup.service.call('GET', `/api/v1/deliveries/${unknownId}/attempts?${query}`);
+    expect(status).toBe(400);
+  });
+});
+
+describe('404', () => {
+  it('says that there is no such delivery', async () => {
+    const { status, body } = await setup.service.call('GET', `/api/v1/deliveries/${unknownId}/attempts`);
+    expect([status, body.type]).toEqual([404, problem('delivery-not-found')]);
+  });
+});
+
+describeCommonAnswers(setup, 'integrations:manage', async () => ({
+  method: 'GET',
+  path: (await firstTry({ kind: 'answer' })).path,
+}));

@@ -1,0 +1,108 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { describeCommonAnswers, describePaging, problem } from '../catalog/harness.ts';
+import { openShop, placeOrder } from '../orders/harness.ts';
+import { startReceiver, type Receiver } from '../support/receiver.ts';
+import {
+  createIntegration,
+  describeMissing,
+  eventually,
+  sendTest,
+  setUpIntegrations,
+  type CreatedIntegration,
+} from './harness.ts';
+
+const setup = setUpIntegrations();
+let receiver: Receiver;
+beforeAll(async () => {
+  receiver = await startReceiver();
+});
+afterAll(() => receiver.close());
+
+const create = (): Promise<CreatedIntegration> =>
+  createIntegration(setup.service, { url: receiver.url, event_types: ['ORDER_PLACED'] });
+const idsOf = async (path: string): Promise<string[]> => {
+  const { status, body } = await setup.service.call('GET', path);
+  expect(status).toBe(200);
+  expect(body.pagination.total).toBe(body.data.length);
+  return (body.data as { id: string }[]).map(({ id }) => id);
+};
+
+describe('200', () => {
+  it('shows deliveries as GET does, without their bodies', async () => {
+    const integration = await create();
+    const { id } = await sendTest(setup.service, integration);
+    const { body: delivery } = await eventually(
+      setup.service,
+      `/api/v1/deliveries/${id}`,
+      ({ status }) => status === 'delivered',
+    );
+    const { body } = await setup.service.call('GET', `${integration.path}/deliveries`);
+    const { body: _, ...withoutBody } = delivery;
+    expect(body.data).toEqual([withoutBody]);
+  });
+
+  it('has none of other integrations', async () => {
+    const [integration, other] = [await create(), await create()];
+    await sendTest(setup.service, other);
+    expect(await idsOf(`${integration.path}/deliveries`)).toEqual([]);
+  });
+
+  it('finds them by status, type and time', async () => {
+    const integration = await create();
+    const list = `${integration.path}/deliveries`;
+    const { id: test } = await sendTest(setup.service, integration);
+    await placeOrder(setup.service, await openShop(setup.service));
+    const { body } = await eventually(setup.service, `${list}?status=delivered`, ({ data }) => data.length === 2);
+    const [order] = body.data as { id: string; created_at: string; event_type: string }[];
+    expect(order?.event_type).toBe('ORDER_PLACED');
+    const moment = encodeURIComponent(order?.created_at ?? '');
+    const orderId = order?.id;
+
+    expect(await idsOf(list)).toEqual([orderId, test]);
+    expect(await idsOf(`${list}?event_type=TEST`)).toEqual([test]);
+    expect(await idsOf(`${list}?event_type=ORDER_PLACED&status=delivered`)).toEqual([orderId]);
+    expect(await idsOf(`${list}?event_type=PRODUCT_UPDATED`)).toEqual([]);
+    expect(await idsOf(`${list}?status=failed`)).toEqual([]);
+    expect(await idsOf(`${list}?since=${moment}`)).toEqual([orderId]);
+    expect(await idsOf(`${list}?until=${moment}`)).toEqual([test]);
+    expect(await idsOf(`${list}?since=2026-01-01&until=2026-01-02`)).toEqual([]);
+  });
+
+  it('tells what is held from what is pending', async () => {
+    const integration = await create();
+    const list = `${integration.path}/deliveries`;
+    await setup.service.call('POST', `${integration.path}/pause`);
+    const { id } = await sendTest(setup.service, integration);
+    expect(await idsOf(`${list}?status=held`)).toEqual([id]);
+    expect(await idsOf(`${list}?status=pending`)).toEqual([]);
+    receiver.next({ kind: 'answer', status: 503, headers: { 'Retry-After': '600' } });
+    await setup.service.call('POST', `${integration.path}/enable`);
+    expect(await idsOf(`${list}?status=held`)).toEqual([]);
+    expect(await idsOf(`${list}?status=pending`)).toEqual([id]);
+  });
+});
+
+describe('400', () => {
+  it.each(['status=other', 'status=lost', 'event_type=ANY', 'since=yesterday', 'until=2026-02-30'])(
+    'refuses %s',
+    async (query) => {
+      const { path } = await create();
+      const { status, body } = await setup.service.call('GET', `${path}/deliveries?${query}`);
+      expect([status, body.type]).toEqual([400, problem('invalid-request')]);
+    },
+  );
+});
+
+describePaging(setup, async (count) => {
+  const integration = await create();
+  const ids: string[] = [];
+  for (let made = 0; made < count; made += 1) {
+    ids.push((await sendTest(setup.service, integration)).id as string);
+  }
+  return { path: `${integration.path}/deliveries`, ids };
+});
+describeMissing(setup, { method: 'GET', suffix: '/deliveries' });
+describeCommonAnswers(setup, 'integrations:manage', async () => ({
+  method: 'GET',
+  path: `${(await create()).path}/deliveries`,
+}));

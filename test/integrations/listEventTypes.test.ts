@@ -1,0 +1,60 @@
+import { describe, expect, it } from '@jest/globals';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import formats from 'ajv-formats';
+import { describeCommonAnswers, problem } from '../catalog/harness.ts';
+import { setUpIntegrations } from './harness.ts';
+
+const setup = setUpIntegrations();
+const path = '/api/v1/event-types';
+
+interface EventType {
+  readonly type: string;
+  readonly description: string;
+  readonly subscribable: boolean;
+  readonly schema: object;
+  readonly example: { readonly type: string };
+}
+
+describe('200', () => {
+  it('lists the types, of which TEST cannot be subscribed to', async () => {
+    const { status, body } = await setup.service.call('GET', path);
+    expect(status).toBe(200);
+    expect((body.data as EventType[]).map(({ type, subscribable }) => [type, subscribable])).toEqual([
+      ['ORDER_PLACED', true],
+      ['PRODUCT_UPDATED', true],
+      ['CATEGORY_UPDATED', true],
+      ['FISCAL_DAY_END', true],
+      ['TEST', false],
+    ]);
+    expect(body.pagination).toEqual({ total: 5, limit: 20, offset: 0 });
+  });
+
+  it('gives each a schema that is complete in itself and accepts its example, but no other', async () => {
+    const { body } = await setup.service.call('GET', path);
+    const ajv = new Ajv2020({ strict: true, strictRequired: false });
+    formats.default(ajv, { mode: 'full' });
+    const types = body.data as EventType[];
+    for (const { schema, example, description } of types) {
+      const accepts = ajv.compile(schema);
+      expect(description).not.toBe('');
+      expect(types.filter((other) => accepts(other.example)).map((other) => other.example)).toEqual([example]);
+    }
+  });
+
+  it('shows pages', async () => {
+    const { body, headers } = await setup.service.call('GET', `${path}?limit=2&offset=2`);
+    expect((body.data as EventType[]).map(({ type }) => type)).toEqual(['CATEGORY_UPDATED', 'FISCAL_DAY_END']);
+    expect(headers['link']).toBe(`<${path}?limit=2&offset=4>; rel="next"`);
+    const last = await setup.service.call('GET', `${path}?limit=2&offset=4`);
+    expect(last.headers).not.toHaveProperty('link');
+  });
+});
+
+describe('400', () => {
+  it.each(['limit=0', 'limit=101', 'offset=-1', 'type=TEST'])('refuses %s', async (query) => {
+    const { status, body } = await setup.service.call('GET', `${path}?${query}`);
+    expect([status, body.type]).toEqual([400, problem('invalid-request')]);
+  });
+});
+
+describeCommonAnswers(setup, 'integrations:manage', () => Promise.resolve({ method: 'GET', path }));

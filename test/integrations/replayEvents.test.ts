@@ -1,0 +1,111 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { describeBodyAnswers, describeCommonAnswers, problem, uuidForm } from '../catalog/harness.ts';
+import { openShop, placeOrder } from '../orders/harness.ts';
+import { startReceiver, type Receiver } from '../support/receiver.ts';
+import { createIntegration, describeMissing, describeRepetition, eventually, setUpIntegrations } from './harness.ts';
+
+const setup = setUpIntegrations();
+const suffix = '/replays';
+const since = '2026-01-01';
+let receiver: Receiver;
+beforeAll(async () => {
+  receiver = await startReceiver();
+});
+afterAll(() => receiver.close());
+
+const prepare = async (): Promise<{ method: string; path: string; body: unknown }> => ({
+  method: 'POST',
+  path: `${(await createIntegration(setup.service, { url: receiver.url })).path}${suffix}`,
+  body: { since },
+});
+
+describe('202', () => {
+  it('sends what happened in the span, of the types that are subscribed to', async () => {
+    const shop = await openShop(setup.service);
+    const witness = await createIntegration(setup.service, {
+      url: receiver.url,
+      event_types: ['ORDER_PLACED', 'PRODUCT_UPDATED'],
+    });
+    const first = await placeOrder(setup.service, shop);
+    const second = await placeOrder(setup.service, shop);
+    await setup.service.call('PUT', `/v1/products/${shop.pie.id}`, { body: { price: 380 } });
+    const third = await placeOrder(setup.service, shop);
+    await eventually(setup.service, `${witness.path}/deliveries?status=delivered`, ({ data }) => data.length === 4);
+    receiver.forget();
+
+    // It has received none of them before.
+    const { id, path } = await createIntegration(setup.service, { url: receiver.url, event_types: ['ORDER_PLACED'] });
+    const span = { since: second.body.created_at as string, until: third.body.created_at as string };
+    const { status, body, headers } = await setup.service.call('POST', `${path}${suffix}`, { body: span });
+    expect(status).toBe(202);
+    expect(body).toEqual({
+      id: expect.stringMatching(uuidForm),
+      integration_id: id,
+      ...span,
+      status: 'running',
+      delivery_count: 0,
+      created_at: expect.any(String),
+    });
+    const location = headers['location'] ?? '';
+    expect(location).toBe(`${path}${suffix}/${body.id}`);
+    const done = await eventually(setup.service, location, (replay) => replay.status === 'done');
+    expect(done.body.delivery_count).toBe(1);
+    const [request] = await receiver.received(1);
+    expect(request?.headers['x-service-event-target-uuid']).toBe(second.id);
+
+    const { body: all } = await setup.service.call('POST', `${path}${suffix}`, {
+      body: { since: first.body.created_at },
+    });
+    await receiver.received(4);
+    expect(receiver.requests.map(({ headers: { 'x-service-event-target-uuid': target } }) => target).sort()).toEqual(
+      [first.id, second.id, second.id, third.id].sort(),
+    );
+    // Repetitions carry the id of the event.
+    const ids = receiver.requests.map((repeated) => repeated.headers['webhook-id']);
+    expect(new Set(ids).size).toBe(3);
+    const { body: deliveries } = await setup.service.call('GET', `${path}/deliveries`);
+    const replayIds = (deliveries.data as { replay_id: string }[]).map(({ replay_id }) => replay_id);
+    expect(replayIds.filter((replayId) => replayId === all.id)).toHaveLength(3);
+  });
+});
+
+describe('400', () => {
+  it.each([
+    ['#/since', {}],
+    ['#/since', { since: 'yesterday' }],
+    ['#/until', { since, until: '2026-02-30' }],
+    ['#/types', { since, types: ['ORDER_PLACED'] }],
+  ])('names %s', async (pointer, body) => {
+    const { path } = await prepare();
+    const { status, body: answer } = await setup.service.call('POST', path, { body });
+    expect(status).toBe(400);
+    expect((answer.errors as { pointer: string }[]).map((error) => error.pointer)).toContain(pointer);
+  });
+
+  it.each([
+    ['until', { since: '2026-01-02', until: '2026-01-02T00:00:00+00:00' }],
+    ['until', { since: '2026-01-02T00:00:00+01:00', until: '2026-01-01' }],
+    ['the present', { since: '2999-01-01' }],
+  ])('refuses a span that does not begin before %s', async (end, body) => {
+    const { path } = await prepare();
+    const { status, body: answer } = await setup.service.call('POST', path, { body, differs: 'empty-span' });
+    expect(status).toBe(400);
+    expect(answer.errors).toEqual([{ detail: `must be before ${end}`, pointer: '#/since' }]);
+  });
+});
+
+describe('422', () => {
+  it('refuses a key that was used with another body', async () => {
+    const { path } = await prepare();
+    const headers = { 'Idempotency-Key': randomUUID() };
+    await setup.service.call('POST', path, { body: { since }, headers });
+    const { status, body } = await setup.service.call('POST', path, { body: { since: '2026-01-02' }, headers });
+    expect([status, body.type]).toEqual([422, problem('idempotency-key-reused')]);
+  });
+});
+
+describeRepetition(setup, prepare);
+describeMissing(setup, { method: 'POST', suffix, body: { since } });
+describeBodyAnswers(setup, prepare);
+describeCommonAnswers(setup, 'integrations:manage', prepare);

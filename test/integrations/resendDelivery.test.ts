@@ -1,0 +1,70 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { describeCommonAnswers, problem, unknownId, uuidForm } from '../catalog/harness.ts';
+import { startReceiver, type Receiver } from '../support/receiver.ts';
+import type { Answer } from '../support/service.ts';
+import { createIntegration, describeRepetition, eventually, sendTest, setUpIntegrations } from './harness.ts';
+
+const setup = setUpIntegrations();
+let receiver: Receiver;
+beforeAll(async () => {
+  receiver = await startReceiver();
+});
+afterAll(() => receiver.close());
+
+const deliver = async (): Promise<{ method: string; path: string; integration: string; delivery: Answer['body'] }> => {
+  const integration = await createIntegration(setup.service, { url: receiver.url });
+  const { id } = await sendTest(setup.service, integration);
+  const target = `/api/v1/deliveries/${id}`;
+  const { body } = await eventually(setup.service, target, ({ status }) => status === 'delivered');
+  return { method: 'POST', path: `${target}/resend`, integration: integration.path, delivery: body };
+};
+
+describe('202', () => {
+  it('sends the same event in a new delivery', async () => {
+    const { path, integration, delivery } = await deliver();
+    receiver.forget();
+    const { status, body, headers } = await setup.service.call('POST', path);
+    expect(status).toBe(202);
+    expect(body).toMatchObject({
+      event_id: delivery.event_id,
+      event_type: delivery.event_type,
+      integration_id: delivery.integration_id,
+      replay_id: expect.stringMatching(uuidForm),
+      attempt_count: 0,
+      body: delivery.body,
+    });
+    expect(body.id).not.toBe(delivery.id);
+    expect(headers['location']).toBe(`/api/v1/deliveries/${body.id}`);
+    const [request] = await receiver.received(1);
+    expect(request?.headers['webhook-id']).toBe(delivery.event_id);
+    expect(request?.body.toString()).toBe(delivery.body);
+
+    const replay = await setup.service.call('GET', `${integration}/replays/${body.replay_id}`);
+    expect(replay.body).toMatchObject({ status: 'done', delivery_count: 1, delivery_id: delivery.id });
+    expect(replay.body).not.toHaveProperty('since');
+  });
+
+  it('sends what a resend sent', async () => {
+    const { path } = await deliver();
+    const { body } = await setup.service.call('POST', path);
+    const { status, body: again } = await setup.service.call('POST', `/api/v1/deliveries/${body.id}/resend`);
+    expect(status).toBe(202);
+    expect(again).toMatchObject({ event_id: body.event_id, body: body.body });
+  });
+
+  it('is held while the integration is paused', async () => {
+    const { path, integration } = await deliver();
+    await setup.service.call('POST', `${integration}/pause`);
+    expect((await setup.service.call('POST', path)).body.status).toBe('held');
+  });
+});
+
+describe('404', () => {
+  it('says that there is no such delivery', async () => {
+    const { status, body } = await setup.service.call('POST', `/api/v1/deliveries/${unknownId}/resend`);
+    expect([status, body.type]).toEqual([404, problem('delivery-not-found')]);
+  });
+});
+
+describeRepetition(setup, deliver);
+describeCommonAnswers(setup, 'integrations:manage', deliver);

@@ -1,0 +1,65 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { describeCommonAnswers, uuidForm } from '../catalog/harness.ts';
+import { startReceiver, type Receiver } from '../support/receiver.ts';
+import { createIntegration, describeMissing, describeRepetition, eventually, setUpIntegrations } from './harness.ts';
+
+const setup = setUpIntegrations();
+let receiver: Receiver;
+beforeAll(async () => {
+  receiver = await startReceiver();
+});
+afterAll(() => receiver.close());
+
+const prepare = async (): Promise<{ method: string; path: string }> => ({
+  method: 'POST',
+  path: `${(await createIntegration(setup.service, { url: receiver.url })).path}/test`,
+});
+
+describe('202', () => {
+  it('sends an event to this integration only', async () => {
+    receiver.forget();
+    await createIntegration(setup.service, { url: receiver.url });
+    const { id, path } = await createIntegration(setup.service, { url: receiver.url });
+    const { status, body, headers } = await setup.service.call('POST', `${path}/test`);
+    expect(status).toBe(202);
+    expect(body).toEqual({
+      id: expect.stringMatching(uuidForm),
+      event_id: expect.stringMatching(uuidForm),
+      event_type: 'TEST',
+      integration_id: id,
+      status: 'pending',
+      attempt_count: 0,
+      next_attempt_at: body.created_at,
+      created_at: expect.any(String),
+      body: expect.any(String),
+    });
+    expect(JSON.parse(body.body)).toEqual({ type: 'TEST', createdAt: body.created_at, data: {} });
+    const location = headers['location'] ?? '';
+    expect(location).toBe(`/api/v1/deliveries/${body.id}`);
+    await eventually(setup.service, location, (delivery) => delivery.status === 'delivered');
+    expect(receiver.requests).toHaveLength(1);
+    const [request] = receiver.requests;
+    expect(request?.body.toString()).toBe(body.body);
+    expect(request?.headers).toMatchObject({
+      'x-service-event-type': 'TEST',
+      'x-service-application-id': id,
+      'webhook-id': body.event_id,
+    });
+    expect(request?.headers).not.toHaveProperty('x-service-event-target-uuid');
+  });
+
+  it('is held while the integration is paused', async () => {
+    receiver.forget();
+    const { path } = await createIntegration(setup.service, { url: receiver.url });
+    await setup.service.call('POST', `${path}/pause`);
+    const { status, body } = await setup.service.call('POST', `${path}/test`);
+    expect(status).toBe(202);
+    expect(body.status).toBe('held');
+    await setup.service.call('POST', `${path}/enable`);
+    await receiver.received(1);
+  });
+});
+
+describeRepetition(setup, prepare);
+describeMissing(setup, { method: 'POST', suffix: '/test' });
+describeCommonAnswers(setup, 'integrations:manage', prepare);
