@@ -47,21 +47,14 @@ export type UncountedOrder = Pick<Order, 'id' | 'total'>;
 
 const collectionName = 'orders';
 
-/** One for each set of equality filters. Each gives the order of the list too, and `created_at` in it serves the range. */
-const listIndexes = {
-  all: { key: { created_at: -1, _id: 1 }, name: 'created_at_-1__id_1' },
-  status: { key: { status: 1, created_at: -1, _id: 1 }, name: 'status_1_created_at_-1__id_1' },
-  location: { key: { location_id: 1, created_at: -1, _id: 1 }, name: 'location_id_1_created_at_-1__id_1' },
-  both: {
-    key: { location_id: 1, status: 1, created_at: -1, _id: 1 },
-    name: 'location_id_1_status_1_created_at_-1__id_1',
-  },
-} as const;
-
 export const orderIndexes: CollectionIndexes = {
   collection: collectionName,
   indexes: [
-    ...Object.values(listIndexes),
+    // One for each set of equality filters. Each gives the order of the list too, and serves the range of time.
+    { key: { created_at: -1, _id: 1 }, name: 'created_at_-1__id_1' },
+    { key: { status: 1, created_at: -1, _id: 1 }, name: 'status_1_created_at_-1__id_1' },
+    { key: { location_id: 1, created_at: -1, _id: 1 }, name: 'location_id_1_created_at_-1__id_1' },
+    { key: { location_id: 1, status: 1, created_at: -1, _id: 1 }, name: 'location_id_1_status_1_created_at_-1__id_1' },
     {
       key: { location_id: 1, created_at: 1 },
       name: 'uncounted_location_id_1_created_at_1',
@@ -71,26 +64,29 @@ export const orderIndexes: CollectionIndexes = {
   ],
 };
 
-/** How a list of orders is read: the same plan, whatever the data. */
-export interface OrderQuery {
-  readonly filter: Filter<OrderDocument>;
-  readonly sort: { readonly created_at: -1; readonly _id: 1 };
-  /** Name of the index that serves filter and order. */
-  readonly index: string;
-}
+/** The newest first. */
+export const listOrder = { created_at: -1, _id: 1 } as const;
 
-/** The query of a list of orders, and of their count. */
-export function orderQuery({ status, locationId, since, until }: OrderFilter): OrderQuery {
-  const equal = {
+/** What the orders of a list match. */
+export function listFilter({ status, locationId, since, until }: OrderFilter): Filter<OrderDocument> {
+  const range = {
+    ...(since === undefined ? {} : { $gte: since }),
+    ...(until === undefined ? {} : { $lt: until }),
+  };
+  return {
     ...(locationId === undefined ? {} : { location_id: locationId }),
     ...(status === undefined ? {} : { status }),
+    ...(since === undefined && until === undefined ? {} : { created_at: range }),
   };
-  // A range even where none is asked for: without any filter servers count by metadata, which a crash makes inexact.
-  const range = { $gte: since ?? new Date(0), ...(until === undefined ? {} : { $lt: until }) };
-  const { all, both } = listIndexes;
-  const some = status === undefined ? listIndexes.location : listIndexes.status;
-  const index = [all, some, both][Object.keys(equal).length] ?? both;
-  return { filter: { ...equal, created_at: range }, sort: { created_at: -1, _id: 1 }, index: index.name };
+}
+
+/**
+ * The command that counts a list. Unlike an aggregation, `count` is served by the index alone. Without any filter servers
+ * count by metadata, which a crash makes inexact: a range that every order is in has them count the index instead.
+ */
+export function countCommand(filter: Filter<OrderDocument>): Document {
+  const query = Object.keys(filter).length === 0 ? { created_at: { $gte: new Date(0) } } : filter;
+  return { count: collectionName, query, readConcern: { level: 'majority' } };
 }
 
 /** Orders that one command marks, so that none takes long on a slow server. */
@@ -100,13 +96,6 @@ const uncountedBudgetMs = 60_000;
 
 export function createOrderStore(database: Database): OrderStore {
   const orders: Collection<OrderDocument> = database.db.collection(collectionName);
-
-  /** By the `count` command: unlike an aggregation it is served by the index alone. */
-  const count = async ({ filter, index }: OrderQuery): Promise<number> => {
-    const command = { count: collectionName, query: filter, hint: index, readConcern: { level: 'majority' } };
-    const { n } = (await read(() => database.db.command(command))) as Document & { n: number };
-    return n;
-  };
 
   return {
     async insert(order, events) {
@@ -124,11 +113,11 @@ export function createOrderStore(database: Database): OrderStore {
       return document === null ? undefined : fromOrderDocument(document);
     },
     async list(filter, limit, offset) {
-      const query = orderQuery(filter);
-      const options = { projection: { status: 1, total: 1, currency: 1, created_at: 1 }, hint: query.index };
-      const [documents, total] = await Promise.all([
-        read(() => orders.find(query.filter, options).sort(query.sort).skip(offset).limit(limit).toArray()),
-        count(query),
+      const matching = listFilter(filter);
+      const projection = { status: 1, total: 1, currency: 1, created_at: 1 };
+      const [documents, { n: total }] = await Promise.all([
+        read(() => orders.find(matching, { projection }).sort(listOrder).skip(offset).limit(limit).toArray()),
+        read(() => database.db.command(countCommand(matching))) as Promise<{ n: number }>,
       ]);
       return { orders: documents.map(toSummary), total };
     },

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { IntegrationDirectory } from '../integrations/directory.ts';
+import type { IntegrationDirectory, Receiver } from '../integrations/directory.ts';
+import { deliveryId, type NewDelivery } from './deliveries/delivery.ts';
 import type { DeliveryStore } from './deliveries/store.ts';
 import type { Settlements } from './deliveries/settlements.ts';
 import { waitOf } from './lanes/health.ts';
@@ -21,6 +22,18 @@ export interface WebhookEngine {
   nudge(integrationId: string): void;
   /** There is something to send to an integration, unless it is being left alone. */
   wake(integrationId: string): void;
+  /** Reserves places for deliveries that are about to be made, in lanes that this process holds. */
+  prepare(deliveries: readonly NewDelivery[]): Promise<PreparedDeliveries>;
+}
+
+/** Deliveries that are about to be made, some of them to be sent at once. */
+export interface PreparedDeliveries {
+  /** What to make those with that are to be sent at once, by id. */
+  readonly stamps: ReadonlyMap<string, number>;
+  /** They are made. @param existing those that somebody else had made, who looks after them */
+  made(existing: ReadonlySet<string>): void;
+  /** Whether they are made is not known. */
+  failed(): void;
 }
 
 export interface EngineDependencies {
@@ -226,7 +239,68 @@ export function createEngine(dependencies: EngineDependencies): WebhookEngine {
     });
   };
 
+  /** Groups deliveries by the running lane that they belong to. */
+  const byLane = (prepared: readonly NewDelivery[]): Map<string, NewDelivery[]> => {
+    const groups = new Map<string, NewDelivery[]>();
+    for (const delivery of prepared) {
+      if (!running.has(delivery.integrationId)) continue;
+      const group = groups.get(delivery.integrationId);
+      if (group === undefined) groups.set(delivery.integrationId, [delivery]);
+      else group.push(delivery);
+    }
+    return groups;
+  };
+
+  const prepare = async (prepared: readonly NewDelivery[]): Promise<PreparedDeliveries> => {
+    const stamps = new Map<string, number>();
+    const reserved: { id: string; lane: RunningLane; begin: () => void }[] = [];
+    const groups = byLane(prepared);
+    const active = groups.size === 0 ? [] : await integrations.find([...groups.keys()]);
+    for (const integration of active) {
+      const lane = running.get(integration.id);
+      const group = groups.get(integration.id) ?? [];
+      if (lane === undefined || integration.state !== 'active') continue;
+      let receiver: Receiver;
+      try {
+        receiver = integrations.open(integration);
+      } catch {
+        // The lane finds out the same, and says so.
+        continue;
+      }
+      const ids = group.map(deliveryId);
+      const stamp = lane.reserve(ids, integration.settingsRevision);
+      if (stamp === undefined) continue;
+      for (const [index, delivery] of group.entries()) {
+        const id = ids[index] ?? '';
+        stamps.set(id, stamp);
+        const whole = { ...delivery, ...newDeliveryState, id, createdAt: clock.now() };
+        reserved.push({
+          id,
+          lane,
+          begin: () => {
+            lane.begin(whole, stamp, receiver);
+          },
+        });
+      }
+    }
+    return {
+      stamps,
+      made(existing) {
+        for (const { id, lane, begin } of reserved) {
+          if (existing.has(id)) lane.giveUp(id);
+          else begin();
+        }
+        const others = prepared.filter((delivery) => !stamps.has(deliveryId(delivery)));
+        for (const id of new Set(others.map(({ integrationId }) => integrationId))) want(id);
+      },
+      failed() {
+        for (const { id, lane } of reserved) lane.giveUp(id);
+      },
+    };
+  };
+
   return {
+    prepare,
     start() {
       repeat(timing.poll, poll);
       repeat(timing.renewal, renew);
@@ -254,6 +328,15 @@ export function createEngine(dependencies: EngineDependencies): WebhookEngine {
     },
   };
 }
+
+const newDeliveryState = {
+  replayId: undefined,
+  status: 'pending',
+  tries: 0,
+  failures: 0,
+  nextTryAt: undefined,
+  finishedAt: undefined,
+} as const;
 
 /** A lane whose counters belong to older settings starts with a clean slate. */
 function underSettings(lane: Lane | undefined, settingsRevision: number): Lane | undefined {

@@ -85,10 +85,7 @@ export function createWebhooks(dependencies: WebhookDependencies): Webhooks {
   const relay = createRelay({
     ...common,
     outboxes: createOutboxStore(database),
-    serialise,
-    nudgeLanes: (ids) => {
-      for (const id of ids) engine.wake(id);
-    },
+    ...{ serialise, engine },
   });
   return {
     relay,

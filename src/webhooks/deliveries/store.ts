@@ -38,8 +38,16 @@ export interface DeliveryFilter {
 }
 
 export interface DeliveryStore {
-  /** Makes the deliveries that do not exist yet, due at once. */
-  insertMissing(deliveries: readonly NewDelivery[], createdAt: Date): Promise<void>;
+  /**
+   * Makes the deliveries that do not exist yet, due at once.
+   * @param stamps of those, by id, that are made as being tried already
+   * @returns ids of those that existed
+   */
+  insertMissing(
+    deliveries: readonly NewDelivery[],
+    createdAt: Date,
+    stamps?: ReadonlyMap<string, number>,
+  ): Promise<ReadonlySet<string>>;
   /** Deliveries of an integration that are due, the longest due first. */
   due(integrationId: string, now: Date, limit: number, except: readonly string[]): Promise<DeliveryWithBody[]>;
   /**
@@ -95,11 +103,13 @@ export function createDeliveryStore(database: Database): DeliveryStore {
   const attempts: Collection<AttemptDocument> = database.db.collection('attempts');
 
   return {
-    async insertMissing(added, createdAt) {
+    async insertMissing(added, createdAt, stamps) {
       const documents = added.map((delivery): DeliveryDocument => {
         const { replayId, targetUuid } = delivery;
+        const id = deliveryId(delivery);
+        const stamp = stamps?.get(id);
         return {
-          _id: deliveryId(delivery),
+          _id: id,
           event_id: delivery.eventId,
           event_type: delivery.eventType,
           integration_id: delivery.integrationId,
@@ -111,12 +121,12 @@ export function createDeliveryStore(database: Database): DeliveryStore {
           status: 'pending',
           lane: delivery.integrationId,
           next_attempt_at: firstDue(createdAt),
-          stamp: 0,
-          tries: 0,
+          stamp: stamp ?? 0,
+          tries: stamp === undefined ? 0 : 1,
           failures: 0,
         };
       });
-      await insertMissing(deliveries, documents);
+      return new Set(await insertMissing(deliveries, documents));
     },
     async due(integrationId, now, limit, except) {
       const filter: Filter<DeliveryDocument> = {

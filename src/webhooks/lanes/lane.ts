@@ -50,6 +50,16 @@ export interface RunningLane {
   lost(): void;
   /** Starts nothing more. */
   stop(): void;
+  /**
+   * Reserves places for deliveries that are about to be made. They can be begun without being read again, which spares
+   * the database half its work.
+   * @returns the stamp to make them with; undefined when they have to wait their turn
+   */
+  reserve(deliveryIds: readonly string[], settingsRevision: number): number | undefined;
+  /** Begins a delivery that a place was reserved for; unless there is no time left, then it is due as any other. */
+  begin(delivery: DeliveryWithBody, stamp: number, receiver: Receiver): void;
+  /** Gives up the place of a delivery that somebody else has made. */
+  giveUp(deliveryId: string): void;
   /** Resolves once all that was begun is settled and the lane is given up. */
   readonly ended: Promise<LaneEnd & { readonly wasWoken: boolean }>;
 }
@@ -84,6 +94,8 @@ export function runLane(lane: Lane, leaseEnd: number, dependencies: LaneDependen
   let end = leaseEnd;
   let health = lane.health;
   let halt: 'lost' | 'stopped' | undefined;
+  let isEnding = false;
+  let verdictsUnderWay = 0;
   let woken = true;
 
   const mayStart = (): boolean => halt === undefined && clock.monotonic() + timing.totalTimeout < end;
@@ -150,9 +162,14 @@ export function runLane(lane: Lane, leaseEnd: number, dependencies: LaneDependen
   /** Verdicts under way. Batches wait for them: nothing more is sent to who said 410. */
   let verdicts: Promise<unknown> = Promise.resolve();
   const verdict = (passing: Promise<unknown>): void => {
-    const passed = passing.catch((error: unknown) => {
-      log.warn({ error, integration_id: integrationId }, 'a verdict on a receiver could not be written');
-    });
+    verdictsUnderWay += 1;
+    const passed = passing
+      .catch((error: unknown) => {
+        log.warn({ error, integration_id: integrationId }, 'a verdict on a receiver could not be written');
+      })
+      .finally(() => {
+        verdictsUnderWay -= 1;
+      });
     verdicts = Promise.all([verdicts, passed]);
   };
 
@@ -209,10 +226,12 @@ export function runLane(lane: Lane, leaseEnd: number, dependencies: LaneDependen
     if (integration === undefined) return { reason: 'deleted', lookAgainIn: timing.inactive };
     if (integration.state !== 'active') return { reason: 'inactive', lookAgainIn: timing.inactive };
     healthUnder(integration.settingsRevision);
-    if (found.length > 0) {
+    if (candidates.length === 0) {
       candidates = found;
       mayBeMore = found.length === candidatesAtOnce;
     }
+    // Some may have been begun another way since they were looked up.
+    candidates = candidates.filter(({ id }) => !underWay.has(id));
     const due = candidates.slice(0, places);
     candidates = candidates.slice(places);
     if (due.length === 0) return false;
@@ -232,6 +251,8 @@ export function runLane(lane: Lane, leaseEnd: number, dependencies: LaneDependen
     return candidates.length > 0 || mayBeMore;
   };
 
+  const placesOf = (allowed: number): number => Math.min(allowed - posting, unsettledAtMost - underWay.size);
+
   const work = async (): Promise<LaneEnd> => {
     for (;;) {
       if (halt !== undefined) return { reason: halt, lookAgainIn: 0 };
@@ -241,7 +262,7 @@ export function runLane(lane: Lane, leaseEnd: number, dependencies: LaneDependen
       if (batch + 1 >= batchesPerToken) return { reason: 'idle', lookAgainIn: 0 };
 
       const allowed = health !== undefined && isProbing(health) ? 1 : dependencies.share();
-      const places = Math.min(allowed - posting, unsettledAtMost - underWay.size);
+      const places = placesOf(allowed);
       const worthwhile = places > 0 && (posting === 0 || places >= allowed / 4);
       if (!woken || !worthwhile || !mayStart()) {
         const isIdle = !woken && underWay.size === 0;
@@ -266,6 +287,7 @@ export function runLane(lane: Lane, leaseEnd: number, dependencies: LaneDependen
       log.warn({ error, integration_id: integrationId }, 'sending to an integration was interrupted');
       laneEnd = { reason: 'interrupted', lookAgainIn: isUnreadable ? timing.breaker.firstOpen : 0 };
     }
+    isEnding = true;
     while (underWay.size > 0) await signal.wait(timing.renewal);
     await verdicts;
     if (halt !== 'lost' && clock.monotonic() < end) {
@@ -279,6 +301,26 @@ export function runLane(lane: Lane, leaseEnd: number, dependencies: LaneDependen
   return {
     wake() {
       woken = true;
+      signal.notify();
+    },
+    reserve(deliveryIds, settingsRevision) {
+      const isClear = candidates.length === 0 && !mayBeMore && verdictsUnderWay === 0;
+      if (isEnding || !mayStart() || !isClear || batch + 1 >= batchesPerToken) return undefined;
+      const present = healthUnder(settingsRevision);
+      if (present === undefined || isProbing(present)) return undefined;
+      if (placesOf(dependencies.share()) < deliveryIds.length) return undefined;
+      posting += deliveryIds.length;
+      for (const id of deliveryIds) underWay.add(id);
+      signal.notify();
+      return token * batchesPerToken + (batch += 1);
+    },
+    begin(delivery, stamp, receiver) {
+      if (mayStart()) void attempt(delivery, stamp, receiver);
+      else this.giveUp(delivery.id);
+    },
+    giveUp(deliveryId) {
+      posting -= 1;
+      underWay.delete(deliveryId);
       signal.notify();
     },
     renewed(leaseEndNow) {

@@ -1,9 +1,10 @@
 import type { EventType, OutboxEntry } from '../../events/event.ts';
 import { outboxCollections, type OutboxCollection, type Relay } from '../../events/outbox.ts';
 import type { IntegrationDirectory } from '../../integrations/directory.ts';
-import { createBatcher } from '../batcher.ts';
+import { createBatcher, type Batcher } from '../batcher.ts';
 import type { NewDelivery } from '../deliveries/delivery.ts';
 import type { DeliveryStore } from '../deliveries/store.ts';
+import type { WebhookEngine } from '../engine.ts';
 import type { EventStore, StoredEvent } from '../events/store.ts';
 import type { WebhookLog, WebhookObserver } from '../observer.ts';
 import type { Clock, WebhookTiming } from '../timing.ts';
@@ -17,12 +18,18 @@ export interface RelayDependencies {
   readonly integrations: Pick<IntegrationDirectory, 'subscribers'>;
   /** The bytes that are sent. @throws when the event breaks its published schema */
   readonly serialise: (entry: OutboxEntry) => Uint8Array;
-  /** Told of integrations that have something to be sent. */
-  readonly nudgeLanes: (integrationIds: ReadonlySet<string>) => void;
+  /** Sends what is made here. */
+  readonly engine: Pick<WebhookEngine, 'prepare'>;
   readonly timing: Pick<WebhookTiming, 'poll' | 'retention'>;
   readonly clock: Clock;
   readonly log: WebhookLog;
   readonly observer: WebhookObserver;
+}
+
+/** Events that leave the outbox of a document. */
+interface Pull {
+  readonly documentId: string;
+  readonly eventIds: readonly string[];
 }
 
 /** A relay that can be started and stopped. */
@@ -49,15 +56,21 @@ const stuckAtMost = 1_000;
  * 4. Only then the events leave the outbox.
  */
 export function createRelay(dependencies: RelayDependencies): RunningRelay {
-  const { outboxes, events, deliveries, integrations, serialise, nudgeLanes, timing, clock, log, observer } =
-    dependencies;
+  const { outboxes, events, deliveries, integrations, serialise, engine, timing, clock, log, observer } = dependencies;
   const rejects = createRejects(log);
   let timer: NodeJS.Timeout | undefined;
   let polling: Promise<void> | undefined;
   let stopped = false;
 
-  /** @returns those of the documents that still have events waiting */
-  const relay = async (collection: OutboxCollection, documentIds: readonly string[]): Promise<string[]> => {
+  /**
+   * @param pull takes events out of the outboxes
+   * @returns those of the documents that have events waiting which could not be relayed
+   */
+  const relay = async (
+    collection: OutboxCollection,
+    documentIds: readonly string[],
+    pull: (pulls: readonly Pull[]) => Promise<void>,
+  ): Promise<string[]> => {
     const holders = await outboxes.read(collection, documentIds);
     const entries = holders.flatMap((holder) => holder.entries);
     if (entries.length === 0) return [];
@@ -65,15 +78,36 @@ export function createRelay(dependencies: RelayDependencies): RunningRelay {
     const now = clock.now();
     const proposed = entries.flatMap((entry) => toStoredEvent(entry, subscribers) ?? []);
     const stored = await store(proposed, now);
-    await deliveries.insertMissing(stored.flatMap(toDeliveries), now);
+    await deliver(stored.flatMap(toDeliveries), now);
     const done = new Set(stored.map(({ id }) => id));
     if (done.size > 0) {
-      await outboxes.pull(collection, documentIds, [...done]);
+      await pull(
+        holders.map((holder) => ({
+          documentId: holder.id,
+          eventIds: holder.entries.flatMap(({ id }) => (done.has(id) ? [id] : [])),
+        })),
+      );
       const oldest = Math.min(...stored.map(({ createdAt }) => createdAt.getTime()));
       observer.relayed(stored.length, Math.max(0, now.getTime() - oldest) / 1_000);
     }
-    nudgeLanes(new Set(stored.flatMap(({ recipients }) => recipients)));
     return holders.filter((holder) => holder.entries.some(({ id }) => !done.has(id))).map(({ id }) => id);
+  };
+
+  const deliver = async (added: readonly NewDelivery[], now: Date): Promise<void> => {
+    if (added.length === 0) return;
+    const prepared = await engine.prepare(added);
+    try {
+      prepared.made(await deliveries.insertMissing(added, now, prepared.stamps));
+    } catch (error) {
+      prepared.failed();
+      throw error;
+    }
+  };
+
+  const pullNow = async (collection: OutboxCollection, pulls: readonly Pull[]): Promise<void> => {
+    const documentIds = pulls.map(({ documentId }) => documentId);
+    const eventIds = pulls.flatMap((each) => each.eventIds);
+    if (eventIds.length > 0) await outboxes.pull(collection, documentIds, eventIds);
   };
 
   const toStoredEvent = (
@@ -101,17 +135,29 @@ export function createRelay(dependencies: RelayDependencies): RunningRelay {
     return [...proposed.filter(({ id }) => !taken.has(id)), ...(await events.find([...taken]))];
   };
 
-  const batchers = new Map(
-    outboxCollections.map((collection) => [
-      collection,
-      createBatcher<string>(async (documentIds) => {
-        try {
-          await relay(collection, [...new Set(documentIds)]);
-        } catch (error) {
-          log.warn({ error, collection }, 'events could not be relayed, they will be tried again');
-        }
-      }, documentsAtOnce),
-    ]),
+  /** Runs work for documents in batches; what fails is found by the poll. */
+  const batcherFor = <Item>(work: (collection: OutboxCollection, items: readonly Item[]) => Promise<unknown>) =>
+    new Map(
+      outboxCollections.map((collection): [OutboxCollection, Batcher<Item>] => [
+        collection,
+        createBatcher<Item>(async (items) => {
+          try {
+            await work(collection, items);
+          } catch (error) {
+            log.warn({ error, collection }, 'events could not be relayed, they will be tried again');
+          }
+        }, documentsAtOnce),
+      ]),
+    );
+
+  // Nobody waits for these: until they are out, relaying the events again changes nothing.
+  const pulling = batcherFor<Pull>(pullNow);
+  const pullSoon = (collection: OutboxCollection, pulls: readonly Pull[]): Promise<void> => {
+    for (const pull of pulls) void pulling.get(collection)?.add(pull);
+    return Promise.resolve();
+  };
+  const relaying = batcherFor<string>((collection, documentIds) =>
+    relay(collection, [...new Set(documentIds)], (pulls) => pullSoon(collection, pulls)),
   );
 
   /**
@@ -128,7 +174,7 @@ export function createRelay(dependencies: RelayDependencies): RunningRelay {
         isBacklog = ids.length === documentsAtOnce;
         for (const id of ids) seenNow.add(`${collection} ${id}`);
         const left = ids.filter((id) => isBacklog || seenBefore.has(`${collection} ${id}`));
-        if (left.length > 0) stuck.push(...(await relay(collection, left)));
+        if (left.length > 0) stuck.push(...(await relay(collection, left, (pulls) => pullNow(collection, pulls))));
       }
     }
     seenBefore = seenNow;
@@ -148,16 +194,17 @@ export function createRelay(dependencies: RelayDependencies): RunningRelay {
 
   return {
     nudge(collection, documentId) {
-      if (!stopped) void batchers.get(collection)?.add(documentId);
+      if (!stopped) void relaying.get(collection)?.add(documentId);
     },
     async relayNow(collection, documentId) {
-      await relay(collection, [documentId]);
+      await relay(collection, [documentId], (pulls) => pullNow(collection, pulls));
     },
     start: schedulePoll,
     async stop() {
       stopped = true;
       clearTimeout(timer);
-      await Promise.all([polling, ...[...batchers.values()].map((batcher) => batcher.idle())]);
+      await Promise.all([polling, ...[...relaying.values()].map((batcher) => batcher.idle())]);
+      await Promise.all([...pulling.values()].map((batcher) => batcher.idle()));
     },
   };
 }
