@@ -58,15 +58,6 @@ describe('200', () => {
     expect(attempt).toMatchObject({ succeeded: false, error: 'connection-refused' });
   });
 
-  it('shows that a name led to an address that is not public', async () => {
-    const { attempt } = await firstTry(
-      { kind: 'answer' },
-      'http://localhost.:9/'.replace('localhost.', '[::1]').replace('[::1]', 'ip6-localhost'),
-    );
-    expect(attempt.succeeded).toBe(false);
-    expect(['target-refused', 'name-not-found']).toContain(attempt.error);
-  });
-
   it('cuts a long answer without halving a character', async () => {
     const { attempt } = await firstTry({ kind: 'answer', body: `x${'é'.repeat(10_000)}` });
     expect(attempt.response_body).toBe(`x${'é'.repeat(8_191)}`);
