@@ -16,17 +16,21 @@ export function shareReads<Result>(read: (key: string) => Promise<Result>): (key
     const result = read(key);
     const reading: Reading<Result> = { result, next: undefined };
     underWay.set(key, reading);
-    const end = (): void => {
-      if (reading.next === undefined) underWay.delete(key);
-    };
-    result.then(end, end);
+    result.then(
+      () => {
+        if (reading.next === undefined) underWay.delete(key);
+      },
+      () => {
+        underWay.delete(key);
+      },
+    );
     return result;
   };
 
   return (key) => {
     const reading = underWay.get(key);
     if (reading === undefined) return start(key);
-    const startNext = (): Promise<Result> => start(key);
-    return (reading.next ??= reading.result.then(startNext, startNext));
+    // Its failure is theirs too: it came after they asked, and waiting for another would double the time until they know.
+    return (reading.next ??= reading.result.then(() => start(key)));
   };
 }
