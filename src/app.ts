@@ -145,6 +145,7 @@ export function createApp(dependencies: AppDependencies): App {
     ...{ database, mayConnect, version, log },
     integrations: createIntegrationDirectory(integrationStore, secrets),
     serialise: serialiseEvent,
+    observer: metrics.webhooks,
   });
   const { relay, deliveries, replays } = webhooks;
   const integrations = createIntegrations({

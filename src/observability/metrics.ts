@@ -1,4 +1,6 @@
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
+import type { WebhookObserver } from '../webhooks/observer.ts';
+import { createWebhookMetrics } from './webhook-metrics.ts';
 
 /** Prometheus metrics of this process. Label values come from the contract and configuration, never from callers. */
 export interface Metrics {
@@ -9,6 +11,8 @@ export interface Metrics {
   countCache(result: 'hit' | 'miss' | 'joined'): void;
   countRefereeDisagreement(operation: string): void;
   setTestRunsActive(count: number): void;
+  /** What the delivery engine reports. */
+  readonly webhooks: WebhookObserver;
   /** The text exposition format. */
   render(): Promise<string>;
   readonly contentType: string;
@@ -72,6 +76,7 @@ export function createMetrics(): Metrics {
     setTestRunsActive: (count) => {
       testRuns.set(count);
     },
+    webhooks: createWebhookMetrics(registry),
     render: () => registry.metrics(),
     contentType: registry.contentType,
   };

@@ -79,6 +79,11 @@ describe('400', () => {
 });
 
 describeMissing(setup, { method: 'POST', suffix, body: {} });
-describeConflict(setup, async () => ({ ...(await createIntegration(setup.service)), method: 'POST', suffix }));
+describeConflict(setup, async () => ({
+  ...(await createIntegration(setup.service)),
+  method: 'POST',
+  suffix,
+  body: {},
+}));
 describeBodyAnswers(setup, valid);
 describeCommonAnswers(setup, 'integrations:manage', valid);

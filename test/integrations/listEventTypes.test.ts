@@ -57,4 +57,9 @@ describe('400', () => {
   });
 });
 
-describeCommonAnswers(setup, 'integrations:manage', () => Promise.resolve({ method: 'GET', path }));
+// All that needs the database is the key, so it has to be one that no other test has used.
+let key: string | undefined;
+describeCommonAnswers(setup, 'integrations:manage', async () => {
+  key ??= await setup.service.createKey('integrations:manage');
+  return { method: 'GET', path, key };
+});

@@ -1,9 +1,9 @@
 /** An engine in a process of its own, to be stopped and killed: `node engine-process.ts <uri> <database>`. */
 import { connectDatabase } from '../../src/db/client.ts';
 import { silentLog } from '../support/log.ts';
-import { engineOn } from './harness.ts';
+import { engineOn, patientTiming } from './harness.ts';
 
 const [uri = '', databaseName = ''] = process.argv.slice(2);
 const database = await connectDatabase({ uri, databaseName, log: silentLog });
-engineOn(database).start();
+engineOn(database, { timing: patientTiming }).start();
 process.stdout.write('started\n');

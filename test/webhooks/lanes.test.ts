@@ -5,7 +5,7 @@ import { connectDatabase } from '../../src/db/client.ts';
 import { createLaneStore, type LaneStore } from '../../src/webhooks/lanes/store.ts';
 import { silentLog } from '../support/log.ts';
 import { startReceiver, type Receiver } from '../support/receiver.ts';
-import { quickTiming, settableClock, startHarness, until, type Harness } from './harness.ts';
+import { patientTiming, quickTiming, settableClock, startHarness, until, type Harness } from './harness.ts';
 
 let harness: Harness;
 let lanes: LaneStore;
@@ -91,7 +91,7 @@ describe('several engines', () => {
     ahead.skew(60_000);
     const behind = settableClock();
     behind.skew(-60_000);
-    const engines = [harness.createEngine({ clock: ahead }), harness.createEngine({ clock: behind })];
+    const engines = [ahead, behind].map((clock) => harness.createEngine({ clock, timing: patientTiming }));
     for (const engine of engines) engine.start();
     const ids = await Promise.all([1, 2, 3].map(() => harness.addIntegration({ url: receiver.url })));
     const events: string[] = [];
@@ -175,9 +175,9 @@ describe('another process', () => {
     await receiver.received(1);
     child.kill('SIGKILL');
     receiver.always({ kind: 'answer' });
-    const engine = harness.createEngine();
+    const engine = harness.createEngine({ timing: patientTiming });
     engine.start();
-    await harness.settled(id, 1);
+    await harness.settled(id, 1, 'delivered', 30_000);
     expect(receivedIds()).toEqual([eventId, eventId]);
     expect(await harness.delivery(eventId, id)).toMatchObject({ status: 'delivered', tries: 2, failures: 0 });
     await engine.stop(1_000);
@@ -191,14 +191,14 @@ describe('another process', () => {
     await receiver.received(1);
     child.kill('SIGSTOP');
     // Whoever takes over fails, too, and has to be the one whose failure counts.
-    const slow = { ...quickTiming, schedule: [0, 60_000, 60_000] };
+    const slow = { ...patientTiming, totalTimeout: 1_000, schedule: [0, 60_000, 60_000] };
     const engine = harness.createEngine({ timing: slow });
     engine.start();
     await receiver.received(2);
-    await until(async () => (await harness.delivery(eventId, id))?.failures === 1);
+    await until(async () => (await harness.delivery(eventId, id))?.failures === 1, 30_000);
     const before = await harness.delivery(eventId, id);
     child.kill('SIGCONT');
-    await new Promise((resolve) => setTimeout(resolve, 1_500));
+    await new Promise((resolve) => setTimeout(resolve, 6_000));
     expect(await harness.delivery(eventId, id)).toEqual(before);
     expect(before).toMatchObject({ status: 'pending', tries: 2, failures: 1 });
     expect(receiver.requests).toHaveLength(2);

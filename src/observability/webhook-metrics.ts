@@ -1,0 +1,79 @@
+import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
+import type { WebhookObserver } from '../webhooks/observer.ts';
+
+/** From a loopback receiver's millisecond to the last try of a schedule, days later. */
+const deliveryBuckets = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5, 15, 60, 600, 3_600, 36_000, 86_400, 345_600];
+const tryBuckets = [0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15];
+
+/** What the delivery engine of this process does. No label names an integration: there may be thousands. */
+export function createWebhookMetrics(registry: Registry): WebhookObserver {
+  const registers = [registry];
+  const tries = new Histogram({
+    name: 'webhook_try_duration_seconds',
+    help: 'Time of one try to deliver an event, in seconds, by the class of its status or the reason for having none.',
+    labelNames: ['outcome'] as const,
+    buckets: tryBuckets,
+    registers,
+  });
+  const delivered = new Histogram({
+    name: 'webhook_delivery_duration_seconds',
+    help: 'Time from the event to its successful delivery, in seconds.',
+    buckets: deliveryBuckets,
+    registers,
+  });
+  const finished = new Counter({
+    name: 'webhook_deliveries_finished_total',
+    help: 'Deliveries that nothing more is going to be sent for.',
+    labelNames: ['status'] as const,
+    registers,
+  });
+  const relayed = new Counter({
+    name: 'webhook_events_relayed_total',
+    help: 'Events taken from the outbox of the document whose change they announce.',
+    registers,
+  });
+  const lag = new Histogram({
+    name: 'webhook_relay_lag_seconds',
+    help: 'How long the oldest event of a batch had waited in its outbox, in seconds.',
+    buckets: deliveryBuckets,
+    registers,
+  });
+  const opened = new Counter({
+    name: 'webhook_circuit_breakers_opened_total',
+    help: 'Times that a receiver was left alone after failures in a row.',
+    registers,
+  });
+  const disabled = new Counter({
+    name: 'webhook_integrations_disabled_total',
+    help: 'Integrations that the engine disabled.',
+    labelNames: ['reason'] as const,
+    registers,
+  });
+  const lanes = new Gauge({
+    name: 'webhook_lanes_held',
+    help: 'Integrations that this process is sending to.',
+    registers,
+  });
+  return {
+    tried: (outcome, seconds) => {
+      tries.labels(outcome).observe(seconds);
+    },
+    finished: (status, seconds) => {
+      finished.labels(status).inc();
+      if (status === 'delivered') delivered.observe(seconds);
+    },
+    relayed: (events, seconds) => {
+      relayed.inc(events);
+      lag.observe(seconds);
+    },
+    breakerOpened: () => {
+      opened.inc();
+    },
+    integrationDisabled: (reason) => {
+      disabled.labels(reason).inc();
+    },
+    lanesHeld: (count) => {
+      lanes.set(count);
+    },
+  };
+}
