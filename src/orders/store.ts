@@ -1,6 +1,7 @@
 import type { Collection, Document, Filter } from 'mongodb';
 import type { Database } from '../db/client.ts';
 import type { CollectionIndexes } from '../db/indexes.ts';
+import { timeRange } from '../db/time-range.ts';
 import { compareAndSet, insertOnce, read, writeIdempotently } from '../db/writes.ts';
 import type { OutboxEntry } from '../events/event.ts';
 import { outboxIndex, toOutboxDocuments } from '../events/outbox.ts';
@@ -69,14 +70,11 @@ export const listOrder = { created_at: -1, _id: 1 } as const;
 
 /** What the orders of a list match. */
 export function listFilter({ status, locationId, since, until }: OrderFilter): Filter<OrderDocument> {
-  const range = {
-    ...(since === undefined ? {} : { $gte: since }),
-    ...(until === undefined ? {} : { $lt: until }),
-  };
+  const range = timeRange(since, until);
   return {
     ...(locationId === undefined ? {} : { location_id: locationId }),
     ...(status === undefined ? {} : { status }),
-    ...(since === undefined && until === undefined ? {} : { created_at: range }),
+    ...(range === undefined ? {} : { created_at: range }),
   };
 }
 

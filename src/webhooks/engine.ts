@@ -267,11 +267,12 @@ export function createEngine(dependencies: EngineDependencies): WebhookEngine {
         // The lane finds out the same, and says so.
         continue;
       }
-      const ids = group.map(deliveryId);
-      const stamp = lane.reserve(ids, integration.settingsRevision);
-      if (stamp === undefined) continue;
-      for (const [index, delivery] of group.entries()) {
-        const id = ids[index] ?? '';
+      const reservation = lane.reserve(group.map(deliveryId), integration.settingsRevision);
+      if (reservation === undefined) continue;
+      const { ids, stamp } = reservation;
+      for (const delivery of group) {
+        const id = deliveryId(delivery);
+        if (!ids.has(id)) continue;
         stamps.set(id, stamp);
         const whole = { ...delivery, ...newDeliveryState, id, createdAt: clock.now() };
         reserved.push({

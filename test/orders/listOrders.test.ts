@@ -63,6 +63,9 @@ describe('200', () => {
     ['until=2026-03-02', () => [id(0)]],
     ['until=2026-03-03', () => [id(2), id(1), id(0)]],
     ['since=2026-03-02&until=2026-03-03', () => [id(2), id(1)]],
+    // The boundary is found by the indexes with other fields in front, too.
+    ['status=canceled&since=2026-03-02T23:59:59.999Z', () => [id(2)]],
+    ['status=canceled&until=2026-03-02T23:59:59.999Z', () => []],
     ['since=2026-03-03&until=2026-03-02', () => []],
     ['since=2026-03-04', () => []],
   ])('filters by time, %s', async (query, expected) => {

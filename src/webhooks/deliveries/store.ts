@@ -2,6 +2,7 @@ import { Binary, type AnyBulkWriteOperation, type Collection, type Filter } from
 import { insertMissing } from '../../db/bulk-writes.ts';
 import type { Database } from '../../db/client.ts';
 import type { CollectionIndexes } from '../../db/indexes.ts';
+import { timeRange } from '../../db/time-range.ts';
 import { read, writeIdempotently } from '../../db/writes.ts';
 import type { EventType } from '../../events/event.ts';
 import type { Attempt, Delivery, DeliveryStatus, DeliveryWithBody, NewDelivery } from './delivery.ts';
@@ -210,16 +211,10 @@ export function createDeliveryStore(database: Database): DeliveryStore {
       return document === null ? undefined : { ...fromDeliveryDocument(document), body: document.body.buffer };
     },
     async list({ integrationId, status, eventType, since, until }, limit, offset) {
+      const range = timeRange(since, until);
       const filter: Filter<DeliveryDocument> = {
         integration_id: integrationId,
-        ...(since === undefined && until === undefined
-          ? {}
-          : {
-              created_at: {
-                ...(since === undefined ? {} : { $gte: since }),
-                ...(until === undefined ? {} : { $lt: until }),
-              },
-            }),
+        ...(range === undefined ? {} : { created_at: range }),
         ...(status === undefined ? {} : { status }),
         ...(eventType === undefined ? {} : { event_type: eventType }),
       };

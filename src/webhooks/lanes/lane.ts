@@ -53,15 +53,21 @@ export interface RunningLane {
   /**
    * Reserves places for deliveries that are about to be made. They can be begun without being read again, which spares
    * the database half its work.
-   * @returns the stamp to make them with; undefined when they have to wait their turn
+   * @returns those that got a place, and the stamp to make them with; undefined when they have to wait their turn
    */
-  reserve(deliveryIds: readonly string[], settingsRevision: number): number | undefined;
+  reserve(deliveryIds: readonly string[], settingsRevision: number): Reservation | undefined;
   /** Begins a delivery that a place was reserved for; unless there is no time left, then it is due as any other. */
   begin(delivery: DeliveryWithBody, stamp: number, receiver: Receiver): void;
   /** Gives up the place of a delivery that somebody else has made. */
   giveUp(deliveryId: string): void;
   /** Resolves once all that was begun is settled and the lane is given up. */
   readonly ended: Promise<LaneEnd & { readonly wasWoken: boolean }>;
+}
+
+/** Places for deliveries that are about to be made. Those that have one already, as somebody was faster, get none. */
+export interface Reservation {
+  readonly ids: ReadonlySet<string>;
+  readonly stamp: number;
 }
 
 /** Batches that can be told apart under one token. The stamp is `token * batchesPerToken + batch`. */
@@ -84,7 +90,7 @@ export function runLane(lane: Lane, leaseEnd: number, dependencies: LaneDependen
   const { lanes, deliveries, integrations, settlements, sender, timing, clock, log, observer } = dependencies;
   const { integrationId, token } = lane;
   const signal = createSignal();
-  /** Deliveries being tried, or tried and not settled. */
+  /** Deliveries that have a place: about to be tried, being tried, or tried and not settled. Each has one only. */
   const underWay = new Set<string>();
   /** Deliveries that were due when they were looked up. They are begun only once they are stamped. */
   let candidates: readonly DeliveryWithBody[] = [];
@@ -237,18 +243,30 @@ export function runLane(lane: Lane, leaseEnd: number, dependencies: LaneDependen
     if (due.length === 0) return false;
     const receiver = integrations.open(integration);
     const stamp = token * batchesPerToken + (batch += 1);
-    const stamped = await deliveries.stamp(
-      due.map(({ id }) => id),
-      stamp,
-    );
-    if (!mayStart()) return true;
-    for (const delivery of due) {
-      if (!stamped.has(delivery.id)) continue;
-      underWay.add(delivery.id);
-      posting += 1;
-      void attempt(delivery, stamp, receiver);
+    const ids = due.map(({ id }) => id);
+    takePlaces(ids);
+    let stamped: ReadonlySet<string> = new Set();
+    try {
+      stamped = await deliveries.stamp(ids, stamp);
+    } finally {
+      const isTime = mayStart();
+      for (const delivery of due) {
+        if (isTime && stamped.has(delivery.id)) void attempt(delivery, stamp, receiver);
+        else leavePlace(delivery.id);
+      }
     }
-    return candidates.length > 0 || mayBeMore;
+    return !mayStart() || candidates.length > 0 || mayBeMore;
+  };
+
+  const takePlaces = (ids: Iterable<string>): void => {
+    for (const id of ids) {
+      posting += 1;
+      underWay.add(id);
+    }
+  };
+  const leavePlace = (id: string): void => {
+    posting -= 1;
+    underWay.delete(id);
   };
 
   const placesOf = (allowed: number): number => Math.min(allowed - posting, unsettledAtMost - underWay.size);
@@ -308,19 +326,20 @@ export function runLane(lane: Lane, leaseEnd: number, dependencies: LaneDependen
       if (isEnding || !mayStart() || !isClear || batch + 1 >= batchesPerToken) return undefined;
       const present = healthUnder(settingsRevision);
       if (present === undefined || isProbing(present)) return undefined;
-      if (placesOf(dependencies.share()) < deliveryIds.length) return undefined;
-      posting += deliveryIds.length;
-      for (const id of deliveryIds) underWay.add(id);
+      const ids = new Set(deliveryIds.filter((id) => !underWay.has(id)));
+      if (ids.size === 0 || placesOf(dependencies.share()) < ids.size) return undefined;
+      takePlaces(ids);
       signal.notify();
-      return token * batchesPerToken + (batch += 1);
+      return { ids, stamp: token * batchesPerToken + (batch += 1) };
     },
     begin(delivery, stamp, receiver) {
       if (mayStart()) void attempt(delivery, stamp, receiver);
       else this.giveUp(delivery.id);
     },
     giveUp(deliveryId) {
-      posting -= 1;
-      underWay.delete(deliveryId);
+      leavePlace(deliveryId);
+      // Somebody else has made it, and it was left out of batches until now.
+      woken = true;
       signal.notify();
     },
     renewed(leaseEndNow) {
