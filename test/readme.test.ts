@@ -1,52 +1,182 @@
-import { execFile } from 'node:child_process';
-import { readFile } from 'node:fs/promises';
+import { execFile, spawn, type ChildProcess } from 'node:child_process';
+import { createHmac } from 'node:crypto';
+import { once } from 'node:events';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { connect, createServer, type AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import packageJson from '../package.json' with { type: 'json' };
 import { startTestService, type TestService } from './support/service.ts';
 
 const run = promisify(execFile);
 
+/** Where the README has its receiver; the test gives it a free port. */
+const receiverAddress = '127.0.0.1:9000';
+const ids = /(cat_[0-9a-f]{32}|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12})/g;
+
+interface Block {
+  readonly language: string | undefined;
+  readonly text: string;
+}
+
+let readme: string;
+let blocks: Block[];
 let service: TestService;
+let receiver: { address: string; output: () => string; stop: () => Promise<void> };
+
 beforeAll(async () => {
-  service = await startTestService();
+  readme = await readFile(new URL('../README.md', import.meta.url), 'utf8');
+  blocks = [...readme.matchAll(/```(\w+)\n([^]*?)```/g)].map(([, language, text = '']) => ({ language, text }));
+  service = await startTestService({ environment: { WEBHOOK_ALLOWED_NETWORKS: '127.0.0.0/8' } });
+  receiver = await startReceiver();
 });
-afterAll(() => service.close());
+afterAll(async () => {
+  await receiver.stop();
+  await service.close();
+});
+
+/** The first block in a language that contains a text. */
+function blockWith(language: string, part: string): string {
+  const found = blocks.find((block) => block.language === language && block.text.includes(part));
+  if (found === undefined) throw new Error(`the README has no ${language} block with ${part}`);
+  return found.text;
+}
 
 /** Every `sh` block with a curl call and the `json` block that follows it. */
-async function readCalls(): Promise<{ command: string; answer: unknown }[]> {
-  const readme = await readFile(new URL('../README.md', import.meta.url), 'utf8');
-  const blocks = [...readme.matchAll(/```(\w+)\n([^]*?)```/g)].map(([, language, text = '']) => ({ language, text }));
+function readCalls(): { command: string; answer: unknown }[] {
   return blocks.flatMap(({ language, text }, index) => {
     const next = blocks[index + 1];
-    if (language !== 'sh' || !text.startsWith('curl') || next?.language !== 'json') return [];
+    if (language !== 'sh' || !/^curl /m.test(text) || next?.language !== 'json') return [];
     return [{ command: text, answer: JSON.parse(next.text) as unknown }];
   });
 }
 
-/** Ids by order of appearance, times and latencies by their form: what differs from run to run. */
-function normalise(answers: readonly unknown[]): unknown {
-  const ids: string[] = [];
+/** Starts the README's receiver by its own command. */
+async function startReceiver(): Promise<typeof receiver> {
+  const folder = await mkdtemp(path.join(tmpdir(), 'receiver-'));
+  const port = await freePort();
+  const program = blockWith('js', 'createServer').replace('listen(9000', `listen(${port}`);
+  await writeFile(path.join(folder, 'receiver.mjs'), program);
+  const command = blockWith('sh', 'node receiver.mjs');
+  const child: ChildProcess = spawn('bash', ['-c', `exec env ${command}`], { cwd: folder });
+  let output = '';
+  child.stdout?.setEncoding('utf8').on('data', (text: string) => (output += text));
+  const address = `127.0.0.1:${port}`;
+  await until(() => isListening(port));
+  return {
+    address,
+    output: () => output,
+    async stop() {
+      child.kill();
+      await once(child, 'exit');
+      await rm(folder, { recursive: true });
+    },
+  };
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  return port;
+}
+
+async function isListening(port: number): Promise<boolean> {
+  const socket = connect(port, '127.0.0.1');
+  try {
+    await once(socket, 'connect');
+    return true;
+  } catch {
+    return false;
+  } finally {
+    socket.destroy();
+  }
+}
+
+async function until(isSo: () => boolean | Promise<boolean>): Promise<void> {
+  for (const end = performance.now() + 15_000; performance.now() < end; await sleep(20)) if (await isSo()) return;
+  throw new Error('waited in vain');
+}
+
+/**
+ * Runs the calls one after the other, as a reader would: ids of the README's answers become those of the real answers,
+ * and variables that are set once stay set.
+ */
+async function perform(calls: readonly { command: string; answer: unknown }[]): Promise<unknown[]> {
+  const realIds = new Map<string, string>();
+  const answers: unknown[] = [];
+  let variables = '';
+  for (const { command, answer } of calls) {
+    const script = command
+      .replaceAll('http://127.0.0.1:8080', service.url)
+      .replaceAll(receiverAddress, receiver.address)
+      .replaceAll(ids, (id) => realIds.get(id) ?? id);
+    const environment = { ...process.env, API_KEY: service.adminKey };
+    const { stdout } = await run('bash', ['-c', variables + script], { env: environment });
+    variables += (script.match(/^[A-Z]+=.*\n/gm) ?? []).join('');
+    answers.push(JSON.parse(stdout.replaceAll(receiver.address, receiverAddress)));
+    const real = stdout.match(ids) ?? [];
+    for (const [index, id] of (JSON.stringify(answer).match(ids) ?? []).entries()) realIds.set(id, real[index] ?? id);
+  }
+  return answers;
+}
+
+/** Ids by order of appearance; times, latencies and signatures by their form: what differs from run to run. */
+function normalise(texts: readonly unknown[]): unknown {
+  const seen: string[] = [];
   return JSON.parse(
-    JSON.stringify(answers)
-      .replaceAll(/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, (id) => {
-        if (!ids.includes(id)) ids.push(id);
-        return `id ${ids.indexOf(id)}`;
+    JSON.stringify(texts)
+      .replaceAll(ids, (id) => {
+        if (!seen.includes(id)) seen.push(id);
+        return `id ${seen.indexOf(id)}`;
       })
       .replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, 'time')
-      .replaceAll(/"latency_ms":\d+/g, '"latency_ms":0'),
+      .replaceAll(/"latency_ms":\d+/g, '"latency_ms":0')
+      .replaceAll(/'\d{10}'/g, "'seconds'")
+      .replaceAll(/'v1,[A-Za-z0-9+/]{43}='/g, "'v1,base64'")
+      .replaceAll(/'[0-9a-f]{64}'/g, "'hex'"),
   );
 }
 
 describe('README', () => {
-  it('shows calls and answers as they are', async () => {
-    const calls = await readCalls();
-    expect(calls.length).toBeGreaterThanOrEqual(5);
-    const answers: unknown[] = [];
-    for (const { command } of calls) {
-      const script = command.replaceAll('http://127.0.0.1:8080', service.url);
-      const { stdout } = await run('bash', ['-c', script], { env: { ...process.env, API_KEY: service.adminKey } });
-      answers.push(JSON.parse(stdout));
-    }
-    expect(normalise(answers)).toEqual(normalise(calls.map(({ answer }) => answer)));
+  it('shows calls, answers and the webhook as they are', async () => {
+    const calls = readCalls();
+    expect(calls.length).toBeGreaterThanOrEqual(10);
+    const shownWebhook = blockWith('text', 'x-service-signature');
+    const answers = await perform(calls);
+    await until(() => receiver.output().includes('} {"type"') && receiver.output().endsWith('}\n'));
+    const webhook = receiver.output().replaceAll(receiver.address, receiverAddress);
+    expect(normalise([...answers, webhook])).toEqual(normalise([...calls.map(({ answer }) => answer), shownWebhook]));
+  });
+
+  it('shows a webhook whose signatures fit', () => {
+    const shown = blockWith('text', 'x-service-signature');
+    const [, secret = ''] = /WEBHOOK_SECRET=(\S+)/.exec(blockWith('sh', 'node receiver.mjs')) ?? [];
+    const header = (name: string): string => new RegExp(`'${name}': '([^']+)'`).exec(shown)?.[1] ?? '';
+    const body = shown.slice(shown.indexOf('} {') + 2).trimEnd();
+    expect(Buffer.byteLength(body)).toBe(Number(header('content-length')));
+    expect(header('x-service-signature')).toBe(createHmac('sha256', secret).update(body).digest('hex'));
+    const signed = `${header('webhook-id')}.${header('webhook-timestamp')}.${body}`;
+    expect(header('webhook-signature')).toBe(`v1,${createHmac('sha256', secret).update(signed).digest('base64')}`);
+  });
+
+  it('shows a receiver that refuses what is not signed with its secret', async () => {
+    const body = '{"type":"ORDER_PLACED"}';
+    const signature = createHmac('sha256', 'another-secret-of-somebody').update(body).digest('hex');
+    const headers = { 'x-service-signature': signature };
+    const answer = await fetch(`http://${receiver.address}/events`, { method: 'POST', headers, body });
+    expect(answer.status).toBe(401);
+  });
+
+  it('says what each runtime dependency is for', () => {
+    const [, table = ''] = /## Runtime dependencies\n\n([^]*?)\n\n/.exec(readme) ?? [];
+    const rows = [...table.matchAll(/^\| (`.+?) +\| (\S.*?) +\|$/gm)];
+    const named = rows.flatMap(([, names = '']) => [...names.matchAll(/`([^`]+)`/g)].map(([, name = '']) => name));
+    const inFamily = (name: string): string => (name.startsWith('@ai-sdk/') ? '@ai-sdk/*' : name);
+    expect(new Set(named)).toEqual(new Set(Object.keys(packageJson.dependencies).map(inFamily)));
   });
 });
