@@ -3,14 +3,14 @@ import fc from 'fast-check';
 import { operationTable } from '../../generated/operations.ts';
 import { knownDifferences } from '../support/known-differences.ts';
 import { requests } from '../support/request-arbitraries.ts';
+import { runSettings } from '../support/run-settings.ts';
 import { createSecondOpinion } from '../support/second-opinion.ts';
 
 /**
  * Two independent readings of the contract, the generated validators behind the service's request pipeline and
- * express-openapi-validator, judge the same generated requests. `FC_SEED` repeats a run, `FC_RUNS` sets its length.
+ * express-openapi-validator, judge the same generated requests.
  */
-const seed = Number(process.env['FC_SEED'] ?? 20_260_101);
-const numRuns = Number(process.env['FC_RUNS'] ?? 8_000);
+const { seed, numRuns } = runSettings(8_000);
 
 const judge = createSecondOpinion();
 

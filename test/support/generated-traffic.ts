@@ -3,8 +3,7 @@ import { Pool, type Dispatcher } from 'undici';
 import { operationTable, type OperationRow } from '../../generated/operations.ts';
 import { checkAnswer, type WireAnswer } from './contract-check.ts';
 import { findOperation } from './find-operation.ts';
-import { requests, type GeneratedRequest } from './request-arbitraries.ts';
-import type { SchemaArbitraryOptions } from './schema-arbitraries.ts';
+import { requests, type GeneratedRequest, type RequestOptions } from './request-arbitraries.ts';
 
 /** A generated request and who sends it. */
 export interface Call {
@@ -14,7 +13,7 @@ export interface Call {
 }
 
 /** Calls of all sorts; one in a hundred has a body that is too large. */
-export function calls(callers: readonly string[], options: SchemaArbitraryOptions): fc.Arbitrary<Call> {
+export function calls(callers: readonly string[], options: RequestOptions): fc.Arbitrary<Call> {
   const [first = 'administrator', ...others] = callers;
   const oversized = requests(options).map((request) => ({
     ...request,

@@ -1,29 +1,78 @@
-import type { Database } from '../../src/db/client.ts';
+import { Binary } from 'mongodb';
+import { connectDatabase, type Database } from '../../src/db/client.ts';
+import { testDatabaseUri } from './database.ts';
+import { silentLog } from './log.ts';
+
+const stamps = ['_id', 'revision', 'writes'];
+const times = ['created_at', 'updated_at'];
 
 /** The fields of each collection; a document with another one holds what nobody meant to store. */
 const fields: Readonly<Record<string, readonly string[]>> = {
   prompts: [
-    ...['_id', 'revision', 'writes', 'slug', 'name', 'description', 'messages', 'variables', 'selected_provider'],
-    ...['selected_model', 'test_settings', 'version', 'version_created_at', 'created_at', 'updated_at', 'deleting'],
+    ...[...stamps, ...times, 'slug', 'name', 'description', 'messages', 'variables', 'selected_provider'],
+    ...['selected_model', 'test_settings', 'version', 'version_created_at', 'deleting'],
   ],
   prompt_versions: [
     ...['_id', 'prompt_id', 'version', 'messages', 'variables', 'selected_provider', 'selected_model', 'created_at'],
   ],
   test_runs: [
-    ...['_id', 'revision', 'writes', 'prompt_id', 'prompt_version', 'status', 'providers', 'created_at', 'finished_at'],
-    ...['heartbeat', 'buried_at'],
+    ...[...stamps, 'prompt_id', 'prompt_version', 'status', 'providers', 'created_at', 'finished_at', 'heartbeat'],
+    'buried_at',
   ],
-  api_keys: [
-    ...['_id', 'revision', 'writes', 'name', 'scopes', 'secret_hash', 'created_at', 'expires_at', 'last_used_at'],
-    'revoked_at',
+  api_keys: [...[...stamps, 'name', 'scopes', 'secret_hash', 'created_at', 'expires_at', 'last_used_at', 'revoked_at']],
+  idempotency_keys: [...stamps, 'fingerprint', 'owner', 'resource_id', 'lease_until', 'expires_at', 'answer'],
+
+  locations: [
+    ...[...stamps, ...times, 'name', 'currency', 'timezone', 'fiscal_day_end', 'tax_rate', 'fee_rate', 'zones'],
+    ...['next_fiscal_day', 'next_fiscal_day_ends_at'],
   ],
-  idempotency_keys: [
-    ...['_id', 'revision', 'writes', 'fingerprint', 'owner', 'resource_id', 'lease_until', 'expires_at', 'answer'],
+  categories: [...stamps, ...times, 'location_id', 'name', 'outbox'],
+  products: [
+    ...[...stamps, ...times, 'location_id', 'currency', 'category_id', 'name', 'price', 'tags', 'modifiers', 'active'],
+    'outbox',
+  ],
+  orders: [
+    ...[...stamps, 'location_id', 'status', 'currency', 'items', 'subtotal', 'taxes', 'fees', 'total', 'spot', 'note'],
+    ...['created_at', 'completed_at', 'canceled_at', 'fingerprint', 'fiscal_day', 'uncounted', 'outbox'],
+  ],
+  fiscal_days: [
+    ...[...stamps, 'location_id', 'date', 'cut_at', 'order_count', 'total', 'currency', 'cause', 'counted', 'outbox'],
+  ],
+
+  integrations: [
+    ...[...stamps, ...times, 'settings_revision', 'name', 'url', 'event_types', 'headers', 'secret', 'rotation'],
+    ...['finished_rotation_id', 'state', 'disabled', 'warning'],
+  ],
+  lanes: ['_id', 'holder', 'token', 'beat', 'health'],
+  events: [
+    ...['_id', 'type', 'target_uuid', 'target_id', 'location_id', 'created_at', 'body', 'recipients', 'expires_at'],
+  ],
+  deliveries: [
+    ...['_id', 'event_id', 'event_type', 'integration_id', 'replay_id', 'target_uuid', 'event_created_at'],
+    ...['created_at', 'body', 'status', 'lane', 'next_attempt_at', 'stamp', 'tries', 'failures', 'finished_at'],
+    'expires_at',
+  ],
+  attempts: [
+    ...['_id', 'number', 'at', 'milliseconds', 'status', 'error', 'response_headers', 'response', 'response_cut'],
+    'expires_at',
+  ],
+  replays: [
+    ...[...stamps, 'integration_id', 'delivery_id', 'since', 'until', 'types', 'cursor_created_at', 'cursor_id'],
+    ...['status', 'deliveries', 'created_at', 'finished_at', 'expires_at'],
   ],
 };
 
-/** Reads the whole database past the service and names everything that should not be in it. */
-export async function findStrangeDocuments({ db }: Database): Promise<string[]> {
+/** Reads a whole database past the service and names everything that should not be in it. */
+export async function findStrangeDocuments(databaseName: string): Promise<string[]> {
+  const database = await connectDatabase({ uri: testDatabaseUri(), databaseName, log: silentLog });
+  try {
+    return await readAll(database);
+  } finally {
+    await database.close();
+  }
+}
+
+async function readAll({ db }: Database): Promise<string[]> {
   const strange: string[] = [];
   for (const { name } of await db.listCollections().toArray()) {
     const known = fields[name];
@@ -43,6 +92,6 @@ export async function findStrangeDocuments({ db }: Database): Promise<string[]> 
 /** All names of fields, however deep. */
 function namesIn(value: unknown): string[] {
   if (Array.isArray(value)) return value.flatMap(namesIn);
-  if (typeof value !== 'object' || value === null || value instanceof Date) return [];
+  if (typeof value !== 'object' || value === null || value instanceof Date || value instanceof Binary) return [];
   return Object.entries(value).flatMap(([key, member]) => [key, ...namesIn(member)]);
 }

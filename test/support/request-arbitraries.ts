@@ -15,15 +15,27 @@ export interface GeneratedRequest {
   readonly body: string | undefined;
 }
 
-/** Requests for all operations: valid ones, and with slips broken and borderline ones. */
-export function requests(options: SchemaArbitraryOptions): fc.Arbitrary<GeneratedRequest> {
+export interface RequestOptions extends SchemaArbitraryOptions {
+  /** Chooses operations by the contract's paths. All when left out. */
+  readonly isWanted?: (path: string) => boolean;
+}
+
+/** Requests for operations of the contract: valid ones, and with slips broken and borderline ones. */
+export function requests({ isWanted = () => true, ...options }: RequestOptions): fc.Arbitrary<GeneratedRequest> {
   return fc.oneof(
-    ...listOperations(contract).map((entry) => ({
-      // There is more that can be right or wrong in a body.
-      weight: entry.operation.requestBody === undefined ? 1 : 4,
-      arbitrary: requestsOf(entry, options),
-    })),
+    ...listOperations(contract)
+      .filter(({ path }) => isWanted(path))
+      .map((entry) => ({
+        // There is more that can be right or wrong in a body.
+        weight: entry.operation.requestBody === undefined ? 1 : 4,
+        arbitrary: requestsOf(entry, options),
+      })),
   );
+}
+
+/** Whether a path is one of the orders API or of the administration of webhooks. The others are the prompt gateway's. */
+export function isOrdersPath(path: string): boolean {
+  return /^\/(v1|api\/v1\/(integrations|deliveries|event-types))(\/|$)/.test(path);
 }
 
 /** Requests for one operation. */

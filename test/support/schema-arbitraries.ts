@@ -5,8 +5,13 @@ import { resolve, type OpenApiDocument, type Schema } from '../../src/codegen/co
 export interface SchemaArbitraryOptions {
   /** Out of how many values one is a slip: wrong, borderline or hostile. None without it. */
   readonly slipOneIn?: number;
-  /** Values by property or parameter name that mean something to the service, such as ids of what exists. */
+  /**
+   * Values that mean something to the service, such as ids of what exists: by the name of a property or parameter, or
+   * by that of a schema of the contract.
+   */
   readonly hints?: Readonly<Record<string, readonly unknown[]>>;
+  /** How often a hint is taken for each value that is made up. Once when left out. */
+  readonly hintWeight?: number;
 }
 
 /** The bundled contract, for looking up references. */
@@ -18,14 +23,22 @@ export const contract = document as unknown as OpenApiDocument;
  */
 export function valuesOf(reference: Schema, options: SchemaArbitraryOptions = {}, name = ''): fc.Arbitrary<unknown> {
   const schema = resolve(contract, reference);
-  const { slipOneIn, hints = {} } = options;
-  const known = hints[name] ?? [];
-  const right = fc.oneof(rightValues(schema, options), ...(known.length > 0 ? [fc.constantFrom(...known)] : []));
+  const { slipOneIn, hints = {}, hintWeight = 1 } = options;
+  const known = [...(hints[name] ?? []), ...(hints[schemaName(reference)] ?? [])];
+  const right = fc.oneof(
+    { weight: 1, arbitrary: rightValues(schema, options) },
+    ...(known.length > 0 ? [{ weight: hintWeight, arbitrary: fc.constantFrom(...known) }] : []),
+  );
   if (slipOneIn === undefined) return right;
   return fc.oneof(
     { weight: slipOneIn - 1, arbitrary: right },
     { weight: 1, arbitrary: fc.oneof(hostileValues, borderValues(schema)) },
   );
+}
+
+/** The name of the schema that is referred to; empty for one that is described in place. */
+function schemaName({ $ref }: Schema): string {
+  return typeof $ref === 'string' ? $ref.slice($ref.lastIndexOf('/') + 1) : '';
 }
 
 /** Member names that must never mean anything but themselves. */
@@ -90,15 +103,22 @@ function rightValues(schema: Schema, options: SchemaArbitraryOptions): fc.Arbitr
     case 'string':
       return texts(schema);
     case 'array':
-      return fc.array(valuesOf(schema['items'] as Schema, options), {
-        minLength: number(schema, 'minItems', 0),
-        maxLength: Math.min(number(schema, 'maxItems', 4), 4),
-      });
+      return arrays(schema, options);
     case 'object':
       return objects(schema, options);
     default:
       return fc.jsonValue({ maxDepth: 3 });
   }
+}
+
+function arrays(schema: Schema, options: SchemaArbitraryOptions): fc.Arbitrary<unknown[]> {
+  const items = valuesOf(schema['items'] as Schema, options);
+  const bounds = {
+    minLength: number(schema, 'minItems', 0),
+    maxLength: Math.min(number(schema, 'maxItems', 4), 4),
+  };
+  if (schema['uniqueItems'] !== true) return fc.array(items, bounds);
+  return fc.uniqueArray(items, { ...bounds, selector: (item) => JSON.stringify(item) });
 }
 
 function texts(schema: Schema): fc.Arbitrary<string> {

@@ -11,7 +11,7 @@ import type { Exchange } from '../../src/http/pipeline.ts';
 import { createReferee } from '../../src/http/referee.ts';
 import { disagreements } from '../../src/http/shadow.ts';
 import { createLogger } from '../../src/observability/logger.ts';
-import { startService } from '../../src/start.ts';
+import { startService, type StartOptions } from '../../src/start.ts';
 import { checkAnswer } from './contract-check.ts';
 
 export interface CallOptions {
@@ -51,6 +51,7 @@ export interface TestService {
 export interface TestServiceOptions {
   environment?: Record<string, string>;
   log?: Logger;
+  createWebhooks?: NonNullable<StartOptions['createWebhooks']>;
 }
 
 export const adminKey = 'administrator-key-of-the-tests-0123456789';
@@ -61,6 +62,7 @@ const referee = createReferee(document);
 export async function startTestService({
   environment = {},
   log = createLogger('silent'),
+  createWebhooks,
 }: TestServiceOptions = {}): Promise<TestService> {
   const dataDir = await mkdtemp(path.join(tmpdir(), 'service-'));
   const full: Record<string, string> = {
@@ -82,6 +84,7 @@ export async function startTestService({
       exchanges.set(exchange.requestId, exchange);
       if (exchanges.size > 1_000) exchanges.delete(exchanges.keys().next().value ?? '');
     },
+    ...(createWebhooks === undefined ? {} : { createWebhooks }),
   });
   const send = supertest(service.url);
 

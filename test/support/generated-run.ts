@@ -1,0 +1,178 @@
+import fc from 'fast-check';
+import pLimit from 'p-limit';
+import stringify from 'safe-stable-stringify';
+import { operationTable, type OperationId, type OperationRow, type Scope } from '../../generated/operations.ts';
+import type { WireAnswer } from './contract-check.ts';
+import { findOperation } from './find-operation.ts';
+import { calls, createTraffic, findFaults, type Call } from './generated-traffic.ts';
+import type { GeneratedRequest, RequestOptions } from './request-arbitraries.ts';
+import type { TestService } from './service.ts';
+
+export type Json = Record<string, unknown>;
+
+/** Generated requests over HTTP against a running service, and what came of them. */
+export interface GeneratedRun {
+  /** Everything that was wrong with any answer. */
+  readonly faults: readonly string[];
+  /** How often each status was answered. */
+  readonly statuses: ReadonlyMap<number, number>;
+  /** Sends so many generated requests, right, borderline, broken and hostile ones, by all callers. */
+  sendGenerated(options: RequestOptions, count: number): Promise<void>;
+  /** Sends a request of the administrator, judged like the generated ones. @returns the answer's body */
+  send(method: string, url: string, body?: unknown): Promise<Json>;
+  /** Reads as the administrator. @throws when the answer is outside of the contract or not a success */
+  read(url: string): Promise<WireAnswer>;
+  /** All entries of a list, page by page. */
+  readAll(path: string): Promise<Json[]>;
+  close(): Promise<void>;
+}
+
+export interface GeneratedRunOptions {
+  readonly service: TestService;
+  /** Callers beside the administrator, by name; those without a key and with unknown ones come in addition. */
+  readonly callers: Readonly<Record<string, Scope>>;
+  readonly seed: number;
+  /** Changes a request just before it is sent. */
+  readonly prepare?: (request: GeneratedRequest) => GeneratedRequest;
+  /** Takes note of an answer. @returns what is wrong with it beside what the contract says */
+  readonly examine: (call: Call, answer: WireAnswer) => string[] | Promise<string[]>;
+}
+
+/** Requests under way at once. */
+const connections = 16;
+
+export async function createGeneratedRun({
+  service,
+  callers,
+  seed,
+  prepare = (request) => request,
+  examine,
+}: GeneratedRunOptions): Promise<GeneratedRun> {
+  const keys: Record<string, string> = { administrator: service.adminKey };
+  for (const [name, scope] of Object.entries(callers)) keys[name] = await service.createKey(scope);
+  const traffic = createTraffic(service.url, keys, connections);
+  const faults: string[] = [];
+  const statuses = new Map<number, number>();
+
+  const perform = async ({ request, caller }: Call, name: string): Promise<WireAnswer | undefined> => {
+    const call = { request: prepare(request), caller };
+    const report = (fault: string): void => {
+      const sent = JSON.stringify(call.request).slice(0, 1_000);
+      faults.push(`FC_SEED=${seed}, ${name} by ${caller ?? 'nobody'}: ${sent}\n${fault}`);
+    };
+    try {
+      const answer = await traffic.send(call);
+      statuses.set(answer.status, (statuses.get(answer.status) ?? 0) + 1);
+      const found = [...findFaults(call, answer), ...(await examine(call, answer))];
+      if (isRepeatable(call, answer)) found.push(...compareRepetition(answer, await traffic.send(call)));
+      if (found.length > 0) report(`${found.join('; ')}\n${answer.text.slice(0, 500)}`);
+      return answer;
+    } catch (error) {
+      report(String(error));
+      return undefined;
+    }
+  };
+
+  const read = async (url: string): Promise<WireAnswer> => {
+    const call = byAdministrator('GET', url);
+    const answer = await traffic.send(call);
+    const found = findFaults(call, answer);
+    if (answer.status !== 200 || found.length > 0) {
+      throw new Error(`GET ${url} answered ${answer.status}: ${found.join('; ')}\n${answer.text.slice(0, 500)}`);
+    }
+    return answer;
+  };
+
+  return {
+    faults,
+    statuses,
+    async sendGenerated(options, count) {
+      const names = [...Object.keys(keys), 'unknown-key', '{"$ne":null}'];
+      const generated = fc.sample(calls(names, options), { seed, numRuns: count });
+      const limit = pLimit(connections);
+      await Promise.all(generated.map((call, index) => limit(() => perform(call, `request ${index}`))));
+    },
+    async send(method, url, body) {
+      const answer = await perform(byAdministrator(method, url, body), 'a request of the test');
+      return JSON.parse(answer?.text ?? '{}') as Json;
+    },
+    read,
+    async readAll(path) {
+      const entries: Json[] = [];
+      for (;;) {
+        const { text } = await read(`${path}?limit=100&offset=${entries.length}`);
+        const { data, pagination } = JSON.parse(text) as { data: Json[]; pagination: { total: number } };
+        entries.push(...data);
+        if (entries.length >= pagination.total || data.length === 0) return entries;
+      }
+    },
+    close: () => traffic.close(),
+  };
+}
+
+function byAdministrator(method: string, url: string, body?: unknown): Call {
+  const operationId = findOperation(method, url);
+  if (operationId === undefined) throw new Error(`there is no operation ${method} ${url}`);
+  const headers: Record<string, string> = body === undefined ? {} : { 'content-type': 'application/json' };
+  return {
+    request: { operationId, method, url, headers, body: body === undefined ? undefined : JSON.stringify(body) },
+    caller: 'administrator',
+  };
+}
+
+/** Was this done, and is it to be done once only? */
+function isRepeatable({ request: { method, url, headers } }: Call, { status }: WireAnswer): boolean {
+  const operationId = findOperation(method, url);
+  if (operationId === undefined || method === 'HEAD' || status >= 300) return false;
+  const row: OperationRow = operationTable[operationId];
+  const takesKey = row.parameters.some(({ name }) => name === 'Idempotency-Key');
+  return takesKey && headers['idempotency-key'] !== undefined;
+}
+
+function compareRepetition(first: WireAnswer, second: WireAnswer): string[] {
+  const isSame = second.status === first.status && second.text === first.text;
+  if (isSame && second.headers['idempotency-replayed'] === 'true') return [];
+  return [`repeated under its Idempotency-Key it was answered ${second.status} ${second.text.slice(0, 500)}`];
+}
+
+/** JSON that is the same text for values that are the same. */
+export function canonical(value: unknown): string {
+  return stringify(value) ?? '';
+}
+
+/** What a request and its answer say about a resource that was written. */
+export interface Write {
+  readonly operationId: OperationId;
+  readonly etag: string;
+  readonly sent: Json;
+  readonly answer: Json;
+  readonly isReplayed: boolean;
+}
+
+/** The write that a call was, if it succeeded and is one of these operations. */
+export function writeOf(
+  operations: readonly OperationId[],
+  { request: { method, url, body } }: Call,
+  { status, headers, text }: WireAnswer,
+): Write | undefined {
+  const operationId = findOperation(method, url);
+  if (operationId === undefined || status >= 300 || !operations.includes(operationId)) return undefined;
+  return {
+    operationId,
+    etag: headers['etag'] ?? '',
+    sent: JSON.parse(body === undefined || body === '' ? '{}' : body) as Json,
+    answer: JSON.parse(text) as Json,
+    isReplayed: headers['idempotency-replayed'] !== undefined,
+  };
+}
+
+/**
+ * Compares what was answered with what was sent.
+ * @param own members that the service decides about
+ */
+export function findUnlike({ sent, answer }: Write, own: readonly string[]): string[] {
+  return Object.keys(sent)
+    .filter((name) => !own.includes(name))
+    .filter((name) => canonical(answer[name] ?? null) !== canonical(sent[name]))
+    .map((name) => `${name} is not what was sent`);
+}
