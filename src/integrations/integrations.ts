@@ -4,7 +4,13 @@ import { changeTime, requireMatch, type Precondition } from '../catalog/edits.ts
 import { ProblemError } from '../errors/problem-error.ts';
 import { createTurns, untilWon } from '../turns.ts';
 import { sealHeaders, showHeaders, type HeaderValues } from './headers.ts';
-import { secretRecord, type Integration, type NewIntegration, type SubscribableType } from './integration.ts';
+import {
+  headerRecord,
+  secretRecord,
+  type Integration,
+  type NewIntegration,
+  type SubscribableType,
+} from './integration.ts';
 import type { Sealed, SecretBox } from './secrets.ts';
 import type { IntegrationStore } from './store.ts';
 
@@ -91,7 +97,7 @@ export function createIntegrations({
       untilWon(async () => {
         const present = await get(id);
         requireMatch(present, precondition);
-        const changed = change(present);
+        const changed = withRenewedSeals(change(present), secrets);
         if (isDeepStrictEqual(changed, present)) return present;
         const updatedAt = changeTime(present.updatedAt, now());
         const stored = await store.replace({ ...changed, warning: undefined, updatedAt }, 'operator');
@@ -174,5 +180,17 @@ export function createIntegrations({
       }),
 
     cancelRotation: (id) => edit(id, (present) => ({ ...present, rotation: undefined })),
+  };
+}
+
+/** Every edit seals anew what a former key sealed, so that the key can be given up once all integrations were edited. */
+function withRenewedSeals(integration: Integration, secrets: SecretBox): Integration {
+  const { id, secret, rotation, headers } = integration;
+  const renew = (sealed: Sealed): Sealed => secrets.renew(sealed, secretRecord(id));
+  return {
+    ...integration,
+    secret: secret === undefined ? undefined : renew(secret),
+    rotation: rotation === undefined ? undefined : { ...rotation, secret: renew(rotation.secret) },
+    headers: headers.map(({ name, value }) => ({ name, value: secrets.renew(value, headerRecord(id, name)) })),
   };
 }

@@ -9,6 +9,8 @@ export interface SecretBox {
   seal(text: string, record: string): Sealed;
   /** @throws SecretUnreadableError when the key is not at hand, or the text was changed or belongs to another record */
   open(sealed: Sealed, record: string): string;
+  /** The text sealed with the key in use. What that key sealed, or no key at hand opens, stays as it is. */
+  renew(sealed: Sealed, record: string): Sealed;
 }
 
 /** A stored secret cannot be decrypted. The message holds neither secret nor key. */
@@ -36,7 +38,7 @@ export const keyBytes = 32;
 export function createSecretBox(key: Uint8Array, previous: readonly Uint8Array[] = []): SecretBox {
   const current = keyId(key);
   const keys = new Map([...previous, key].map((each) => [keyId(each), each]));
-  return {
+  const box: SecretBox = {
     seal(text, record) {
       const nonce = randomBytes(nonceBytes);
       const cipher = createCipheriv(algorithm, key, nonce, { authTagLength: tagBytes });
@@ -60,7 +62,17 @@ export function createSecretBox(key: Uint8Array, previous: readonly Uint8Array[]
         throw new SecretUnreadableError(`${record} was changed or belongs to another record.`, { cause });
       }
     },
+    renew(sealed, record) {
+      if (sealed.startsWith(`v1.${current}.`)) return sealed;
+      try {
+        return box.seal(box.open(sealed, record), record);
+      } catch (error) {
+        if (error instanceof SecretUnreadableError) return sealed;
+        throw error;
+      }
+    },
   };
+  return box;
 }
 
 /** Names a key without saying anything about it: the first 8 bytes of its SHA-256, in hex. */

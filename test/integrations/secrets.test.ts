@@ -40,6 +40,16 @@ describe('createSecretBox', () => {
     expect(rotated.open(box.seal('old', 'record'), 'record')).toBe('old');
     expect(createSecretBox(present).open(rotated.seal('new', 'record'), 'record')).toBe('new');
   });
+
+  it('renews what a previous key has sealed, and nothing else', () => {
+    const present = randomBytes(32);
+    const rotated = createSecretBox(present, [key]);
+    const renewed = rotated.renew(box.seal('old', 'record'), 'record');
+    expect(createSecretBox(present).open(renewed, 'record')).toBe('old');
+    expect(rotated.renew(renewed, 'record')).toBe(renewed);
+    const foreign = createSecretBox(randomBytes(32)).seal('text', 'record');
+    expect(rotated.renew(foreign, 'record')).toBe(foreign);
+  });
 });
 
 describe('ensureSecretKey', () => {
