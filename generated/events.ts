@@ -38,7 +38,7 @@ export interface components {
              */
             "X-Service-Event-Target-UUID"?: string;
             /**
-             * @description Id of the integration, as the dashboard shows it.
+             * @description The Application ID, which is the id of the integration that the event is for.
              * @example f4d81b36-a05c-4e72-9b18-7c3e2d6f0a95
              */
             "X-Service-Application-ID": string;

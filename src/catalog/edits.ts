@@ -36,6 +36,6 @@ export function requireSameLocation(present: { readonly locationId: string }, se
   if (sent === undefined || sent === present.locationId) return;
   throw new ProblemError('location-fixed', {
     detail: `It belongs to the location ${present.locationId} and cannot be moved to another.`,
-    errors: [{ detail: `must be ${present.locationId}`, pointer: '#/location_id' }],
+    errors: [{ detail: `must be ${present.locationId}, or left out`, pointer: '#/location_id' }],
   });
 }

@@ -20,7 +20,7 @@ export function requireUniqueIds(...groups: readonly (readonly PlacedId[])[]): v
 function repeated(ids: readonly PlacedId[]): ProblemDetail[] {
   const seen = new Set<string>();
   return ids.flatMap(({ id, pointer }) => {
-    if (seen.has(id)) return [{ detail: 'is the id of another one before', pointer }];
+    if (seen.has(id)) return [{ detail: 'repeats the id of an earlier one', pointer }];
     seen.add(id);
     return [];
   });

@@ -73,12 +73,20 @@ async function renderReferencePage(contract: 'openapi' | 'asyncapi', document: o
     await writeFile(source, JSON.stringify(document));
     const config = `${contract}/redocly.yaml`;
     await redocly(root, ['build-docs', source, '--config', config, '--inlineBundle', '--output', target]);
-    return (await readFile(target, 'utf8')).replaceAll(remoteLogo, 'data:image/svg+xml,');
+    return (await readFile(target, 'utf8')).replaceAll(remoteLogo, inlineLogo);
   });
 }
 
 /** Redoc's own logo is the only thing that its page would load from elsewhere. */
 const remoteLogo = /https:\/\/cdn\.redoc\.ly\/redoc\/logo-mini(-full)?\.svg/g;
+/** Its name, written out. Grey, so that it can be read on the page's light and dark ground. */
+const inlineLogo = `data:image/svg+xml,${[
+  "<svg xmlns='http://www.w3.org/2000/svg' width='36' height='14'>",
+  "<text y='11' font-family='sans-serif' font-size='11' fill='gray'>Redoc</text></svg>",
+]
+  .map(encodeURIComponent)
+  .join('')
+  .replaceAll("'", '%27')}`;
 
 async function readIfThere(file: string): Promise<string | undefined> {
   return readFile(file, 'utf8').catch(() => undefined);

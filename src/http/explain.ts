@@ -1,5 +1,6 @@
 import type { ErrorObject } from 'ajv';
 import type { ProblemDetail } from '../errors/problem-error.ts';
+import { exclusionWords, formatWords, patternWords } from './contract-words.ts';
 
 /** More than this helps nobody and lets hostile input make large answers. */
 const most = 20;
@@ -9,7 +10,7 @@ const mostParts = 2_000;
 
 /**
  * Turns ajv errors into problem details: `pointer` is a JSON Pointer in URI fragment form (RFC 6901, section 6).
- * Errors of `anyOf`, `oneOf`, `not` and `if` branches are left to the sentence of the keyword itself.
+ * Where a value may take one of several forms (`anyOf`), one sentence names them all.
  */
 export function explainBody(errors: readonly ErrorObject[]): ProblemDetail[] {
   return distinct(errors).map((error) => ({
@@ -44,12 +45,31 @@ export function isSmall(value: unknown): boolean {
 
 function distinct(errors: readonly ErrorObject[]): ErrorObject[] {
   const seen = new Set<string>();
+  const alternatives = new Set(errors.filter(({ keyword }) => keyword === 'anyOf').map(location));
   return errors
     .filter(({ keyword }) => keyword !== 'if' && keyword !== 'propertyNames')
+    .map((error) => (alternatives.has(location(error)) ? inOneSentence(error, errors) : error))
     .filter((error) => {
       const key = `${location(error)} ${sentence(error)}`;
       return !seen.has(key) && seen.add(key).size <= most;
     });
+}
+
+/** An error that says all that the errors at its place say of forms. Its likes there say the same. */
+function inOneSentence(error: ErrorObject, errors: readonly ErrorObject[]): ErrorObject {
+  const forms = errors.filter((other) => location(other) === location(error)).flatMap((other) => formOf(other) ?? []);
+  if (forms.length === 0) return error;
+  return { ...error, keyword: 'anyOf', params: { sentence: `must ${[...new Set(forms)].join(' or ')}` } };
+}
+
+function formOf({ keyword, params }: ErrorObject): string | undefined {
+  const values = params as Record<string, unknown>;
+  if (keyword === 'pattern') return patternWords.get(String(values['pattern']));
+  return keyword === 'format' ? formatWords.get(String(values['format'])) : undefined;
+}
+
+function counted(limit: unknown, noun: string): string {
+  return `${String(limit)} ${noun}${limit === 1 ? '' : 's'}`;
 }
 
 function location(error: ErrorObject): string {
@@ -75,26 +95,28 @@ function sentence(error: ErrorObject): string {
     case 'enum':
       return `must be one of ${(params['allowedValues'] as unknown[]).map((value) => JSON.stringify(value)).join(', ')}`;
     case 'minLength':
-      return `must have at least ${String(params['limit'])} characters`;
+      return `must have at least ${counted(params['limit'], 'character')}`;
     case 'maxLength':
-      return `must have at most ${String(params['limit'])} characters`;
+      return `must have at most ${counted(params['limit'], 'character')}`;
     case 'minItems':
-      return `must have at least ${String(params['limit'])} items`;
+      return `must have at least ${counted(params['limit'], 'item')}`;
     case 'maxItems':
-      return `must have at most ${String(params['limit'])} items`;
+      return `must have at most ${counted(params['limit'], 'item')}`;
     case 'maxProperties':
-      return `must have at most ${String(params['limit'])} members`;
+      return `must have at most ${counted(params['limit'], 'member')}`;
     case 'minimum':
     case 'maximum':
       return `must be ${String(params['comparison'])} ${String(params['limit'])}`;
     case 'pattern':
-      return `must match ${String(params['pattern'])}`;
+      return `must ${formOf(error) ?? `match ${String(params['pattern'])}`}`;
     case 'format':
-      return `must be a valid ${String(params['format'])}`;
+      return `must ${formOf(error) ?? `be a valid ${String(params['format'])}`}`;
+    case 'anyOf':
+      return String(error.params['sentence'] ?? 'has none of the allowed forms');
     case 'uniqueItems':
       return 'must not contain the same item twice';
     case 'not':
-      return 'has a form that is not allowed';
+      return `must ${exclusionWords.find(([path]) => path.test(error.schemaPath))?.[1] ?? 'not have this form'}`;
     default:
       return error.message ?? 'is not valid';
   }

@@ -141,8 +141,8 @@ function price(items: readonly UnpricedItem[], rates: Location): OrderTotals {
   const totals = priceOrder(items, rates, largestTotal);
   if (totals !== undefined) return totals;
   throw new ProblemError('order-total-too-large', {
-    detail: `The total of an order can be at most ${largestTotal} minor units.`,
-    errors: [{ detail: 'come to more than that', pointer: '#/items' }],
+    detail: `The order comes to more than ${largestTotal.toLocaleString('en')} minor units, the most that an order may.`,
+    errors: [{ detail: 'come to too much', pointer: '#/items' }],
   });
 }
 
@@ -163,5 +163,5 @@ function announce(order: Order, eventId: string): OutboxEntry {
 }
 
 function notOpen({ status }: Order): ProblemError {
-  return new ProblemError('order-not-open', { detail: `The order is ${status}; only an open order can be ended.` });
+  return new ProblemError('order-not-open', { detail: `The order is ${status} already.` });
 }

@@ -38,9 +38,9 @@ export function snapshotItems(
     if (!product.active) inactive.push({ detail: 'is the id of a product that is not active', pointer });
     return [snapshotItem(item, product, `#/items/${index}/modifiers`, unknownModifiers)];
   });
-  refuse('unknown-product', 'The location of this order does not have all its products.', unknownProducts);
-  refuse('product-not-active', 'Products of this order cannot be ordered at present.', inactive);
-  refuse('unknown-modifier', 'Products of this order do not have all their modifiers.', unknownModifiers);
+  refuse('unknown-product', 'The order names products that its location does not have.', unknownProducts);
+  refuse('product-not-active', 'The order names products that cannot be ordered at present.', inactive);
+  refuse('unknown-modifier', 'The order names modifiers that its products do not have.', unknownModifiers);
   return items;
 }
 
@@ -72,7 +72,7 @@ export function snapshotSpot(location: Location, spotId: string): OrderSpot {
     return { id: spot.id, name: spot.name, zoneId: zone.id, zoneName: zone.name };
   }
   throw new ProblemError('unknown-spot', {
-    detail: 'The location has no such spot.',
+    detail: `The location has no spot with the id ${spotId}.`,
     errors: [{ detail: 'is the id of no spot of this location', pointer: '#/spot_id' }],
   });
 }

@@ -72,7 +72,9 @@ export function webhookOperations({
       const integration = await integrations.get(path.id);
       const replay = await replays.find(path.replay_id);
       if (replay?.integrationId !== integration.id) {
-        throw new ProblemError('replay-not-found', { detail: `It has no replay with the id ${path.replay_id}.` });
+        throw new ProblemError('replay-not-found', {
+          detail: `The integration has no replay with the id ${path.replay_id}.`,
+        });
       }
       return {
         status: 200,

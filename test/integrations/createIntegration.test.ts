@@ -152,7 +152,7 @@ describe('422', () => {
     const { status, body } = await post({ url });
     expect(status).toBe(422);
     expect(body.type).toBe(problem('target-not-allowed'));
-    expect(body.errors).toEqual([{ detail: 'names an address that events are not sent to', pointer: '#/url' }]);
+    expect(body.errors).toEqual([{ detail: 'points to an address that is not public', pointer: '#/url' }]);
   });
 
   it('refuses what is no URL after all, and what grows too long', async () => {

@@ -126,6 +126,6 @@ function requireTimezone(name: string): void {
 function currencyFixed({ currency }: Location): ProblemError {
   return new ProblemError('currency-fixed', {
     detail: `The currency of this location is ${currency} and cannot be changed: its prices and orders are in it.`,
-    errors: [{ detail: `must be ${currency}`, pointer: '#/currency' }],
+    errors: [{ detail: `must be ${currency}, or left out`, pointer: '#/currency' }],
   });
 }

@@ -96,7 +96,7 @@ export function createFiscalDays({
   const find = async (locationId: string, date: string): Promise<FiscalDay> => {
     const day = await store.find(locationId, date);
     if (day !== undefined) return day;
-    throw new ProblemError('fiscal-day-not-found', { detail: `This location has no closed fiscal day ${date}.` });
+    throw new ProblemError('fiscal-day-not-found', { detail: `The location has no closed fiscal day ${date}.` });
   };
 
   /** Closes up to 31 days of a location that have ended. */
@@ -112,7 +112,8 @@ export function createFiscalDays({
   return {
     async close(locationId, date) {
       let location = await locations.get(locationId);
-      if (beginOfFiscalDay(date, location) > now()) throw notBegun(date, location);
+      const begin = beginOfFiscalDay(date, location);
+      if (begin > now()) throw notBegun(date, begin);
       while (location.nextFiscalDay.date < date) {
         const { endsAt } = location.nextFiscalDay;
         location = await closeNext(location, { cutAt: endsAt, cause: 'clock' });
@@ -145,9 +146,9 @@ export function createFiscalDays({
   };
 }
 
-function notBegun(date: string, { timezone }: Location): ProblemError {
+function notBegun(date: string, begin: Date): ProblemError {
   return new ProblemError('fiscal-day-not-begun', {
-    detail: `The fiscal day ${date} has not begun in the time zone ${timezone}.`,
+    detail: `The fiscal day ${date} begins at ${begin.toISOString()}.`,
     errors: [{ detail: 'has not begun', parameter: 'date' }],
   });
 }

@@ -42,7 +42,7 @@ export interface DeliveriesDependencies {
 
 export function createDeliveries(dependencies: DeliveriesDependencies): Deliveries {
   const { deliveries, events, replays, serialise, nudge, timing, clock } = dependencies;
-  const get = async (id: string): Promise<DeliveryWithBody> => (await deliveries.find(id)) ?? missing();
+  const get = async (id: string): Promise<DeliveryWithBody> => (await deliveries.find(id)) ?? missing(id);
 
   return {
     get,
@@ -80,6 +80,6 @@ export function createDeliveries(dependencies: DeliveriesDependencies): Deliveri
   };
 }
 
-function missing(): never {
-  throw new ProblemError('delivery-not-found', { detail: 'There is no delivery with this id.' });
+function missing(id: string): never {
+  throw new ProblemError('delivery-not-found', { detail: `No delivery has the id ${id}.` });
 }

@@ -22,7 +22,7 @@ export function checkTarget(text: string, mayConnect: AddressRule): { url: strin
   if (url.username !== '' || url.password !== '') return { mistake: 'holds a user name or password' };
   url.hash = '';
   const host = withoutBrackets(url.hostname);
-  if (isIP(host) !== 0 && !mayConnect(host)) return { mistake: 'names an address that events are not sent to' };
+  if (isIP(host) !== 0 && !mayConnect(host)) return { mistake: 'points to an address that is not public' };
   return { url: url.href };
 }
 

@@ -1,0 +1,36 @@
+/**
+ * What patterns, formats and exclusions of the contract mean, for people; each goes on from "must ". A pattern that is
+ * not here is shown as it is.
+ */
+const date = 'be a date such as 2026-11-06';
+const moment = 'be a date and time with an offset, such as 2026-11-06T12:30:00+01:00';
+const url = 'be an http or https URL without user information and fragment';
+
+export const patternWords: ReadonlyMap<string, string> = new Map([
+  ['^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$', 'be a UUID in lower case'],
+  ['^cat_[0-9a-f]{32}$', 'be cat_ and 32 hexadecimal digits'],
+  ['^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])$', date],
+  [
+    '^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d{1,9})?(Z|[+-]([01]\\d|2[0-3]):[0-5]\\d)$',
+    moment,
+  ],
+  ['^([01]\\d|2[0-3]):[0-5]\\d$', 'be a time of day from 00:00 to 23:59'],
+  ['^[A-Z]{3}$', 'be three capital letters such as EUR'],
+  ['^[A-Za-z][A-Za-z0-9+_-]*(/[A-Za-z0-9+_-]+)*$', 'be the name of a time zone such as Europe/Amsterdam'],
+  ['^https?://[A-Za-z0-9.:_\\[\\]-]+([/?][!-"$-~]*)?$', url],
+  ['^[ -~]{24,64}$', 'be 24 to 64 printable ASCII characters'],
+  ['^[!-~]([ -~]*[!-~])?$', 'be visible ASCII characters, with blanks only between them'],
+  ['\\S', 'have a character that is not a blank'],
+]);
+
+export const formatWords: ReadonlyMap<string, string> = new Map([
+  ['date', date],
+  ['date-time', moment],
+  ['uri', url],
+]);
+
+/** By the end of the schema path of a `not`. */
+export const exclusionWords: readonly (readonly [RegExp, string])[] = [
+  [/\/Slug\/not$/, 'not have the form of a UUID'],
+  [/\/secret(input)?\/not$/i, 'not begin with whsec_, which stands for the base64 of a secret'],
+];
