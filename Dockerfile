@@ -12,7 +12,8 @@ COPY --from=dependencies /app/node_modules node_modules
 COPY package.json LICENSE ./
 COPY generated generated
 COPY src src
-# Runs with a read-only root file system: state is in MongoDB and S3, nothing is written here.
+# Runs with a read-only root file system: state is in MongoDB and S3, nothing is written here. So it needs MONGODB_URI,
+# S3_BUCKET and SECRETS_KEY; without one of them it says so and stops.
 USER node
 EXPOSE 8080
 HEALTHCHECK --interval=10s --timeout=3s --start-period=20s --retries=3 \

@@ -75,7 +75,7 @@ export interface Config {
   };
   readonly providers: ProviderSettings;
   readonly log: { readonly level: SettingValues['LOG_LEVEL'] };
-  /** Sentences for the operator about variables that look misspelt. */
+  /** Sentences for the operator about variables that look misspelt, or that had better be set. */
   readonly warnings: readonly string[];
 }
 
@@ -139,7 +139,7 @@ export function loadConfig(environment: Environment): Config {
       concurrency: set.PROVIDER_CONCURRENCY,
     },
     log: { level: set.LOG_LEVEL },
-    warnings: findNearMisses(Object.keys(allSettings), environment),
+    warnings: [...findNearMisses(Object.keys(allSettings), environment), ...findKeyWarnings(set)],
   });
 }
 
@@ -148,6 +148,14 @@ export function dropBlankVariables(environment: NodeJS.ProcessEnv): void {
   for (const name of Object.keys(allSettings)) {
     if (environment[name]?.trim() === '') Reflect.deleteProperty(environment, name);
   }
+}
+
+/** Processes that share a database may be on different machines, each with a folder and so a key of its own. */
+function findKeyWarnings({ MONGODB_URI, SECRETS_KEY }: SettingValues): string[] {
+  if (MONGODB_URI === undefined || SECRETS_KEY !== undefined) return [];
+  return [
+    "SECRETS_KEY is not set. Integrations' secrets are encrypted with a key in DATA_DIR, which every process on this database needs.",
+  ];
 }
 
 const loopbackNetworks = ['127.0.0.0/8', '::1/128'];

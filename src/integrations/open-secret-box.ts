@@ -25,6 +25,9 @@ async function keyOfFolder(dataDir: string): Promise<Buffer> {
     return await ensureSecretKey(dataDir);
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause);
-    throw new SecretKeyError(`SECRETS_KEY is not set, and a key cannot be kept in DATA_DIR: ${reason}`, { cause });
+    throw new SecretKeyError(
+      `SECRETS_KEY is not set, and a key cannot be kept in DATA_DIR (${reason}). Set it to 32 random bytes in hex or base64.`,
+      { cause },
+    );
   }
 }

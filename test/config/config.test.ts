@@ -375,6 +375,12 @@ describe('warnings', () => {
     ]);
   });
 
+  it('ask for a key where the database is shared', () => {
+    const shared = { MONGODB_URI: 'mongodb://db.example.com' };
+    expect(load(shared).warnings).toEqual([expect.stringContaining('SECRETS_KEY is not set')]);
+    expect(load({ ...shared, SECRETS_KEY: 'a'.repeat(64) }).warnings).toEqual([]);
+  });
+
   it('leave alone what is far away, short, or near a variable that is set', () => {
     expect(
       load({ HOSTS: '1', POST: '1', PATH: '/bin', LANG: 'C', AWS_REGION: 'x', AWS_PROFILE: 'y' }).warnings,
