@@ -3,6 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { homedir, tmpdir } from 'node:os';
 import path from 'node:path';
 import { defaultCacheDir } from '../../src/db/embedded/cache-dir.ts';
+import { startFlags } from '../support/start-flags.ts';
 import { startEmbeddedDatabase } from '../../src/db/embedded/start.ts';
 import { silentLog } from '../support/log.ts';
 import { freePort, startProgram, stopProgram } from './processes.ts';
@@ -26,10 +27,15 @@ export async function benchColdStart(rounds: number): Promise<void> {
       const port = await freePort();
       const started = performance.now();
       const server = path.resolve(import.meta.dirname, '../../src/server.ts');
-      const child = await startProgram(process.execPath, [server], `http://127.0.0.1:${port}/health/ready`, {
-        ...environment,
-        PORT: String(port),
-      });
+      const child = await startProgram(
+        process.execPath,
+        [...startFlags, server],
+        `http://127.0.0.1:${port}/health/ready`,
+        {
+          ...environment,
+          PORT: String(port),
+        },
+      );
       times.push(performance.now() - started);
       await stopProgram(child);
     }

@@ -4,6 +4,7 @@ import { homedir, tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { defaultCacheDir } from '../../src/db/embedded/cache-dir.ts';
+import { startFlags } from '../support/start-flags.ts';
 import type { LoadResult } from './load.ts';
 import { freePort, loadFromOutside, residentMemory, startProgram, stopProgram } from './processes.ts';
 import { median } from './statistics.ts';
@@ -97,14 +98,19 @@ function direct(provider: string): Contestant {
 
 async function gateway(children: ChildProcess[], folder: string, provider: string): Promise<Contestant> {
   const url = `http://127.0.0.1:${await freePort()}`;
-  const child = await startProgram(process.execPath, [absolute('src/server.ts')], `${url}/health/ready`, {
-    PORT: new URL(url).port,
-    DATA_DIR: folder,
-    ADMIN_API_KEY: adminKey,
-    RATE_LIMIT: 'off',
-    OPENAI_API_KEY: 'sk-bench',
-    OPENAI_BASE_URL: provider,
-  });
+  const child = await startProgram(
+    process.execPath,
+    [...startFlags, absolute('src/server.ts')],
+    `${url}/health/ready`,
+    {
+      PORT: new URL(url).port,
+      DATA_DIR: folder,
+      ADMIN_API_KEY: adminKey,
+      RATE_LIMIT: 'off',
+      OPENAI_API_KEY: 'sk-bench',
+      OPENAI_BASE_URL: provider,
+    },
+  );
   children.push(child);
   const headers = { 'content-type': 'application/json', authorization: `Bearer ${adminKey}` };
   const prompt = {

@@ -27,6 +27,7 @@ import { createSecretBox } from '../../src/integrations/secrets.ts';
 import { createIntegrationStore } from '../../src/integrations/store.ts';
 import { percentile } from '../faults/webhooks/percentile.ts';
 import { silentLog } from '../support/log.ts';
+import { startFlags } from '../support/start-flags.ts';
 import { pace, type Acknowledged, type PaceOptions } from './webhooks-pace.ts';
 import type { ServiceAnswer, ServiceRequest } from './webhooks-service.ts';
 import { preciseNow, type SinkArrival, type SinkMessage } from './webhooks-sink.ts';
@@ -115,7 +116,7 @@ async function benchService(fanOut: number, intake: Intake): Promise<{ full: Mea
   const service = program(
     'webhooks-service.ts',
     [],
-    values['cpu-prof'] === undefined ? [] : profiling(values['cpu-prof']),
+    [...startFlags, ...(values['cpu-prof'] === undefined ? [] : profiling(values['cpu-prof']))],
     {
       ...{ DATA_DIR: dataDir, PORT: '0', ADMIN_API_KEY: key, RATE_LIMIT: 'off', LOG_LEVEL: 'warn' },
       ...{ MONGODB_URI: database.uri, MONGODB_DATABASE: databaseName },

@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
+import { startFlags } from './start-flags.ts';
 
 /** How a process ended: one of the two is null. */
 export interface Exit {
@@ -37,7 +38,7 @@ interface Spawned {
 
 function spawnService(environment: Readonly<Record<string, string>>, args: readonly string[]): Spawned {
   const program = path.resolve(import.meta.dirname, '../../src/server.ts');
-  const child = spawn(process.execPath, [program, ...args], {
+  const child = spawn(process.execPath, [...startFlags, program, ...args], {
     // Nothing else of this process's environment: what is set here for other tests must not configure the service.
     env: { PATH: process.env['PATH'], HOME: process.env['HOME'], ...environment },
     stdio: ['ignore', 'pipe', 'pipe'],

@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
+import { startFlags } from '../../support/start-flags.ts';
 
 /** A service process that can be killed, stopped and started again. */
 export interface ServiceNode {
@@ -29,7 +30,7 @@ const startLimit = 60_000;
 
 export function createServiceNode({ environment, clockShift = 0 }: NodeSettings): ServiceNode {
   const preload = clockShift === 0 ? [] : ['--import', path.join(import.meta.dirname, 'shifted-clock.ts')];
-  const args = [...preload, path.join(import.meta.dirname, 'program.ts')];
+  const args = [...startFlags, ...preload, path.join(import.meta.dirname, 'program.ts')];
   const env = {
     ...{ PATH: process.env['PATH'], HOME: process.env['HOME'] },
     ...environment,
