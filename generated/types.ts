@@ -5958,12 +5958,12 @@ export interface components {
         CacheControl: string;
         /**
          * @description Requests left (`r`) and seconds until the quota is full again (`t`). Absent when rate limits are off.
-         * @example "default";r=594;t=12
+         * @example "default";r=5994;t=12
          */
         RateLimit: string;
         /**
          * @description The quota (`q`) and the seconds it is for (`w`). Absent when rate limits are off.
-         * @example "default";q=600;w=60
+         * @example "default";q=6000;w=60
          */
         RateLimitPolicy: string;
         /**

@@ -28,6 +28,14 @@ describe('the program', () => {
     expect(messages).not.toContain(secret);
   });
 
+  it('says what to set when its folder cannot be made', async () => {
+    const { code, messages } = await runServiceProgram({ DATA_DIR: '/dev/null/data', PORT: '0' });
+    expect(code).toBe(1);
+    expect(messages.split('\n').at(-1)).toMatch(
+      /^There is no place for a database \(.*\)\. Set DATA_DIR .* or MONGODB_URI/,
+    );
+  });
+
   it('says in one sentence that its port is in use', async () => {
     const other = createServer().listen(0, '127.0.0.1');
     await once(other, 'listening');

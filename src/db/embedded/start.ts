@@ -10,7 +10,7 @@ import { ENGINE_ORDER, type EngineContext, type EngineId } from './engines.ts';
 import { withFileLock } from './file-lock.ts';
 import { DatabaseFolder } from './folder.ts';
 import { localUri } from './identity.ts';
-import { obtainServer } from './obtain-server.ts';
+import { EmbeddedDatabaseError, obtainServer } from './obtain-server.ts';
 import { isRunning, type Environment } from './processes.ts';
 import { stopServer } from './server-process.ts';
 
@@ -46,7 +46,7 @@ export interface EmbeddedDatabase {
  */
 export async function startEmbeddedDatabase(options: EmbeddedOptions): Promise<EmbeddedDatabase> {
   const { log } = options;
-  const folder = await DatabaseFolder.open(options.dataDir);
+  const folder = await openFolder(options.dataDir);
   const context: EngineContext = { now: () => new Date(), ...options };
   const locked = <Result>(action: () => Promise<Result>): Promise<Result> =>
     withFileLock(folder.lockPath, action, {
@@ -96,4 +96,16 @@ export async function startEmbeddedDatabase(options: EmbeddedOptions): Promise<E
       });
     },
   };
+}
+
+async function openFolder(dataDir: string): Promise<DatabaseFolder> {
+  try {
+    return await DatabaseFolder.open(dataDir);
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    throw new EmbeddedDatabaseError(
+      `There is no place for a database (${reason}). Set DATA_DIR to a folder that can be written, or MONGODB_URI to a database.`,
+      { cause },
+    );
+  }
 }
