@@ -279,6 +279,14 @@ describe('422', () => {
     expect(pointersOf(body)).toEqual(['#/items/0/modifiers/1/id', '#/items/1/modifiers/0/id']);
   });
 
+  it('names the first hundred of more mistakes', async () => {
+    const items = Array.from({ length: 101 }, () => ({ product_id: unknownId, quantity: 1 }));
+    const { status, body } = await post(orderBody(shop, { items }));
+    expect(status).toBe(422);
+    expect(pointersOf(body)).toHaveLength(100);
+    expect(pointersOf(body).at(-1)).toBe('#/items/99/product_id');
+  });
+
   it('refuses a total beyond the limit', async () => {
     const { category } = await createCatalog(setup.service);
     const { id } = await createProduct(setup.service, category, { price: 1_000_000_000 });

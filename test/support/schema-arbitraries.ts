@@ -150,7 +150,7 @@ function objects(schema: Schema, options: SchemaArbitraryOptions): fc.Arbitrary<
   const open = typeof additional === 'object' || additional === true;
   const others = fc.array(
     fc.tuple(
-      names === undefined ? freeTexts(0, 20) : (valuesOf(names) as fc.Arbitrary<string>),
+      names === undefined ? freeTexts(0, 20) : texts(resolve(contract, names)),
       valuesOf(typeof additional === 'object' && additional !== null ? (additional as Schema) : {}, options),
     ),
     { maxLength: open ? 4 : 0 },
