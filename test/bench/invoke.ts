@@ -7,7 +7,7 @@ import { defaultCacheDir } from '../../src/db/embedded/cache-dir.ts';
 import { startFlags } from '../support/start-flags.ts';
 import type { LoadResult } from './load.ts';
 import { freePort, loadFromOutside, residentMemory, startProgram, stopProgram } from './processes.ts';
-import { median } from './statistics.ts';
+import { median, warmUpSeconds } from './statistics.ts';
 
 const run = promisify(execFile);
 const root = path.resolve(import.meta.dirname, '../..');
@@ -50,7 +50,7 @@ export async function benchInvoke({ connections, rounds, seconds, delayMs }: Inv
       await gateway(children, folder, provider),
       await portkey(children, provider),
     ];
-    for (const contestant of contestants) await load(contestant, 8, 2);
+    for (const contestant of contestants) await load(contestant, 32, warmUpSeconds);
     for (const count of connections) {
       for (let round = 0; round < rounds; round += 1) {
         for (const contestant of contestants) {

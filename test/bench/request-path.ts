@@ -1,7 +1,7 @@
 import { fork, type ChildProcess } from 'node:child_process';
 import type { LoadResult } from './load.ts';
 import { cpuTime, loadFromOutside } from './processes.ts';
-import { median } from './statistics.ts';
+import { median, warmUpSeconds } from './statistics.ts';
 
 const here = import.meta.dirname;
 
@@ -58,7 +58,7 @@ export async function benchRequestPath(rounds: number, seconds: number): Promise
     await start('validator', 'express-openapi-validator'),
   ];
   try {
-    for (const contestant of contestants) await load(contestant, 1);
+    for (const contestant of contestants) await load(contestant, warmUpSeconds);
     for (let round = 0; round < rounds; round += 1) {
       for (const contestant of contestants) {
         const before = await cpuTime(contestant.process.pid);
