@@ -53,8 +53,8 @@ const fields: Readonly<Record<string, readonly string[]>> = {
     'expires_at',
   ],
   attempts: [
-    ...['_id', 'number', 'at', 'milliseconds', 'status', 'error', 'response_headers', 'response', 'response_cut'],
-    'expires_at',
+    ...['_id', 'integration_id', 'delivery_id', 'number', 'at', 'milliseconds', 'status', 'error', 'expires_at'],
+    ...['response_headers', 'response', 'response_cut'],
   ],
   replays: [
     ...[...stamps, 'integration_id', 'delivery_id', 'since', 'until', 'types', 'cursor_created_at', 'cursor_id'],

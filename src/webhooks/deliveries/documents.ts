@@ -29,6 +29,8 @@ export interface DeliveryDocument {
 /** A document of the collection `attempts`, under `<integration id>/<delivery id>/<stamp>`: in the order of its tries. */
 export interface AttemptDocument {
   _id: string;
+  integration_id: string;
+  delivery_id: string;
   number: number;
   at: Date;
   milliseconds: number;
@@ -71,12 +73,6 @@ export function attemptId(integrationId: string, deliveryId: string, stamp: numb
   return `${integrationId}/${deliveryId}/${String(stamp).padStart(16, '0')}`;
 }
 
-/** The ids of all attempts of an integration, or of one of its deliveries. `0` is the character after `/`. */
-export function attemptIds(integrationId: string, deliveryId?: string): { $gt: string; $lt: string } {
-  const prefix = deliveryId === undefined ? integrationId : `${integrationId}/${deliveryId}`;
-  return { $gt: `${prefix}/`, $lt: `${prefix}0` };
-}
-
 export function toPairs(headers: Readonly<Record<string, string>>): string[] {
   return Object.entries(headers).flat();
 }
@@ -88,10 +84,9 @@ function fromPairs(pairs: readonly string[]): Record<string, string> {
 }
 
 export function fromAttemptDocument(document: AttemptDocument): Attempt {
-  const [integrationId = '', deliveryId = ''] = document._id.split('/');
   return {
-    integrationId,
-    deliveryId,
+    integrationId: document.integration_id,
+    deliveryId: document.delivery_id,
     number: document.number,
     at: document.at,
     milliseconds: document.milliseconds,

@@ -9,7 +9,6 @@ import type { Attempt, Delivery, DeliveryStatus, DeliveryWithBody, NewDelivery }
 import { deliveryId } from './delivery.ts';
 import {
   attemptId,
-  attemptIds,
   firstDue,
   fromAttemptDocument,
   fromDeliveryDocument,
@@ -89,15 +88,19 @@ export const deliveryIndexes: readonly CollectionIndexes[] = [
   },
   {
     collection: 'attempts',
-    indexes: [{ key: { expires_at: 1 }, name: 'expires_at_1', expireAfterSeconds: 0 }],
+    indexes: [
+      // Their ids begin with the same two, but there are servers that look through all documents for a range of ids.
+      { key: { integration_id: 1, delivery_id: 1 }, name: 'integration_id_1_delivery_id_1' },
+      { key: { expires_at: 1 }, name: 'expires_at_1', expireAfterSeconds: 0 },
+    ],
   },
 ];
 
 /** Takes a delivery out of the index of what is due. */
 const unsetWhenFinished = { lane: '', next_attempt_at: '' } as const;
 
-/** Documents that one command removes, so that none takes long. */
-const removedAtOnce = 500;
+/** Documents that one command removes, so that none takes long: on some servers the time grows with the square. */
+const removedAtOnce = 100;
 
 export function createDeliveryStore(database: Database): DeliveryStore {
   const deliveries: Collection<DeliveryDocument> = database.db.collection('deliveries');
@@ -152,6 +155,8 @@ export function createDeliveryStore(database: Database): DeliveryStore {
     async recordAttempts(records, expiresAt) {
       const documents = records.map((record): AttemptDocument => ({
         _id: attemptId(record.integrationId, record.deliveryId, record.stamp),
+        integration_id: record.integrationId,
+        delivery_id: record.deliveryId,
         number: record.number,
         at: record.at,
         milliseconds: record.milliseconds,
@@ -233,10 +238,7 @@ export function createDeliveryStore(database: Database): DeliveryStore {
     },
     async attempts({ id, integrationId }) {
       const found = await read(() =>
-        attempts
-          .find({ _id: attemptIds(integrationId, id) })
-          .sort({ _id: 1 })
-          .toArray(),
+        attempts.find({ integration_id: integrationId, delivery_id: id }).sort({ _id: 1 }).toArray(),
       );
       return found.map(fromAttemptDocument);
     },
@@ -268,7 +270,7 @@ export function createDeliveryStore(database: Database): DeliveryStore {
     async removeSomeOf(integrationId) {
       const options = { projection: { _id: 1 }, limit: removedAtOnce };
       const [tries, owed] = await Promise.all([
-        read(() => attempts.find({ _id: attemptIds(integrationId) }, options).toArray()),
+        read(() => attempts.find({ integration_id: integrationId }, options).toArray()),
         read(() => deliveries.find({ integration_id: integrationId }, options).toArray()),
       ]);
       await writeIdempotently(() => attempts.deleteMany({ _id: { $in: tries.map(({ _id }) => _id) } }));

@@ -1,4 +1,3 @@
-import { attemptIds } from '../../../src/webhooks/deliveries/documents.ts';
 import { askedSeconds, misbehaviourTiming } from './misbehaving.ts';
 import type { ReceiverAccount } from './receivers-program.ts';
 import type { World } from './world.ts';
@@ -108,8 +107,8 @@ async function read({ database: { db } }: World, integrationId: string): Promise
     .toArray();
   for (const { _id, status } of deliveries) {
     statuses[status] = (statuses[status] ?? 0) + 1;
-    const ids = attemptIds(integrationId, _id);
-    attempts.push(...(await db.collection<StoredAttempt>('attempts').find({ _id: ids }).toArray()));
+    const own = { integration_id: integrationId, delivery_id: _id };
+    attempts.push(...(await db.collection<StoredAttempt>('attempts').find(own).toArray()));
   }
   return { statuses, attempts };
 }
