@@ -1,0 +1,163 @@
+import type { OperationId } from '../../generated/operations.ts';
+import type { WireAnswer } from './contract-check.ts';
+import { findOperation } from './find-operation.ts';
+import type { GeneratedRun, Json } from './generated-run.ts';
+import type { Call } from './generated-traffic.ts';
+import type { RequestOptions } from './request-arbitraries.ts';
+import type { Kind, StandIns } from './stand-ins.ts';
+
+/** Where the events of generated integrations go. */
+export interface ShopTargets {
+  /** Of the one integration that generated requests cannot name. It gets every event. */
+  readonly watcher: string;
+  readonly others: readonly string[];
+}
+
+/** A location with a catalog and integrations, for generated requests to meet. */
+export interface GeneratedShop {
+  readonly watcherId: string;
+  /** What requests name so that many of them succeed. */
+  readonly hints: NonNullable<RequestOptions['hints']>;
+}
+
+/** Zones and modifiers keep the ids that they are sent with, so these are right wherever requests leave them. */
+const zoneIds = ids(2, 'a');
+const spotIds = ids(4, 'b');
+const modifierIds = ids(3, 'c');
+
+export async function openGeneratedShop(
+  run: GeneratedRun,
+  standIns: StandIns,
+  { watcher, others }: ShopTargets,
+): Promise<GeneratedShop> {
+  const make = async (url: string, body: Json): Promise<string> => String((await run.send('POST', url, body))['id']);
+  const zones = zoneIds.map((id, zone) => ({
+    ...{ id, name: `Zone ${zone}` },
+    spots: spotIds.slice(2 * zone, 2 * zone + 2).map((spot, table) => ({ id: spot, name: `Table ${zone}.${table}` })),
+  }));
+  const rates = { tax_rate_bp: 825, fee_rate_bp: 35 };
+  const location = await make('/v1/locations', { name: 'Café', currency: 'EUR', timezone: 'UTC', zones, ...rates });
+  const categories: string[] = [];
+  for (const name of ['Hot drinks', 'Pastry'])
+    categories.push(await make('/v1/categories', { location_id: location, name }));
+  const modifiers = modifierIds.map((id, index) => ({ id, name: `Extra ${index}`, price: 10 * index + 5 }));
+  const products: string[] = [];
+  for (let price = 250; price < 650; price += 50) {
+    const category_id = categories[products.length % categories.length];
+    const content = { name: `Product ${price}`, price, tags: ['tasty', `p${price}`], modifiers };
+    products.push(await make('/v1/products', { location_id: location, category_id, ...content }));
+  }
+  const event_types = ['ORDER_PLACED', 'PRODUCT_UPDATED', 'CATEGORY_UPDATED', 'FISCAL_DAY_END'];
+  const watch = { name: 'Watcher', url: watcher, event_types, generate_secret: true };
+  const watcherId = await make('/api/v1/integrations', watch);
+  for (const url of others) {
+    await make('/api/v1/integrations', { name: 'Other', url, event_types: ['ORDER_PLACED'], generate_secret: true });
+  }
+
+  const [newestOrder] = standIns.of('OrderId');
+  const day = (offset: number): string => new Date(Date.now() + offset * 86_400_000).toISOString().slice(0, 10);
+  return {
+    watcherId,
+    hints: {
+      LocationId: [...Array.from({ length: 12 }, () => location), ...standIns.of('LocationId')],
+      CategoryId: [...categories, ...standIns.of('CategoryId')],
+      ProductId: [...products, ...standIns.of('ProductId')],
+      ...{ ZoneId: zoneIds, SpotId: spotIds, ZonesInput: [zones] },
+      ...{ ModifierId: modifierIds, ModifiersInput: [modifiers] },
+      OrderId: standIns.of('OrderId'),
+      IntegrationId: standIns.of('IntegrationId'),
+      SecretRotationId: standIns.of('SecretRotationId'),
+      DeliveryId: standIns.of('DeliveryId'),
+      ReplayId: standIns.of('ReplayId'),
+      IntegrationUrl: others,
+      FiscalDate: [day(-1), day(0), day(0), day(1)],
+      Timezone: ['UTC', 'Europe/Amsterdam', 'Asia/Kathmandu'],
+      ...{ currency: ['EUR', 'EUR', 'JPY'], active: [true], limit: [3] },
+      // A span that has begun is a rare one: each replay of it sends all that has happened, to the same machine.
+      since: [...Array.from({ length: 9 }, () => `${day(1)}T12:00:00+05:45`), day(-1)],
+      until: [day(2), '2999-12-31'],
+      'Idempotency-Key': Array.from({ length: 200 }, (_, index) => `key-${index}`),
+      'If-Match': ['*', '*', `"${newestOrder ?? ''}.1"`, '"of nothing"'],
+    },
+  };
+}
+
+function ids(count: number, digit: string): string[] {
+  return Array.from({ length: count }, (_, index) => `${digit.repeat(8)}-0000-4000-8000-00000000000${index}`);
+}
+
+/** What has been made, as the answers said. */
+export interface ShopLedger {
+  note(call: Call, answer: WireAnswer): void;
+  /** What the creation of each order was answered with, by the order's id. Replayed answers are left out. */
+  readonly placed: ReadonlyMap<string, Json>;
+  /** Ids of the integrations that are there and that requests can name, the oldest first. */
+  readonly integrations: ReadonlySet<string>;
+  /** Every secret that an integration has ever been given, by its id. */
+  readonly secrets: ReadonlyMap<string, readonly string[]>;
+  /** Ids of the integrations that had a secret from the first. */
+  readonly alwaysSigned: ReadonlySet<string>;
+}
+
+/** The operations that make something, and what. */
+const makes: Partial<Record<OperationId, Kind>> = {
+  ...{ createLocation: 'LocationId', createCategory: 'CategoryId', createProduct: 'ProductId', createOrder: 'OrderId' },
+  ...{ createIntegration: 'IntegrationId', replayEvents: 'ReplayId' },
+  ...{ sendTestEvent: 'DeliveryId', resendDelivery: 'DeliveryId' },
+};
+
+/** Keeps stand-ins and ledger up to date with what answers say. */
+export function createShopLedger(standIns: StandIns, { watcher }: Pick<ShopTargets, 'watcher'>): ShopLedger {
+  const placed = new Map<string, Json>();
+  const integrations = new Set<string>();
+  const secrets = new Map<string, string[]>();
+  const alwaysSigned = new Set<string>();
+  let firstLocation: unknown;
+
+  const noteSecret = (sent: Json, answer: Json): void => {
+    const { id, secret } = answer as { id: string; secret?: { value: string } };
+    const given = secret?.value ?? sent['secret'];
+    if (typeof given === 'string') secrets.set(id, [...(secrets.get(id) ?? []), given]);
+  };
+
+  const noteMade = (kind: Kind, answer: Json): void => {
+    const id = String(answer['id']);
+    if (kind === 'LocationId') firstLocation ??= id;
+    // Orders are for one location, so what others sell would be in their way.
+    if ((kind === 'CategoryId' || kind === 'ProductId') && answer['location_id'] !== firstLocation) return;
+    if (kind === 'IntegrationId') {
+      if (answer['has_secret'] === true) alwaysSigned.add(id);
+      if (answer['url'] === watcher) return;
+      integrations.add(id);
+    }
+    standIns.add(kind, id);
+  };
+
+  return {
+    placed,
+    integrations,
+    secrets,
+    alwaysSigned,
+    note({ request: { method, url, body } }, { status, headers, text }) {
+      const operationId = findOperation(method, url);
+      if (operationId === undefined || method === 'HEAD' || status >= 300) return;
+      if (operationId === 'deleteIntegration') {
+        const id = url.slice(url.lastIndexOf('/') + 1);
+        integrations.delete(id);
+        standIns.remove('IntegrationId', id);
+        return;
+      }
+      const kind = makes[operationId];
+      if (kind === undefined && operationId !== 'beginSecretRotation') return;
+      const answer = JSON.parse(text) as Json;
+      if (kind !== undefined) noteMade(kind, answer);
+      else standIns.add('SecretRotationId', (answer['secret_rotation'] as { id: string }).id);
+      if (operationId === 'createOrder' && headers['idempotency-replayed'] === undefined) {
+        placed.set(String(answer['id']), answer);
+      }
+      if (operationId === 'createIntegration' || operationId === 'beginSecretRotation') {
+        noteSecret(body === undefined || body === '' ? {} : (JSON.parse(body) as Json), answer);
+      }
+    },
+  };
+}
