@@ -220,7 +220,8 @@ describe('after ten thousand generated requests', () => {
         await run.readAll(`/api/v1/deliveries/${String(delivery['id'])}/attempts`);
       }
     }
-    expect([...statuses]).toEqual(expect.arrayContaining(['delivered', 'pending']));
+    expect(statuses).toContain('delivered');
+    expect(statuses.size).toBeGreaterThan(1);
   }, 120_000);
 
   it('the database holds nothing that it should not', async () => {
