@@ -156,10 +156,11 @@ export function runLane(lane: Lane, leaseEnd: number, dependencies: LaneDependen
     }
     const reason = status === 410 ? 'gone' : judgement.verdict === 'disable' ? 'failing' : undefined;
     if (reason !== undefined) {
-      log.warn({ integration_id: integrationId, reason }, 'the integration is disabled');
       verdict(
         integrations.disable({ ...receiver, reason, at }).then((disabled) => {
-          if (disabled) observer.integrationDisabled(reason);
+          if (!disabled) return;
+          log.warn({ integration_id: integrationId, reason }, 'the integration is disabled');
+          observer.integrationDisabled(reason);
         }),
       );
     }
