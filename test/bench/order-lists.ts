@@ -1,15 +1,17 @@
 /**
- * `node test/bench/order-lists.ts [orders] [engine]`: how long pages and counts of a long list of orders take. It fills
+ * `npm run bench:orders -- [orders] [engine]`: how long pages and counts of a long list of orders take. It fills
  * a database of its own, on the engine that the service would start, and measures through the orders' own store.
  */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { homedir, tmpdir } from 'node:os';
 import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { connectDatabase } from '../../src/db/client.ts';
 import { defaultCacheDir } from '../../src/db/embedded/cache-dir.ts';
 import { ENGINE_ORDER, engineIdSchema } from '../../src/db/embedded/engines.ts';
 import { startEmbeddedDatabase } from '../../src/db/embedded/start.ts';
 import { ensureIndexes } from '../../src/db/indexes.ts';
+import { ProblemError } from '../../src/errors/problem-error.ts';
 import { createOrderStore, orderIndexes, type OrderFilter } from '../../src/orders/store.ts';
 import { consoleLog } from '../support/log.ts';
 import { median } from './statistics.ts';
@@ -39,26 +41,34 @@ const store = createOrderStore(database);
 const anything: OrderFilter = { status: undefined, locationId: undefined, since: undefined, until: undefined };
 const day = { since: at(Math.floor(size / 2)), until: at(Math.floor(size / 2) + 2_880) };
 const lists: readonly (readonly [string, OrderFilter, number])[] = [
-  ['all', anything, 0],
-  ['all, offset 10,000', anything, 10_000],
+  ['a location, a status and a day', { locationId: 'location-7', status: 'completed', ...day }, 0],
+  ['a day', { ...anything, ...day }, 0],
+  ['a location and a status', { ...anything, locationId: 'location-7', status: 'completed' }, 0],
+  ['a location (1 in 100)', { ...anything, locationId: 'location-7' }, 0],
   ['status open (1 in 50)', { ...anything, status: 'open' }, 0],
   ['status completed', { ...anything, status: 'completed' }, 0],
-  ['a location (1 in 100)', { ...anything, locationId: 'location-7' }, 0],
-  ['a location and a status', { ...anything, locationId: 'location-7', status: 'completed' }, 0],
-  ['a day', { ...anything, ...day }, 0],
-  ['a location, a status and a day', { locationId: 'location-7', status: 'completed', ...day }, 0],
+  ['all', anything, 0],
+  ['all, offset 10,000', anything, 10_000],
 ];
 console.log(`\n${size.toLocaleString('en')} orders on ${server.engine}\n`);
 console.log('| List | of | page of 20 and total, ms |\n|---|---|---|');
 for (const [name, filter, offset] of lists) {
   const times: number[] = [];
-  let total = 0;
-  for (let round = 0; round < rounds; round += 1) {
-    const before = performance.now();
-    ({ total } = await store.list(filter, 20, offset));
-    times.push(performance.now() - before);
+  let total: number | undefined;
+  try {
+    for (let round = 0; round < rounds; round += 1) {
+      const before = performance.now();
+      ({ total } = await store.list(filter, 20, offset));
+      times.push(performance.now() - before);
+    }
+  } catch (error) {
+    // The service would answer 503: a request does not wait for longer than the database's budget.
+    if (!(error instanceof ProblemError)) throw error;
+    // The server goes on with what nobody waits for, and must not do so during the next measurement.
+    await sleep(30_000);
   }
-  console.log(`| ${name} | ${total.toLocaleString('en')} | ${median(times).toFixed(1)} |`);
+  const figure = total === undefined ? 'no answer within 6 s' : median(times).toFixed(1);
+  console.log(`| ${name} | ${total?.toLocaleString('en') ?? ''} | ${figure} |`);
 }
 await database.close();
 await server.stop();
