@@ -4,9 +4,9 @@ export default {
   transform: {},
   extensionsToTreatAsEsm: ['.ts'],
   testMatch: ['<rootDir>/test/**/*.test.ts'],
-  testTimeout: 30_000,
+  testTimeout: 60_000,
   // Many tests wait for time-outs, outages and restarts, so more of them than cores can run side by side.
-  maxWorkers: 4,
+  maxWorkers: 3,
   globalSetup: '<rootDir>/test/support/global-setup.ts',
   globalTeardown: '<rootDir>/test/support/global-teardown.ts',
 };

@@ -53,7 +53,7 @@ export interface EngineDependencies {
 }
 
 /** Integrations that one poll looks up; the next one goes on where it ended. */
-const polledAtOnce = 64;
+const polledAtOnce = 32;
 /** Milliseconds after which a lane that another process holds is looked at once more. */
 const contestedMs = 300;
 

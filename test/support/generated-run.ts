@@ -39,7 +39,7 @@ export interface GeneratedRunOptions {
 }
 
 /** Requests under way at once. */
-const connections = 16;
+const connections = 8;
 
 export async function createGeneratedRun({
   service,

@@ -1,7 +1,7 @@
 import { Binary } from 'mongodb';
 import { connectDatabase, type Database } from '../../src/db/client.ts';
-import { testDatabaseUri } from './database.ts';
 import { silentLog } from './log.ts';
+import type { TestService } from './service.ts';
 
 const stamps = ['_id', 'revision', 'writes'];
 const times = ['created_at', 'updated_at'];
@@ -62,9 +62,10 @@ const fields: Readonly<Record<string, readonly string[]>> = {
   ],
 };
 
-/** Reads a whole database past the service and names everything that should not be in it. */
-export async function findStrangeDocuments(databaseName: string): Promise<string[]> {
-  const database = await connectDatabase({ uri: testDatabaseUri(), databaseName, log: silentLog });
+/** Reads the whole database of a service past the service and names everything that should not be in it. */
+export async function findStrangeDocuments({ environment }: Pick<TestService, 'environment'>): Promise<string[]> {
+  const { MONGODB_URI: uri = '', MONGODB_DATABASE: databaseName = '' } = environment;
+  const database = await connectDatabase({ uri, databaseName, log: silentLog });
   try {
     return await readAll(database);
   } finally {

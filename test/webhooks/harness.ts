@@ -88,6 +88,8 @@ export interface Harness {
   attempts(eventId: string, integrationId: string): Promise<Attempt[]>;
   /** Waits until all deliveries of an integration have a status. */
   settled(integrationId: string, count: number, status?: DeliveryStatus, timeoutMs?: number): Promise<void>;
+  /** Stops all engines, those of failed tests too. */
+  stopEngines(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -118,6 +120,9 @@ export async function startHarness(): Promise<Harness> {
   const deliveries = createDeliveryStore(database);
   const lanes = createLaneStore(database);
   const started: Webhooks[] = [];
+  const stopEngines = async (): Promise<void> => {
+    await Promise.all(started.splice(0).map((webhooks) => webhooks.stop(1_000)));
+  };
 
   return {
     database,
@@ -201,8 +206,9 @@ export async function startHarness(): Promise<Harness> {
         await new Promise((resolve) => setTimeout(resolve, 20));
       }
     },
+    stopEngines,
     async close() {
-      await Promise.all(started.map((webhooks) => webhooks.stop(1_000)));
+      await stopEngines();
       await database.drop();
     },
   };

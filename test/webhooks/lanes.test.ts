@@ -3,9 +3,10 @@ import { once } from 'node:events';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { connectDatabase } from '../../src/db/client.ts';
 import { createLaneStore, type LaneStore } from '../../src/webhooks/lanes/store.ts';
+import type { Webhooks } from '../../src/webhooks/webhooks.ts';
 import { silentLog } from '../support/log.ts';
 import { startReceiver, type Receiver } from '../support/receiver.ts';
-import { patientTiming, quickTiming, settableClock, startHarness, until, type Harness } from './harness.ts';
+import { patientTiming, settableClock, startHarness, until, type Harness } from './harness.ts';
 
 let harness: Harness;
 let lanes: LaneStore;
@@ -22,6 +23,7 @@ beforeEach(async () => {
   receiver = await startReceiver();
 });
 afterEach(async () => {
+  await harness.stopEngines();
   await harness.removeIntegrations();
   await receiver.close();
 });
@@ -105,7 +107,7 @@ describe('several engines', () => {
 
   it('take over at once from one that stops in order', async () => {
     receiver.always({ kind: 'answer', delay: 200 });
-    const [first, second] = [harness.createEngine(), harness.createEngine()];
+    const [first, second] = [1, 2].map(() => harness.createEngine({ timing: patientTiming })) as [Webhooks, Webhooks];
     const id = await harness.addIntegration({ url: receiver.url });
     first.start();
     await harness.placeOrder(first);
@@ -117,7 +119,7 @@ describe('several engines', () => {
     const startedAt = Date.now();
     second.start();
     await harness.settled(id, 2);
-    expect(Date.now() - startedAt).toBeLessThan(quickTiming.lease);
+    expect(Date.now() - startedAt).toBeLessThan(patientTiming.lease);
     expect(receiver.requests).toHaveLength(2);
     await second.stop(1_000);
   });
