@@ -33,3 +33,15 @@ export async function requireCategory(
     errors: [{ detail: 'is the id of no category of this location', pointer: '#/category_id' }],
   });
 }
+
+/**
+ * Categories and products stay at their location; a request may repeat it.
+ * @throws ProblemError `location-fixed`
+ */
+export function requireSameLocation(present: { readonly locationId: string }, sent: string | undefined): void {
+  if (sent === undefined || sent === present.locationId) return;
+  throw new ProblemError('location-fixed', {
+    detail: `It belongs to the location ${present.locationId} and cannot be moved to another.`,
+    errors: [{ detail: `must be ${present.locationId}, or left out`, pointer: '#/location_id' }],
+  });
+}

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
-import { changeTime, requireMatch, type Precondition } from '../catalog/edits.ts';
+import { changeTime, requireMatch, type Precondition } from '../edits.ts';
 import { ProblemError } from '../errors/problem-error.ts';
 import { createTurns, untilWon } from '../turns.ts';
 import { sealHeaders, showHeaders, type HeaderValues } from './headers.ts';

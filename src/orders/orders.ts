@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { requireMatch, type Precondition } from '../catalog/edits.ts';
+import { requireMatch, type Precondition } from '../edits.ts';
 import type { Location } from '../catalog/locations/location.ts';
 import type { Locations } from '../catalog/locations/locations.ts';
 import type { Products } from '../catalog/products/products.ts';

@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
+import { changeTime } from '../edits.ts';
 import { sameContent, type PromptContent } from './content.ts';
 import type { Prompt } from './prompt.ts';
 
@@ -44,7 +45,7 @@ export function applyChange(prompt: Prompt, change: PromptChange, now: Date): Pr
   };
   const newVersion = !sameContent(content, prompt.content);
   if (!newVersion && sameMetadata(prompt, metadata)) return prompt;
-  const updatedAt = new Date(Math.max(now.getTime(), prompt.updatedAt.getTime() + 1));
+  const updatedAt = changeTime(prompt.updatedAt, now);
   const next = { ...prompt, ...metadata, updatedAt };
   return newVersion ? { ...next, content, version: prompt.version + 1, versionCreatedAt: updatedAt } : next;
 }

@@ -1,4 +1,5 @@
 import type { components } from '../../generated/types.ts';
+import type { Precondition } from '../edits.ts';
 import { ifMatch } from '../http/conditional.ts';
 import type { OperationHandlers } from '../http/operation.ts';
 import { nextPageLink } from '../http/page.ts';
@@ -6,7 +7,7 @@ import type { PromptChange } from './changes.ts';
 import { toMessages, toVariables } from './content.ts';
 import type { PageBounds } from './page.ts';
 import type { Prompt } from './prompt.ts';
-import type { NewPrompt, Precondition, Prompts } from './prompts.ts';
+import type { NewPrompt, Prompts } from './prompts.ts';
 import { representPrompt, representVersion } from './representation.ts';
 import { toTestSettings } from './test-settings.ts';
 
@@ -99,7 +100,7 @@ function entityTag({ id, revision }: Prompt): string {
   return `"${id}.${revision}"`;
 }
 
-function ifMatches(field: string | undefined): Precondition {
+function ifMatches(field: string | undefined): Precondition<Prompt> {
   return (prompt) => ifMatch(field, entityTag(prompt));
 }
 

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { requireMatch, type Precondition } from '../edits.ts';
 import { ProblemError } from '../errors/problem-error.ts';
 import { createTurns, untilWon } from '../turns.ts';
 import { applyChange, contentChange, type PromptChange } from './changes.ts';
@@ -32,9 +33,6 @@ export interface ResolvedPrompt {
   readonly content: PromptContent;
 }
 
-/** Does a prompt, as it is just before it is changed, fulfil what the caller expects of it (`If-Match`)? */
-export type Precondition = (prompt: Prompt) => boolean;
-
 /**
  * Prompts and their versions. Every method that takes a slug or id throws `prompt-not-found`, every one that takes a
  * version `version-not-found`, every one that takes a precondition `precondition-failed`.
@@ -49,12 +47,12 @@ export interface Prompts {
   /** The most recently updated first. @param text only those whose name, slug or description contains it */
   list(bounds: PageBounds<Prompt>, text: string | undefined): Promise<{ prompts: Prompt[]; total: number }>;
   /** @throws {ProblemError} slug-taken, edit-conflict */
-  update(slugOrId: string, change: PromptChange, precondition: Precondition): Promise<Prompt>;
+  update(slugOrId: string, change: PromptChange, precondition: Precondition<Prompt>): Promise<Prompt>;
   /**
    * Removes a prompt and all that hangs on it; goes on with a removal that was interrupted.
    * @throws {ProblemError} edit-conflict, and whatever the cascades throw
    */
-  remove(slugOrId: string, precondition: Precondition): Promise<void>;
+  remove(slugOrId: string, precondition: Precondition<Prompt>): Promise<void>;
 
   /** The newest first. */
   listVersions(
@@ -67,7 +65,7 @@ export interface Prompts {
    * @param writeId names this restoration: repeated under the same name it is not done twice
    * @throws {ProblemError} edit-conflict
    */
-  restore(slugOrId: string, version: number, precondition: Precondition, writeId: string): Promise<Prompt>;
+  restore(slugOrId: string, version: number, precondition: Precondition<Prompt>, writeId: string): Promise<Prompt>;
 
   /** What to invoke: the latest version, or the one that is asked for. */
   resolve(slugOrId: string, version?: number): Promise<ResolvedPrompt>;
@@ -126,7 +124,7 @@ export function createPrompts({
   const edit = (
     slugOrId: string,
     change: PromptChange,
-    precondition: Precondition,
+    precondition: Precondition<Prompt>,
     writeId: string,
   ): Promise<Prompt> => {
     let id = slugOrId;
@@ -236,11 +234,6 @@ export function createPrompts({
     sweep: () => finishDeletions(store, cascades),
     sweepVersions: () => removeOrphanedVersions(store),
   };
-}
-
-function requireMatch(prompt: Prompt, precondition: Precondition): void {
-  if (precondition(prompt)) return;
-  throw new ProblemError('precondition-failed', { detail: 'The prompt is no longer the one that If-Match names.' });
 }
 
 function notFound(slugOrId: string): never {

@@ -6,7 +6,8 @@ import { defaultCacheDir } from '../../src/db/embedded/cache-dir.ts';
 import { startFlags } from '../support/start-flags.ts';
 import { startEmbeddedDatabase } from '../../src/db/embedded/start.ts';
 import { silentLog } from '../support/log.ts';
-import { freePort, startProgram, stopProgram } from './processes.ts';
+import { freePort } from '../support/free-port.ts';
+import { startProgram, stopProgram } from './processes.ts';
 import { median } from './statistics.ts';
 
 /** From starting the process to the first 200 of `GET /health/ready`, on a database that is running. */

@@ -6,7 +6,8 @@ import { promisify } from 'node:util';
 import { defaultCacheDir } from '../../src/db/embedded/cache-dir.ts';
 import { startFlags } from '../support/start-flags.ts';
 import type { LoadResult } from './load.ts';
-import { freePort, loadFromOutside, residentMemory, startProgram, stopProgram } from './processes.ts';
+import { freePort } from '../support/free-port.ts';
+import { loadFromOutside, residentMemory, startProgram, stopProgram } from './processes.ts';
 import { median, warmUpSeconds } from './statistics.ts';
 
 const run = promisify(execFile);

@@ -2,22 +2,18 @@
  * `npm run bench:orders -- [orders] [engine]`: how long pages and counts of a long list of orders take. It fills
  * a database of its own, on the engine that the service would start, and measures through the orders' own store.
  */
-import { mkdtemp, rm } from 'node:fs/promises';
-import { homedir, tmpdir } from 'node:os';
-import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { connectDatabase } from '../../src/db/client.ts';
-import { defaultCacheDir } from '../../src/db/embedded/cache-dir.ts';
-import { ENGINE_ORDER, engineIdSchema } from '../../src/db/embedded/engines.ts';
-import { startEmbeddedDatabase } from '../../src/db/embedded/start.ts';
+import { engineIdSchema } from '../../src/db/embedded/engines.ts';
 import { ensureIndexes } from '../../src/db/indexes.ts';
 import { ProblemError } from '../../src/errors/problem-error.ts';
 import { createOrderStore, orderIndexes, type OrderFilter } from '../../src/orders/store.ts';
+import { fastEngine, startDatabaseServer } from '../support/database-server.ts';
 import { consoleLog } from '../support/log.ts';
 import { median } from './statistics.ts';
 
 const size = Number(process.argv[2] ?? 1_000_000);
-const preferred = engineIdSchema.parse(process.argv[3] ?? 'secantusd-rs');
+const preferred = engineIdSchema.parse(process.argv[3] ?? fastEngine);
 const batch = 5_000;
 const locations = 100;
 const rounds = 7;
@@ -25,14 +21,7 @@ const rounds = 7;
 const start = Date.parse('2026-01-01T00:00:00Z');
 const at = (index: number): Date => new Date(start + index * 30_000);
 
-const dataDir = await mkdtemp(path.join(tmpdir(), 'order-lists-'));
-const server = await startEmbeddedDatabase({
-  dataDir,
-  cacheDir: defaultCacheDir(process.env, homedir()),
-  env: process.env,
-  log: consoleLog,
-  engines: [preferred, ...ENGINE_ORDER.filter((id) => id !== preferred)],
-});
+const server = await startDatabaseServer(preferred);
 const database = await connectDatabase({ uri: server.uri, databaseName: 'order_lists', log: consoleLog });
 await ensureIndexes(database.db, [orderIndexes]);
 await fill();
@@ -72,7 +61,6 @@ for (const [name, filter, offset] of lists) {
 }
 await database.close();
 await server.stop();
-await rm(dataDir, { recursive: true, force: true });
 
 /** Writes orders as the service writes them, but for their items. */
 async function fill(): Promise<void> {

@@ -12,20 +12,18 @@ import { fork, type ChildProcess } from 'node:child_process';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import { availableParallelism, cpus, homedir, loadavg, tmpdir } from 'node:os';
+import { availableParallelism, cpus, loadavg, tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { Pool } from 'undici';
 import { connectDatabase } from '../../src/db/client.ts';
-import { defaultCacheDir } from '../../src/db/embedded/cache-dir.ts';
-import { ENGINE_ORDER, type EngineId } from '../../src/db/embedded/engines.ts';
-import { startEmbeddedDatabase } from '../../src/db/embedded/start.ts';
 import { secretRecord } from '../../src/integrations/integration.ts';
 import { ensureSecretKey } from '../../src/integrations/secret-key-file.ts';
 import { createSecretBox } from '../../src/integrations/secrets.ts';
 import { createIntegrationStore } from '../../src/integrations/store.ts';
 import { percentile } from '../faults/webhooks/percentile.ts';
+import { fastEngine, startDatabaseServer } from '../support/database-server.ts';
 import { silentLog } from '../support/log.ts';
 import { startFlags } from '../support/start-flags.ts';
 import { pace, type Acknowledged, type PaceOptions } from './webhooks-pace.ts';
@@ -171,7 +169,7 @@ async function benchService(fanOut: number, intake: Intake): Promise<{ full: Mea
     const place = intake === 'http' ? placeOverHttp : placeByRules;
 
     const load = async (options: PaceOptions): Promise<Measured> => {
-      const cpu = async (): Promise<[number, number]> => [await cpuTime(service), await cpuOf(await databasePid())];
+      const cpu = async (): Promise<[number, number]> => [await cpuTime(service), await cpuOf(await database.pid())];
       await report(sink.child);
       const before = await cpu();
       const acknowledged = await place(options);
@@ -264,16 +262,7 @@ async function benchTransport(fanOut: number): Promise<TransportResult> {
   return result;
 }
 
-const preferred: EngineId = 'secantusd-rs';
-const databaseDir = await mkdtemp(path.join(tmpdir(), 'bench-webhooks-database-'));
-const database = await startEmbeddedDatabase({
-  ...{ dataDir: databaseDir, cacheDir: defaultCacheDir(process.env, homedir()), env: process.env, log: silentLog },
-  engines: [preferred, ...ENGINE_ORDER.filter((id) => id !== preferred)],
-});
-const databasePid = async (): Promise<number> => {
-  const record = await readFile(path.join(databaseDir, 'database', 'server.json'), 'utf8');
-  return (JSON.parse(record) as { pid: number }).pid;
-};
+const database = await startDatabaseServer(fastEngine, silentLog);
 try {
   const load = (): string =>
     loadavg()
@@ -313,5 +302,4 @@ try {
   console.log(`load afterwards ${load()}`);
 } finally {
   await database.stop();
-  await rm(databaseDir, { recursive: true, force: true });
 }

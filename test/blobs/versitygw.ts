@@ -1,12 +1,12 @@
 import { spawn } from 'node:child_process';
 import { accessSync, constants } from 'node:fs';
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
-import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { once } from 'node:events';
 import type { S3BlobStoreOptions } from '../../src/blobs/s3-blob-store.ts';
+import { freePort } from '../support/free-port.ts';
 
 /** The S3 gateway of that name (https://github.com/versity/versitygw) where it is on the PATH. */
 export function findVersitygw(): string | undefined {
@@ -62,13 +62,4 @@ export async function startVersitygw(
       await rm(folder, { recursive: true });
     },
   };
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
 }

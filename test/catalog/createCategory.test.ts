@@ -1,14 +1,12 @@
 import { describe, expect, it } from '@jest/globals';
+import { createLocation, describeIdempotency, unknownId } from './harness.ts';
 import {
-  createLocation,
   describeBodyAnswers,
   describeCommonAnswers,
-  describeIdempotency,
   problem,
   setUp,
-  unknownId,
   type ValidCall,
-} from './harness.ts';
+} from '../support/operation-harness.ts';
 
 const setup = setUp();
 const path = '/v1/categories';

@@ -1,15 +1,13 @@
 import { describe, expect, it } from '@jest/globals';
 import type { Answer } from '../support/service.ts';
+import { describeIdempotency, locationBody, uuidForm } from './harness.ts';
 import {
   describeBodyAnswers,
   describeCommonAnswers,
-  describeIdempotency,
-  locationBody,
   problem,
   setUp,
-  uuidForm,
   type ValidCall,
-} from './harness.ts';
+} from '../support/operation-harness.ts';
 
 const setup = setUp();
 const path = '/v1/locations';

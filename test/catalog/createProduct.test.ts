@@ -1,16 +1,12 @@
 import { describe, expect, it } from '@jest/globals';
+import { createCatalog, describeIdempotency, productBody, unknownId, uuidForm } from './harness.ts';
 import {
-  createCatalog,
   describeBodyAnswers,
   describeCommonAnswers,
-  describeIdempotency,
   problem,
-  productBody,
   setUp,
-  unknownId,
-  uuidForm,
   type ValidCall,
-} from './harness.ts';
+} from '../support/operation-harness.ts';
 
 const setup = setUp();
 const path = '/v1/products';

@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { createCatalog, describeCommonAnswers, problem, setUp, type Created } from './harness.ts';
+import { createCatalog, type Created } from './harness.ts';
+import { describeCommonAnswers, problem, setUp } from '../support/operation-harness.ts';
 
 const setup = setUp();
 const create = (): Promise<Created> => createCatalog(setup.service).then(({ category }) => category);

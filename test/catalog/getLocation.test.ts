@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { createLocation, describeCommonAnswers, problem, setUp, type Created } from './harness.ts';
+import { createLocation, type Created } from './harness.ts';
+import { describeCommonAnswers, problem, setUp } from '../support/operation-harness.ts';
 
 const setup = setUp();
 const create = (): Promise<Created> => createLocation(setup.service);

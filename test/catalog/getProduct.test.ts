@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { createCatalog, createProduct, describeCommonAnswers, problem, setUp, type Created } from './harness.ts';
+import { createCatalog, createProduct, type Created } from './harness.ts';
+import { describeCommonAnswers, problem, setUp } from '../support/operation-harness.ts';
 
 const setup = setUp();
 const create = (): Promise<Created> =>

@@ -1,12 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import {
-  createCatalog,
-  createCategory,
-  createLocation,
-  describeCommonAnswers,
-  describePaging,
-  setUp,
-} from './harness.ts';
+import { createCatalog, createCategory, createLocation, describePaging } from './harness.ts';
+import { describeCommonAnswers, setUp } from '../support/operation-harness.ts';
 
 const setup = setUp();
 

@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { createLocation, describeCommonAnswers, describePaging, setUp } from './harness.ts';
+import { createLocation, describePaging } from './harness.ts';
+import { describeCommonAnswers, setUp } from '../support/operation-harness.ts';
 
 const setup = setUp();
 const ids: string[] = [];

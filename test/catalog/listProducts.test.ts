@@ -1,13 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import {
-  createCatalog,
-  createCategory,
-  createProduct,
-  describeCommonAnswers,
-  describePaging,
-  setUp,
-  type Created,
-} from './harness.ts';
+import { createCatalog, createCategory, createProduct, describePaging, type Created } from './harness.ts';
+import { describeCommonAnswers, setUp } from '../support/operation-harness.ts';
 
 const setup = setUp();
 

@@ -1,14 +1,13 @@
 import { describe, expect, it } from '@jest/globals';
 import type { Answer, CallOptions } from '../support/service.ts';
+import { createCatalog, createLocation } from './harness.ts';
 import {
-  createCatalog,
-  createLocation,
   describeBodyAnswers,
   describeCommonAnswers,
   problem,
   setUp,
   type ValidCall,
-} from './harness.ts';
+} from '../support/operation-harness.ts';
 
 const setup = setUp();
 const put = (id: string, body: unknown, options: CallOptions = {}): Promise<Answer> =>

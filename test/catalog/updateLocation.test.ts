@@ -1,15 +1,13 @@
 import { describe, expect, it } from '@jest/globals';
 import type { Answer, CallOptions } from '../support/service.ts';
+import { createLocation, unknownId, uuidForm } from './harness.ts';
 import {
-  createLocation,
   describeBodyAnswers,
   describeCommonAnswers,
   problem,
   setUp,
-  unknownId,
-  uuidForm,
   type ValidCall,
-} from './harness.ts';
+} from '../support/operation-harness.ts';
 
 const setup = setUp();
 const put = (id: string, body: unknown, options: CallOptions = {}): Promise<Answer> =>

@@ -5,15 +5,17 @@ import {
   createCategory,
   createLocation,
   createProduct,
+  unknownId,
+  uuidForm,
+  type Created,
+} from './harness.ts';
+import {
   describeBodyAnswers,
   describeCommonAnswers,
   problem,
   setUp,
-  unknownId,
-  uuidForm,
-  type Created,
   type ValidCall,
-} from './harness.ts';
+} from '../support/operation-harness.ts';
 
 const setup = setUp();
 const put = (id: string, body: unknown, options: CallOptions = {}): Promise<Answer> =>

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { startInvokeHarness, type InvokeHarness } from '../invoke/harness.ts';
-import { openDatabaseOf } from '../prompts/harness.ts';
+import { openDatabaseOf } from '../support/operation-harness.ts';
 import type { Database } from '../../src/db/client.ts';
 import { testDatabaseUri } from '../support/database.ts';
 import { LossyProxy, type Loss } from '../support/lossy-proxy.ts';

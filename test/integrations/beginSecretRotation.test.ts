@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { describeBodyAnswers, describeCommonAnswers, uuidForm } from '../catalog/harness.ts';
+import { uuidForm } from '../catalog/harness.ts';
+import { describeBodyAnswers, describeCommonAnswers } from '../support/operation-harness.ts';
 import {
   createIntegration,
   describeConflict,

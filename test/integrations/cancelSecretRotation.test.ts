@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { describeCommonAnswers } from '../catalog/harness.ts';
+import { describeCommonAnswers } from '../support/operation-harness.ts';
 import { createIntegration, describeConflict, describeMissing, secret, setUpIntegrations } from './harness.ts';
 
 const setup = setUpIntegrations();

@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { describeBodyAnswers, describeCommonAnswers, problem, uuidForm } from '../catalog/harness.ts';
+import { uuidForm } from '../catalog/harness.ts';
+import { describeBodyAnswers, describeCommonAnswers, problem } from '../support/operation-harness.ts';
 import type { Answer } from '../support/service.ts';
 import { createIntegration, integrationBody, mask, path, secret, setUpIntegrations } from './harness.ts';
 

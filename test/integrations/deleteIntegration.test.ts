@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { describeCommonAnswers, problem } from '../catalog/harness.ts';
+import { describeCommonAnswers, problem } from '../support/operation-harness.ts';
 import { startReceiver } from '../support/receiver.ts';
 import {
   createIntegration,

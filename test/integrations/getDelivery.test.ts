@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { describeCommonAnswers, problem, unknownId } from '../catalog/harness.ts';
+import { unknownId } from '../catalog/harness.ts';
+import { describeCommonAnswers, problem } from '../support/operation-harness.ts';
 import { startReceiver, type Receiver } from '../support/receiver.ts';
 import { createIntegration, eventually, sendTest, setUpIntegrations } from './harness.ts';
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { describeCommonAnswers, startAnother } from '../catalog/harness.ts';
+import { describeCommonAnswers, startAnother } from '../support/operation-harness.ts';
 import { startReceiver, type Receiver } from '../support/receiver.ts';
 import {
   createIntegration,

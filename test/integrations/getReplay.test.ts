@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { describeCommonAnswers, problem, unknownId } from '../catalog/harness.ts';
+import { unknownId } from '../catalog/harness.ts';
+import { describeCommonAnswers, problem } from '../support/operation-harness.ts';
 import { createIntegration, describeMissing, eventually, setUpIntegrations } from './harness.ts';
 
 const setup = setUpIntegrations();

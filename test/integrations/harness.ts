@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from '@jest/globals';
-import { problem, setUp, unknownId, type Setup } from '../catalog/harness.ts';
+import { unknownId } from '../catalog/harness.ts';
+import { problem, setUp, type Setup } from '../support/operation-harness.ts';
 import type { ReceivedRequest } from '../support/receiver.ts';
 import type { Answer, TestService } from '../support/service.ts';
 

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { describeCommonAnswers, describePaging, problem } from '../catalog/harness.ts';
+import { describePaging } from '../catalog/harness.ts';
+import { describeCommonAnswers, problem } from '../support/operation-harness.ts';
 import { openShop, placeOrder } from '../orders/harness.ts';
 import { startReceiver, type Receiver } from '../support/receiver.ts';
 import {

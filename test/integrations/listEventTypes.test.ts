@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
-import { describeCommonAnswers, problem } from '../catalog/harness.ts';
+import { describeCommonAnswers, problem } from '../support/operation-harness.ts';
 import { setUpIntegrations } from './harness.ts';
 
 const setup = setUpIntegrations();

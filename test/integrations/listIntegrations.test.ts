@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { describeCommonAnswers, describePaging } from '../catalog/harness.ts';
+import { describePaging } from '../catalog/harness.ts';
+import { describeCommonAnswers } from '../support/operation-harness.ts';
 import { createIntegration, path, secret, setUpIntegrations } from './harness.ts';
 
 const setup = setUpIntegrations();

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { describeCommonAnswers } from '../catalog/harness.ts';
+import { describeCommonAnswers } from '../support/operation-harness.ts';
 import { openShop, placeOrder } from '../orders/harness.ts';
 import { startReceiver, type Receiver } from '../support/receiver.ts';
 import {

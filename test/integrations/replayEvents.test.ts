@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { describeBodyAnswers, describeCommonAnswers, problem, uuidForm } from '../catalog/harness.ts';
+import { uuidForm } from '../catalog/harness.ts';
+import { describeBodyAnswers, describeCommonAnswers, problem } from '../support/operation-harness.ts';
 import { openShop, placeOrder } from '../orders/harness.ts';
 import { startReceiver, type Receiver } from '../support/receiver.ts';
 import { createIntegration, describeMissing, describeRepetition, eventually, setUpIntegrations } from './harness.ts';

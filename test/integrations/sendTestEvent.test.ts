@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { describeCommonAnswers, uuidForm } from '../catalog/harness.ts';
+import { uuidForm } from '../catalog/harness.ts';
+import { describeCommonAnswers } from '../support/operation-harness.ts';
 import { startReceiver, type Receiver } from '../support/receiver.ts';
 import { createIntegration, describeMissing, describeRepetition, eventually, setUpIntegrations } from './harness.ts';
 

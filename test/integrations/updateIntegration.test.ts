@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
-import { describeBodyAnswers, describeCommonAnswers, problem } from '../catalog/harness.ts';
+import { describeBodyAnswers, describeCommonAnswers, problem } from '../support/operation-harness.ts';
 import { startReceiver } from '../support/receiver.ts';
 import { startTestService, type Answer, type CallOptions, type TestService } from '../support/service.ts';
 import {

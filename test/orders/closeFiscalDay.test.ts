@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { dayAfter, fiscalDateAt } from '../../src/catalog/locations/fiscal-calendar.ts';
-import { describeCommonAnswers, problem, setUp, startAnother, unknownId } from '../catalog/harness.ts';
+import { unknownId } from '../catalog/harness.ts';
+import { describeCommonAnswers, problem, setUp, startAnother } from '../support/operation-harness.ts';
 import type { Answer } from '../support/service.ts';
 import { middayClock, openShop, placeOrder, type Shop } from './harness.ts';
 

@@ -1,18 +1,14 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, it } from '@jest/globals';
+import { createCatalog, createProduct, describeIdempotency, unknownId, uuidForm } from '../catalog/harness.ts';
 import {
-  createCatalog,
-  createProduct,
   describeBodyAnswers,
   describeCommonAnswers,
-  describeIdempotency,
   problem,
   setUp,
   startAnother,
-  unknownId,
-  uuidForm,
   type ValidCall,
-} from '../catalog/harness.ts';
+} from '../support/operation-harness.ts';
 import type { Answer, CallOptions } from '../support/service.ts';
 import { openShop, orderBody, type Shop } from './harness.ts';
 

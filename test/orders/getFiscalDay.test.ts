@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { fiscalDateAt } from '../../src/catalog/locations/fiscal-calendar.ts';
-import { describeCommonAnswers, problem, setUp, unknownId } from '../catalog/harness.ts';
+import { unknownId } from '../catalog/harness.ts';
+import { describeCommonAnswers, problem, setUp } from '../support/operation-harness.ts';
 import type { Answer } from '../support/service.ts';
 import { middayClock, openShop, placeOrder } from './harness.ts';
 

@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
-import { describeCommonAnswers, problem, setUp, unknownId } from '../catalog/harness.ts';
+import { unknownId } from '../catalog/harness.ts';
+import { describeCommonAnswers, problem, setUp } from '../support/operation-harness.ts';
 import { openShop, placeOrder, type Shop } from './harness.ts';
 
 const setup = setUp();

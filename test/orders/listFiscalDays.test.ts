@@ -1,7 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import type { FiscalDay } from '../../src/orders/fiscal-days/fiscal-day.ts';
 import { createFiscalDayStore } from '../../src/orders/fiscal-days/store.ts';
-import { describeCommonAnswers, describePaging, problem, setUp, unknownId } from '../catalog/harness.ts';
+import { describePaging, unknownId } from '../catalog/harness.ts';
+import { describeCommonAnswers, problem, setUp } from '../support/operation-harness.ts';
 import { openShop } from './harness.ts';
 
 const setup = setUp();

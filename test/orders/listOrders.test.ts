@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
-import { describeCommonAnswers, describePaging, problem, setUp } from '../catalog/harness.ts';
+import { describePaging } from '../catalog/harness.ts';
+import { describeCommonAnswers, problem, setUp } from '../support/operation-harness.ts';
 import type { Created } from '../catalog/harness.ts';
 import type { Answer } from '../support/service.ts';
 import { openShop, placeOrder, type Shop } from './harness.ts';

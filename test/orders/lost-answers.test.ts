@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { setUp, startAnother } from '../catalog/harness.ts';
+import { setUp, startAnother } from '../support/operation-harness.ts';
 import { testDatabaseUri } from '../support/database.ts';
 import { LossyProxy, type Loss } from '../support/lossy-proxy.ts';
 import type { TestService } from '../support/service.ts';

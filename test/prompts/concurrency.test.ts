@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Answer, TestService } from '../support/service.ts';
-import { create, promptsPath, saying, setUp, startAnother } from './harness.ts';
+import { create, promptsPath, saying } from './harness.ts';
+import { setUp, startAnother } from '../support/operation-harness.ts';
 
 const setup = setUp();
 let other: TestService;

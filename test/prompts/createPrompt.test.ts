@@ -1,16 +1,12 @@
 import { describe, expect, it } from '@jest/globals';
+import { create, promptBody, promptsPath, saying, type RawDocument } from './harness.ts';
 import {
   startAnother,
-  create,
   describeBodyAnswers,
   describeCommonAnswers,
   problem,
-  promptBody,
-  promptsPath,
-  saying,
   setUp,
-  type RawDocument,
-} from './harness.ts';
+} from '../support/operation-harness.ts';
 import type { Answer } from '../support/service.ts';
 import { LossyProxy } from '../support/lossy-proxy.ts';
 import { testDatabaseUri } from '../support/database.ts';

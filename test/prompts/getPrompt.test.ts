@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { create, describeCommonAnswers, problem, promptsPath, saying, setUp, type RawDocument } from './harness.ts';
+import { create, promptsPath, saying, type RawDocument } from './harness.ts';
+import { describeCommonAnswers, problem, setUp } from '../support/operation-harness.ts';
 
 const setup = setUp();
 

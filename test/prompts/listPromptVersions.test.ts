@@ -1,15 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import type { Answer } from '../support/service.ts';
-import {
-  create,
-  createVersions,
-  describeCommonAnswers,
-  problem,
-  promptsPath,
-  saying,
-  setUp,
-  type RawDocument,
-} from './harness.ts';
+import { create, createVersions, promptsPath, saying, type RawDocument } from './harness.ts';
+import { describeCommonAnswers, problem, setUp } from '../support/operation-harness.ts';
 
 const setup = setUp();
 const list = (key: string, query = ''): Promise<Answer> =>

@@ -2,16 +2,8 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { testDatabaseUri } from '../support/database.ts';
 import { LossyProxy, type Loss } from '../support/lossy-proxy.ts';
 import type { Answer, TestService } from '../support/service.ts';
-import {
-  create,
-  createVersions,
-  promptBody,
-  promptsPath,
-  saying,
-  setUp,
-  startAnother,
-  type RawDocument,
-} from './harness.ts';
+import { create, createVersions, promptBody, promptsPath, saying, type RawDocument } from './harness.ts';
+import { setUp, startAnother } from '../support/operation-harness.ts';
 
 /** `setup.service` reaches the database directly, `service` through a proxy that loses what it is told to lose. */
 const setup = setUp();

@@ -1,16 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import type { Answer } from '../support/service.ts';
-import {
-  create,
-  createVersions,
-  describeCommonAnswers,
-  loseEveryRace,
-  problem,
-  promptsPath,
-  saying,
-  setUp,
-  type RawDocument,
-} from './harness.ts';
+import { create, createVersions, loseEveryRace, promptsPath, saying, type RawDocument } from './harness.ts';
+import { describeCommonAnswers, problem, setUp } from '../support/operation-harness.ts';
 
 const setup = setUp();
 const restore = (key: string, version: number | string, headers: Record<string, string> = {}): Promise<Answer> =>

@@ -1,16 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import type { Answer, CallOptions } from '../support/service.ts';
-import {
-  create,
-  describeBodyAnswers,
-  describeCommonAnswers,
-  loseEveryRace,
-  problem,
-  promptsPath,
-  saying,
-  setUp,
-  type RawDocument,
-} from './harness.ts';
+import { create, loseEveryRace, promptsPath, saying, type RawDocument } from './harness.ts';
+import { describeBodyAnswers, describeCommonAnswers, problem, setUp } from '../support/operation-harness.ts';
 
 const setup = setUp();
 const put = (key: string, body: unknown, options: CallOptions = {}): Promise<Answer> =>

@@ -1,11 +1,19 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { defaultCacheDir } from '../../src/db/embedded/cache-dir.ts';
-import { ENGINE_ORDER, engineIdSchema } from '../../src/db/embedded/engines.ts';
+import { ENGINE_ORDER, engineIdSchema, type EngineId } from '../../src/db/embedded/engines.ts';
 import { startEmbeddedDatabase } from '../../src/db/embedded/start.ts';
 import { testDatabaseUri } from './database.ts';
 import { consoleLog } from './log.ts';
+
+/** A server with a data folder of its own. */
+export interface StartedServer extends DatabaseServer {
+  /** Product, release and origin. */
+  readonly engine: string;
+  /** Of the server's process at present: after a crash it is another one. */
+  pid(): Promise<number>;
+}
 
 export interface DatabaseServer {
   readonly uri: string;
@@ -13,19 +21,28 @@ export interface DatabaseServer {
   stop(): Promise<void>;
 }
 
-/** Starts a server. `TEST_ENGINE` is tried first; by default SecantusDB from PyPI, because every machine can have it. */
-export async function startDatabaseServer(): Promise<DatabaseServer> {
-  const preferred = engineIdSchema.parse(process.env['TEST_ENGINE'] ?? 'secantusd-py');
+/** The engine that tests prefer: `TEST_ENGINE`, or SecantusDB from PyPI, because every machine can have it. */
+export function engineOfTests(): EngineId {
+  return engineIdSchema.parse(process.env['TEST_ENGINE'] ?? 'secantusd-py');
+}
+
+/** The fastest engine that can be had without a MongoDB: what benchmarks and fault programs prefer. */
+export const fastEngine: EngineId = 'secantusd-rs';
+
+/** Starts a server by the code that the service itself uses when nothing is configured. @param preferred is tried first */
+export async function startDatabaseServer(preferred: EngineId, log = consoleLog): Promise<StartedServer> {
   const dataDir = await mkdtemp(join(tmpdir(), 'prompt-gateway-test-'));
   const database = await startEmbeddedDatabase({
-    dataDir,
-    cacheDir: defaultCacheDir(process.env, homedir()),
-    env: process.env,
-    log: consoleLog,
+    ...{ dataDir, cacheDir: defaultCacheDir(process.env, homedir()), env: process.env, log },
     engines: [preferred, ...ENGINE_ORDER.filter((id) => id !== preferred)],
   });
   return {
     uri: database.uri,
+    engine: database.engine,
+    async pid() {
+      const record = await readFile(join(dataDir, 'database', 'server.json'), 'utf8');
+      return (JSON.parse(record) as { pid: number }).pid;
+    },
     async stop() {
       await database.stop();
       await rm(dataDir, { recursive: true, force: true });
@@ -35,6 +52,6 @@ export async function startDatabaseServer(): Promise<DatabaseServer> {
 
 /** A server for tests that keep one busy, so that others do not have to wait. A server that was given serves all. */
 export async function startBusyServer(): Promise<DatabaseServer> {
-  if (process.env['TEST_SERVERS'] === 'own') return startDatabaseServer();
+  if (process.env['TEST_SERVERS'] === 'own') return startDatabaseServer(engineOfTests());
   return { uri: testDatabaseUri(), stop: () => Promise.resolve() };
 }

@@ -1,4 +1,4 @@
-import { startDatabaseServer, type DatabaseServer } from './database-server.ts';
+import { engineOfTests, startDatabaseServer, type DatabaseServer } from './database-server.ts';
 import stopTestDatabase from './global-teardown.ts';
 
 declare global {
@@ -11,7 +11,7 @@ declare global {
  */
 export default async function startTestDatabase(): Promise<void> {
   if (process.env['TEST_MONGODB_URI'] !== undefined) return;
-  const server = await startDatabaseServer();
+  const server = await startDatabaseServer(engineOfTests());
   globalThis.testDatabaseServer = server;
   process.env['TEST_MONGODB_URI'] = server.uri;
   process.env['TEST_SERVERS'] = 'own';

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from '@jest/globals';
 import type { Provider } from '../../src/providers/provider.ts';
 import type { TestRequest } from '../../src/test-runs/test-runs.ts';
-import { startAnother } from '../prompts/harness.ts';
+import { startAnother } from '../support/operation-harness.ts';
 import { startChildService, type ChildService } from './child-service.ts';
 import {
   createPrompt,

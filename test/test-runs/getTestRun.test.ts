@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { describeCommonAnswers } from '../prompts/harness.ts';
+import { describeCommonAnswers } from '../support/operation-harness.ts';
 import {
   createPrompt,
   ended,

@@ -1,7 +1,7 @@
 import { rm } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, expect, it } from '@jest/globals';
-import { describeCommonAnswers } from '../prompts/harness.ts';
+import { describeCommonAnswers } from '../support/operation-harness.ts';
 import {
   createPrompt,
   ended,

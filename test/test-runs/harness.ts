@@ -3,7 +3,8 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll } from '@jest/globals';
 import type { Database } from '../../src/db/client.ts';
-import { create, openDatabaseOf, type Setup } from '../prompts/harness.ts';
+import { create } from '../prompts/harness.ts';
+import { openDatabaseOf, type Setup } from '../support/operation-harness.ts';
 import { startMockProvider, type MockProvider } from '../support/mock-provider.ts';
 import { startTestService, type Answer, type TestService } from '../support/service.ts';
 

@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
-import { create, describeCommonAnswers } from '../prompts/harness.ts';
+import { create } from '../prompts/harness.ts';
+import { describeCommonAnswers } from '../support/operation-harness.ts';
 import { createPrompt, onEcho, problemOf, runTest, setUpTestRuns } from './harness.ts';
 
 const harness = setUpTestRuns();

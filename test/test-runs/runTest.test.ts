@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { create, describeBodyAnswers, describeCommonAnswers, saying, startAnother } from '../prompts/harness.ts';
+import { create, saying } from '../prompts/harness.ts';
+import { describeBodyAnswers, describeCommonAnswers, startAnother } from '../support/operation-harness.ts';
 import {
   createPrompt,
   ended,

@@ -1,18 +1,11 @@
 import { randomUUID } from 'node:crypto';
+import { changeContent, changeTime, requireMatch, type Change, type Precondition } from '../../edits.ts';
 import { ProblemError } from '../../errors/problem-error.ts';
 import { categoryUpdated } from '../../events/announcements.ts';
 import { makeRoom, outboxCapacity, type Relay } from '../../events/outbox.ts';
 import { createTurns, untilWon } from '../../turns.ts';
-import {
-  changeContent,
-  changeTime,
-  requireMatch,
-  requireSameLocation,
-  type Change,
-  type Precondition,
-} from '../edits.ts';
 import type { Locations } from '../locations/locations.ts';
-import { requireLocation } from '../references.ts';
+import { requireLocation, requireSameLocation } from '../references.ts';
 import type { Category } from './category.ts';
 import type { CategoryStore } from './store.ts';
 

@@ -1,6 +1,6 @@
 import { ProblemError } from '../../errors/problem-error.ts';
 import { createTurns, untilWon } from '../../turns.ts';
-import { changeContent, changeTime, requireMatch, type Change, type Precondition } from '../edits.ts';
+import { changeContent, changeTime, requireMatch, type Change, type Precondition } from '../../edits.ts';
 import { dayAfter, endOfFiscalDay, fiscalDateAt, isTimezone } from './fiscal-calendar.ts';
 import type { Location } from './location.ts';
 import type { LocationStore } from './store.ts';

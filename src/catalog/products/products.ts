@@ -1,20 +1,13 @@
 import { randomUUID } from 'node:crypto';
+import { changeContent, changeTime, requireMatch, type Change, type Precondition } from '../../edits.ts';
 import { ProblemError } from '../../errors/problem-error.ts';
 import { categoryUpdated, productUpdated } from '../../events/announcements.ts';
 import type { OutboxEntry } from '../../events/event.ts';
 import { makeRoom, outboxCapacity, type Relay } from '../../events/outbox.ts';
 import { createTurns, untilWon } from '../../turns.ts';
 import type { Categories } from '../categories/categories.ts';
-import {
-  changeContent,
-  changeTime,
-  requireMatch,
-  requireSameLocation,
-  type Change,
-  type Precondition,
-} from '../edits.ts';
 import type { Locations } from '../locations/locations.ts';
-import { requireCategory, requireLocation } from '../references.ts';
+import { requireCategory, requireLocation, requireSameLocation } from '../references.ts';
 import type { Product } from './product.ts';
 import type { ProductFilter, ProductStore } from './store.ts';
 

@@ -4,13 +4,8 @@
  * anything was lost, doubled or settled wrongly. Loopback only, ten minutes at most; `--quick` takes a minute and a
  * half. Names of scenarios run only those.
  */
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import { homedir, tmpdir } from 'node:os';
-import path from 'node:path';
 import { parseArgs } from 'node:util';
-import { defaultCacheDir } from '../../../src/db/embedded/cache-dir.ts';
-import { ENGINE_ORDER, type EngineId } from '../../../src/db/embedded/engines.ts';
-import { startEmbeddedDatabase } from '../../../src/db/embedded/start.ts';
+import { fastEngine, startDatabaseServer } from '../../support/database-server.ts';
 import { silentLog } from '../../support/log.ts';
 import { misbehavingReceivers } from './misbehaving.ts';
 import { killDatabases, killServices, loseAnswers, skewClocks, stopWorker, type ScenarioResult } from './scenarios.ts';
@@ -25,17 +20,7 @@ const times = values.quick
   ? { serviceKills: 2, databaseKills: 1, lossySeconds: 4, stops: 1, skewSeconds: 0, rounds: 1 }
   : { serviceKills: 20, databaseKills: 10, lossySeconds: 40, stops: 6, skewSeconds: 15, rounds: 5 };
 
-// The fastest engine that this machine has.
-const preferred: EngineId = 'secantusd-rs';
-const dataDir = await mkdtemp(path.join(tmpdir(), 'webhook-faults-database-'));
-const database = await startEmbeddedDatabase({
-  ...{ dataDir, cacheDir: defaultCacheDir(process.env, homedir()), env: process.env, log: silentLog },
-  engines: [preferred, ...ENGINE_ORDER.filter((id) => id !== preferred)],
-});
-const databasePid = async (): Promise<number> => {
-  const record = await readFile(path.join(dataDir, 'database', 'server.json'), 'utf8');
-  return (JSON.parse(record) as { pid: number }).pid;
-};
+const database = await startDatabaseServer(fastEngine, silentLog);
 const settings = {
   databaseUri: database.uri,
   rate: Number(values.rate ?? (values.quick ? 30 : 100)),
@@ -66,7 +51,7 @@ const scenarios: Readonly<Record<string, () => Promise<boolean>>> = {
   'database-kills': () =>
     judge(
       (kills) => `kill -9 of the database, ${kills} times`,
-      () => killDatabases(settings, times.databaseKills, databasePid),
+      () => killDatabases(settings, times.databaseKills, database.pid),
     ),
   'lost-answers': () =>
     judge(
@@ -115,7 +100,6 @@ try {
   }
 } finally {
   await database.stop();
-  await rm(dataDir, { recursive: true, force: true });
 }
 console.log(isFine ? 'Nothing was lost, doubled or settled wrongly.' : 'FAILED');
 process.exit(isFine ? 0 : 1);

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { ProblemError } from '../errors/problem-error.ts';
+import { ProblemError } from './errors/problem-error.ts';
 
 /** Does a thing, as it is just before it is changed, fulfil what the caller expects of it (`If-Match`)? */
 export type Precondition<Thing> = (thing: Thing) => boolean;
@@ -10,7 +10,7 @@ export type Change<Content> = { readonly [Member in keyof Content]?: Content[Mem
 /** @throws ProblemError `precondition-failed` */
 export function requireMatch<Thing>(thing: Thing, precondition: Precondition<Thing>): void {
   if (precondition(thing)) return;
-  throw new ProblemError('precondition-failed', { detail: 'It is no longer the state that If-Match names.' });
+  throw new ProblemError('precondition-failed', { detail: 'The resource is no longer the one that If-Match names.' });
 }
 
 /** The content after a change; `undefined` when nothing changes. */
@@ -26,16 +26,4 @@ export function changeContent<Content extends object>(
 /** The time of a change: now, or just after the one before where the clocks of two processes disagree. */
 export function changeTime(before: Date, now: Date): Date {
   return new Date(Math.max(now.getTime(), before.getTime() + 1));
-}
-
-/**
- * Categories and products stay at their location; a request may repeat it.
- * @throws ProblemError `location-fixed`
- */
-export function requireSameLocation(present: { readonly locationId: string }, sent: string | undefined): void {
-  if (sent === undefined || sent === present.locationId) return;
-  throw new ProblemError('location-fixed', {
-    detail: `It belongs to the location ${present.locationId} and cannot be moved to another.`,
-    errors: [{ detail: `must be ${present.locationId}, or left out`, pointer: '#/location_id' }],
-  });
 }
