@@ -8,7 +8,7 @@ import { connectDatabase } from './db/client.ts';
 import { startEmbeddedDatabase } from './db/embedded/start.ts';
 import { ensureIndexes } from './db/indexes.ts';
 import { closeServer, listen } from './http/listening.ts';
-import { createHttpServer } from './http/listener.ts';
+import { createHttpServer, type ArrivalLimits } from './http/listener.ts';
 import type { Exchange } from './http/pipeline.ts';
 import { openSecretBox } from './integrations/open-secret-box.ts';
 import { startMaintenance } from './maintenance.ts';
@@ -26,6 +26,8 @@ export interface StartOptions {
   readonly onExchange?: (exchange: Exchange) => void;
   /** For tests with other times. */
   readonly createWebhooks?: NonNullable<AppDependencies['createWebhooks']>;
+  /** For tests that cannot wait so long. */
+  readonly arrivalLimits?: ArrivalLimits;
 }
 
 export interface RunningService {
@@ -91,7 +93,7 @@ export async function startService(options: StartOptions): Promise<RunningServic
     }
     void providers.preload();
 
-    const server = createHttpServer(app.application);
+    const server = createHttpServer(app.application, options.arrivalLimits);
     const url = await listen(server, config.http.host, config.http.port);
     const maintenance = startMaintenance(app.chores, log);
     app.start();

@@ -12,11 +12,23 @@ import { problemAnswer } from './problem-response.ts';
 import { requestIdOf } from './request-context.ts';
 import { randomUUID } from 'node:crypto';
 
+/** How long a request may take to arrive, in milliseconds. */
+export interface ArrivalLimits {
+  /** For the head. */
+  readonly head: number;
+  /** For head and body together. */
+  readonly request: number;
+  /** Between two looks for requests that are late: the answer may come by so much later. */
+  readonly check: number;
+}
+
+const defaultArrivalLimits: ArrivalLimits = { head: 20_000, request: 60_000, check: 5_000 };
+
 /**
  * An HTTP server whose own refusals (unparseable requests, slow requests, oversized header fields, `Expect`, `CONNECT`)
  * are problem documents as well, and which lets the application refuse a request before its body is sent.
  */
-export function createHttpServer(application: RequestListener): Server {
+export function createHttpServer(application: RequestListener, arrival = defaultArrivalLimits): Server {
   const guarded: RequestListener = (request, response) => {
     // Node would refuse a request without Host by itself, but not with a problem document.
     if (request.headers.host === undefined && request.httpVersion === '1.1') {
@@ -25,8 +37,9 @@ export function createHttpServer(application: RequestListener): Server {
   };
   const server = createServer(
     {
-      requestTimeout: 60_000,
-      headersTimeout: 20_000,
+      headersTimeout: arrival.head,
+      requestTimeout: arrival.request,
+      connectionsCheckingInterval: arrival.check,
       keepAliveTimeout: 65_000,
       maxHeaderSize: 32 * 1024,
       requireHostHeader: false,

@@ -52,6 +52,7 @@ export interface TestServiceOptions {
   environment?: Record<string, string>;
   log?: Logger;
   createWebhooks?: NonNullable<StartOptions['createWebhooks']>;
+  arrivalLimits?: NonNullable<StartOptions['arrivalLimits']>;
 }
 
 export const adminKey = 'administrator-key-of-the-tests-0123456789';
@@ -63,6 +64,7 @@ export async function startTestService({
   environment = {},
   log = createLogger('silent'),
   createWebhooks,
+  arrivalLimits,
 }: TestServiceOptions = {}): Promise<TestService> {
   const dataDir = await mkdtemp(path.join(tmpdir(), 'service-'));
   const full: Record<string, string> = {
@@ -85,6 +87,7 @@ export async function startTestService({
       if (exchanges.size > 1_000) exchanges.delete(exchanges.keys().next().value ?? '');
     },
     ...(createWebhooks === undefined ? {} : { createWebhooks }),
+    ...(arrivalLimits === undefined ? {} : { arrivalLimits }),
   });
   const send = supertest(service.url);
 
