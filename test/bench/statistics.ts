@@ -1,5 +1,5 @@
 /** V8 compiles hot code in several steps. What serves for days is measured after the last of them. */
-export const warmUpSeconds = 8;
+export const warmUpSeconds = 20;
 
 /** The middle value; of an even number of values the lower of the two in the middle. */
 export function median(values: readonly number[]): number {
