@@ -64,6 +64,10 @@ export function createEngine(dependencies: EngineDependencies): WebhookEngine {
   const holder = randomUUID();
   const watch = createLaneWatch(timing.lease, () => clock.monotonic());
   const running = new Map<string, RunningLane>();
+  /** Lanes that are being taken. Two takes of one process could not tell each other's writes from their own. */
+  const taking = new Set<string>();
+  /** Lanes that were nudged while they ran: whatever they end with, there is news. */
+  const nudged = new Set<string>();
   /** Until when, on the monotonic clock, looking at a lane is pointless. */
   const notBefore = new Map<string, number>();
   /** Integrations that may have running replays. */
@@ -104,13 +108,30 @@ export function createEngine(dependencies: EngineDependencies): WebhookEngine {
         const lane = underSettings(seen.get(id), integration.settingsRevision);
         const wait = lane?.health === undefined ? 0 : waitOf(lane.health, clock.now(), timing.breaker.longestOpen);
         if (wait > 0) leaveAlone(id, wait);
-        else if (lane === undefined || watch.mayTake(lane)) await take(id, lane);
+        else if (lane === undefined || mayTake(lane)) await take(id, lane);
         else recheck(id);
       }),
     );
   };
 
+  /**
+   * A lane that this process holds and does not run is one that it could not give up, because the database was away:
+   * everything in it is settled.
+   */
+  const mayTake = (lane: Lane): boolean =>
+    (lane.holder === holder && !running.has(lane.integrationId)) || watch.mayTake(lane);
+
   const take = async (id: string, seen: Lane | undefined): Promise<void> => {
+    if (running.has(id) || taking.has(id)) return;
+    taking.add(id);
+    try {
+      await takeAlone(id, seen);
+    } finally {
+      taking.delete(id);
+    }
+  };
+
+  const takeAlone = async (id: string, seen: Lane | undefined): Promise<void> => {
     const leaseEnd = clock.monotonic() + timing.lease;
     const lane = await lanes.take(id, seen, holder);
     if (lane === undefined) return;
@@ -125,7 +146,8 @@ export function createEngine(dependencies: EngineDependencies): WebhookEngine {
       runningLane.ended.then(({ lookAgainIn, wasWoken }) => {
         running.delete(id);
         observer.lanesHeld(running.size);
-        if (lookAgainIn > 0) leaveAlone(id, lookAgainIn);
+        if (nudged.delete(id)) want(id);
+        else if (lookAgainIn > 0) leaveAlone(id, lookAgainIn);
         else if (wasWoken) want(id);
       }),
     );
@@ -191,20 +213,24 @@ export function createEngine(dependencies: EngineDependencies): WebhookEngine {
     await Promise.all(
       others.map(async (id) => {
         const lane = seen.get(id);
-        if (lane !== undefined && !watch.mayTake(lane)) return;
+        if (lane !== undefined && !mayTake(lane)) return;
         if (replaying.has(id) || (await deliveries.anyDue(id, clock.now()))) want(id);
       }),
     );
   };
 
   const renew = async (): Promise<void> => {
-    const ids = [...running.keys()];
-    if (ids.length === 0) return;
+    // These lanes, not whatever lanes run under the same ids when the answer comes.
+    const held = [...running];
+    if (held.length === 0) return;
     const end = clock.monotonic() + timing.lease;
-    const renewed = await lanes.renew(ids, holder);
-    for (const id of ids) {
-      if (renewed.has(id)) running.get(id)?.renewed(end);
-      else running.get(id)?.lost();
+    const renewed = await lanes.renew(
+      held.map(([id]) => id),
+      holder,
+    );
+    for (const [id, lane] of held) {
+      if (renewed.has(id)) lane.renewed(end);
+      else lane.lost();
     }
   };
 
@@ -309,6 +335,7 @@ export function createEngine(dependencies: EngineDependencies): WebhookEngine {
     nudge(integrationId) {
       notBefore.delete(integrationId);
       replaying.add(integrationId);
+      if (running.has(integrationId)) nudged.add(integrationId);
       want(integrationId);
     },
     wake: want,

@@ -1,7 +1,9 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { connectDatabase } from '../../src/db/client.ts';
+import type { Db } from 'mongodb';
+import { connectDatabase, type Database } from '../../src/db/client.ts';
 import { createLaneStore, type LaneStore } from '../../src/webhooks/lanes/store.ts';
 import type { Webhooks } from '../../src/webhooks/webhooks.ts';
 import { silentLog } from '../support/log.ts';
@@ -51,6 +53,27 @@ describe('the lane store', () => {
     expect((await lanes.find(['b'])).get('b')?.holder).toBeUndefined();
   });
 });
+
+/** The same database, with something done before each update of a single document in a collection. */
+function beforeUpdates(database: Database, collection: string, act: () => Promise<void>): Database {
+  const db = new Proxy(database.db, {
+    get(target, member: keyof Db) {
+      if (member !== 'collection') return target[member];
+      return (name: string) => {
+        const whole = target.collection(name);
+        if (name !== collection) return whole;
+        const { updateOne } = whole;
+        return Object.assign(whole, {
+          async updateOne(...parameters: Parameters<typeof updateOne>) {
+            await act();
+            return updateOne.apply(whole, parameters);
+          },
+        });
+      };
+    },
+  });
+  return { ...database, db };
+}
 
 describe('fencing', () => {
   const stampOf = async (eventId: string): Promise<number> => {
@@ -103,6 +126,31 @@ describe('several engines', () => {
     await Promise.all(ids.map((id) => harness.settled(id, 60)));
     expect(receivedIds().sort()).toEqual([...events, ...events, ...events].sort());
     await Promise.all(engines.map((engine) => engine.stop(1_000)));
+  });
+
+  it('send every event once when two reasons to take a lane meet in one process', async () => {
+    receiver.always({ kind: 'answer', delay: 800 });
+    const id = await harness.addIntegration({ url: receiver.url });
+    const others = await lanes.take(id, undefined, 'another process');
+    let meet: (() => Promise<void>) | undefined;
+    const engine = harness.createEngine({
+      timing: patientTiming,
+      on: beforeUpdates(harness.database, 'lanes', async () => {
+        const first = meet;
+        meet = undefined;
+        await first?.();
+      }),
+    });
+    const events = await Promise.all([1, 2, 3].map(() => harness.placeOrder(engine)));
+    // It has seen that another process holds the lane, and is going to look again.
+    await sleep(150);
+    meet = async () => {
+      engine.engine.nudge(id);
+      await sleep(400);
+    };
+    await lanes.release(id, others?.token ?? 0, undefined);
+    await harness.settled(id, 3);
+    expect(receivedIds().sort()).toEqual([...events].sort());
   });
 
   it('take over at once from one that stops in order', async () => {

@@ -126,6 +126,17 @@ export function runLane(lane: Lane, leaseEnd: number, dependencies: LaneDependen
     if (receiver.isWarned || before.warnedAt !== undefined) verdict(integrations.clearWarning(receiver));
   };
 
+  /** Only once it is written: nobody is disabled whose operator could not see the warning. */
+  const noteWarning = (receiver: Receiver, at: Date): void => {
+    const present = healthUnder(receiver.settingsRevision);
+    if (present?.failingSince === undefined || present.warnedAt !== undefined) return;
+    setHealth({ ...present, warnedAt: at });
+    log.warn(
+      { integration_id: integrationId },
+      'nothing but failures for days: the integration is going to be disabled',
+    );
+  };
+
   const noteFailure = (
     receiver: Receiver,
     at: Date,
@@ -137,16 +148,16 @@ export function runLane(lane: Lane, leaseEnd: number, dependencies: LaneDependen
     const after = afterFailure(before, at, retryAfter, timing);
     const opened = after.open !== undefined && (before.open === undefined || before.open.until <= at);
     const judgement = judge(after, at, timing);
-    if (judgement.verdict === 'warn') {
-      setHealth({ ...after, warnedAt: at });
-      log.warn(
-        { integration_id: integrationId },
-        'nothing but failures for days: the integration is going to be disabled',
-      );
-      const { failingSince, disablesAt } = judgement;
-      verdict(integrations.warn({ ...receiver, at, failingSince, disablesAt }));
-    } else if (opened || before.failingSince === undefined) setHealth(after);
+    if (opened || before.failingSince === undefined) setHealth(after);
     else health = after;
+    if (judgement.verdict === 'warn') {
+      const { failingSince, disablesAt } = judgement;
+      verdict(
+        integrations.warn({ ...receiver, at, failingSince, disablesAt }).then((isWarned) => {
+          if (isWarned) noteWarning(receiver, at);
+        }),
+      );
+    }
     if (opened) {
       observer.breakerOpened();
       log.info(

@@ -50,8 +50,9 @@ interface HealthDocument {
 export function createLaneStore(database: Database): LaneStore {
   const lanes: Collection<LaneDocument> = database.db.collection('lanes');
 
-  const findOwn = async (id: string, holder: string, token: number): Promise<Lane | undefined> => {
-    const document = await read(() => lanes.findOne({ _id: id, holder, token }));
+  /** The lane as a take has left it: nobody has renewed it or given it up since. */
+  const findTaken = async (id: string, holder: string, token: number, beat: number): Promise<Lane | undefined> => {
+    const document = await read(() => lanes.findOne({ _id: id, holder, token, beat }));
     return document === null ? undefined : fromDocument(document);
   };
 
@@ -63,7 +64,7 @@ export function createLaneStore(database: Database): LaneStore {
     async take(integrationId, seen, holder) {
       if (seen === undefined) {
         await insertMissing(lanes, [{ _id: integrationId, holder, token: 1, beat: 1 }]);
-        return findOwn(integrationId, holder, 1);
+        return findTaken(integrationId, holder, 1, 1);
       }
       const token = seen.token + 1;
       const filter: Filter<LaneDocument> = { _id: integrationId, token: seen.token, beat: seen.beat };
@@ -72,7 +73,7 @@ export function createLaneStore(database: Database): LaneStore {
       );
       if (matchedCount === 1) return { ...seen, holder, token, beat: seen.beat + 1 };
       // Someone was first; or an own attempt was, whose answer was lost.
-      return findOwn(integrationId, holder, token);
+      return findTaken(integrationId, holder, token, seen.beat + 1);
     },
     async renew(integrationIds, holder) {
       const own: Filter<LaneDocument> = { _id: { $in: [...integrationIds] }, holder };
