@@ -144,10 +144,10 @@ describe('retention', () => {
     const id = await harness.addIntegration({ url: receiver.url, state: 'paused' });
     await harness.placeOrder(webhooks);
     await until(async () => (await harness.deliveries.list({ integrationId: id }, 1, 0)).total === 1);
-    clock.skew(29 * 86_400_000 - 60_000);
+    clock.skew(30 * 86_400_000 - 60_000);
     await engine.retention.expireHeld();
     expect((await harness.deliveries.list({ integrationId: id, status: 'pending' }, 1, 0)).total).toBe(1);
-    clock.skew(86_400_000);
+    clock.skew(30 * 86_400_000 + 60_000);
     await engine.retention.expireHeld();
     expect((await harness.deliveries.list({ integrationId: id }, 1, 0)).deliveries).toMatchObject([
       { status: 'expired' },

@@ -148,7 +148,7 @@ export function createDeliveryStore(database: Database): DeliveryStore {
       );
       if (matchedCount === ids.length) return new Set(ids);
       // Others were there, or an own attempt whose answer was lost.
-      const bearing = { _id: { $in: [...ids] }, stamp };
+      const bearing: Filter<DeliveryDocument> = { _id: { $in: [...ids] }, status: 'pending', stamp };
       const found = await read(() => deliveries.find(bearing, { projection: { _id: 1 } }).toArray());
       return new Set(found.map(({ _id }) => _id));
     },
@@ -246,6 +246,8 @@ export function createDeliveryStore(database: Database): DeliveryStore {
       const filter: Filter<DeliveryDocument> = {
         lane: integrationId,
         next_attempt_at: { $lt: dueBefore },
+        // A first try is due a day early (see firstDue).
+        created_at: { $lt: dueBefore },
       };
       const { modifiedCount } = await writeIdempotently(() =>
         deliveries.updateMany(filter, {
