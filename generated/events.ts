@@ -59,7 +59,7 @@ export interface components {
             "webhook-timestamp": string;
             /**
              * @description `v1,` and the base64 of the HMAC-SHA-256 of `<webhook-id>.<webhook-timestamp>.<body>`; two of them, separated by a
-             *     blank, while a secret is being rotated. Absent when the integration has no secret.
+             *     blank, while a secret is being rotated. Absent when the integration has no secret, neither a present nor a next one.
              * @example v1,KDxjHD3581Zh/w5StS4SpsHQJbjiID7gtdfqPCQhiR8=
              */
             "webhook-signature"?: string;

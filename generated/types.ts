@@ -730,7 +730,7 @@ export interface paths {
          *
          *     The next secret is yours, or one that the server makes and shows this once, which is why the operation takes no
          *     `Idempotency-Key`. Beginning again replaces the next secret. An integration that has no secret is given its
-         *     first one in the same way.
+         *     first one in the same way: `webhook-signature` begins at once, `X-Service-Signature` when the rotation is finished.
          */
         post: operations["beginSecretRotation"];
         /**
@@ -800,11 +800,12 @@ export interface paths {
          * Replay events
          * @description Sends past events to the integration once more: all that were created in the span and are of the types that it
          *     is subscribed to now, whether they had been delivered to it or not. `until` is now when left out; a `since` that
-         *     is not before it is an `invalid-request`.
+         *     is not before it is an `invalid-request`. With an `until` in the future the replay ends when it has caught up with
+         *     the present.
          *
          *     Each makes a new delivery that carries the event's own id, so receivers that remember ids can tell repetitions.
-         *     The replay goes on in the background, also through a restart. Events older than the service keeps them are not
-         *     sent.
+         *     The replay goes on in the background, also through a restart; while the integration is paused or disabled it waits.
+         *     Events are kept for 30 days, older ones are not sent.
          */
         post: operations["replayEvents"];
         delete?: never;
@@ -3081,7 +3082,7 @@ export interface components {
             failing_since?: string;
             /**
              * Format: date-time
-             * @description When the integration is disabled if nothing succeeds until then.
+             * @description A try that fails from then on disables the integration, if nothing succeeds before.
              * @example 2026-11-11T12:31:08.214Z
              */
             disables_at?: string;
@@ -3125,7 +3126,7 @@ export interface components {
             disabled_at?: components["schemas"]["Timestamp"];
             warning?: components["schemas"]["IntegrationWarning"];
             /**
-             * @description Tries that failed since the last one that succeeded.
+             * @description Tries that failed since the last one that succeeded, or since the integration was changed.
              * @example 0
              */
             consecutive_failures: number;
@@ -3168,10 +3169,11 @@ export interface components {
         /**
          * Custom headers (input)
          * @description Headers to send with every delivery, by name: visible ASCII and inner blanks. Values that look like credentials are
-         *     stored encrypted and answered as `********`; sending `********` leaves the stored value of that header as it is.
+         *     stored encrypted and answered as `********`; sending `********` leaves the stored value of that header as it is, and is
+         *     refused when there is none.
          *
-         *     Names differ in more than case. `Host`, `Connection`, `Expect`, `TE`, `Trailer`, `Transfer-Encoding`, `Upgrade`,
-         *     `User-Agent`, `Content-*`, `Proxy-*`, `X-Service-*` and `webhook-*` are the service's own and refused.
+         *     Names differ in more than case. `Host`, `Connection`, `Expect`, `Keep-Alive`, `TE`, `Trailer`, `Transfer-Encoding`,
+         *     `Upgrade`, `User-Agent`, `Content-*`, `Proxy-*`, `X-Service-*` and `webhook-*` are the service's own and refused.
          * @example {
          *       "X-Kitchen": "ground-floor",
          *       "Authorization": "Bearer EXAMPLE-not-a-real-token"
@@ -3276,7 +3278,7 @@ export interface components {
             disabled_at?: components["schemas"]["Timestamp"];
             warning?: components["schemas"]["IntegrationWarning"];
             /**
-             * @description Tries that failed since the last one that succeeded.
+             * @description Tries that failed since the last one that succeeded, or since the integration was changed.
              * @example 0
              */
             consecutive_failures: number;
@@ -3843,7 +3845,7 @@ export interface components {
          *     - `connection-lost`: the connection broke before the answer was complete.
          *     - `timeout`: no complete answer within 15 seconds.
          *     - `not-http`: the answer is not HTTP.
-         *     - `aborted`: the service gave up because it was being stopped. This try uses up nothing of the schedule.
+         *     - `aborted`: the service was stopped before the answer was complete.
          *     - `other`: an error that a later release adds.
          * @example timeout
          * @enum {string}
@@ -3862,7 +3864,7 @@ export interface components {
          */
         Attempt: {
             /**
-             * @description Number of the try. The first is 1. A number is missing when a crash cut its try off.
+             * @description Number of the try. The first is 1. A number is missing when the service was stopped before there was an answer.
              * @example 1
              */
             number: number;
@@ -3873,7 +3875,8 @@ export interface components {
              */
             duration_ms: number;
             /**
-             * @description True when the receiver answered with a 2xx status. Redirects are failures.
+             * @description True when the receiver answered with a 2xx status, even if the rest of its answer got lost (see `error`). Redirects
+             *     are failures.
              * @example true
              */
             succeeded: boolean;
@@ -3883,7 +3886,10 @@ export interface components {
              */
             status_code?: number;
             error?: components["schemas"]["AttemptError"];
-            /** @description The headers of the answer by lower-case name, repeated ones joined by commas. */
+            /**
+             * @description The first 50 headers of the answer by lower-case name, repeated ones joined by commas, values cut at 1,000
+             *     characters. `set-cookie` is left out.
+             */
             response_headers?: {
                 [key: string]: string;
             };

@@ -52,7 +52,8 @@ export function representAttempt(attempt: Attempt): Schemas['Attempt'] {
     number: attempt.number,
     started_at: attempt.at.toISOString(),
     duration_ms: Math.round(attempt.milliseconds),
-    succeeded: error === undefined && status !== undefined && status >= 200 && status < 300,
+    // As the engine judges it: a 2xx status counts even when the rest of the answer was lost.
+    succeeded: status !== undefined && status >= 200 && status < 300,
     ...(status === undefined ? {} : { status_code: status }),
     ...(error === undefined ? {} : { error }),
     ...(status === undefined
