@@ -88,9 +88,13 @@ async function attempt(name: string): Promise<boolean> {
 }
 
 console.log(`${database.engine}, Node ${process.version}, ${settings.rate} orders/s wanted`);
-let isFine = true;
+const unknown = positionals.filter((name) => scenarios[name] === undefined);
+if (unknown.length > 0) console.log(`Unknown: ${unknown.join(', ')}. There are: ${Object.keys(scenarios).join(', ')}.`);
+let isFine = unknown.length === 0;
 try {
-  const wanted = Object.keys(scenarios).filter((name) => positionals.length === 0 || positionals.includes(name));
+  const wanted = Object.keys(scenarios).filter(
+    (name) => isFine && (positionals.length === 0 || positionals.includes(name)),
+  );
   // Most of the time a scenario waits, for leases to run out. Those that disturb nobody else wait together.
   const together = values.quick ? wanted.filter((name) => sociable.has(name)) : [];
   const groups = [together, ...wanted.filter((name) => !together.includes(name)).map((name) => [name])];
