@@ -6,7 +6,7 @@ import { defaultCacheDir } from '../../src/db/embedded/cache-dir.ts';
 import { startFlags } from '../support/start-flags.ts';
 import { startEmbeddedDatabase } from '../../src/db/embedded/start.ts';
 import { silentLog } from '../support/log.ts';
-import { freePort } from '../support/free-port.ts';
+import { freePort } from '../../src/db/embedded/server-process.ts';
 import { startProgram, stopProgram } from './processes.ts';
 import { median } from './statistics.ts';
 

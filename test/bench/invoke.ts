@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 import { defaultCacheDir } from '../../src/db/embedded/cache-dir.ts';
 import { startFlags } from '../support/start-flags.ts';
 import type { LoadResult } from './load.ts';
-import { freePort } from '../support/free-port.ts';
+import { freePort } from '../../src/db/embedded/server-process.ts';
 import { loadFromOutside, residentMemory, startProgram, stopProgram } from './processes.ts';
 import { median, warmUpSeconds } from './statistics.ts';
 

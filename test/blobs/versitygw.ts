@@ -6,7 +6,7 @@ import { delimiter, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { once } from 'node:events';
 import type { S3BlobStoreOptions } from '../../src/blobs/s3-blob-store.ts';
-import { freePort } from '../support/free-port.ts';
+import { freePort } from '../../src/db/embedded/server-process.ts';
 
 /** The S3 gateway of that name (https://github.com/versity/versitygw) where it is on the PATH. */
 export function findVersitygw(): string | undefined {

@@ -87,7 +87,7 @@ describe('a database that was stopped', () => {
     await proxy.stop();
     const first = await answer;
     expect(first.status).toBe(200);
-    expect(performance.now() - started).toBeLessThan(patience);
+    expect(performance.now() - started).toBeLessThan(5_000);
     await proxy.restart();
 
     // The record is written as soon as the database is back; until then the key counts as in use.

@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { operationTable, type OperationId, type OperationRow } from '../../generated/operations.ts';
 import { checkAnswer, type WireAnswer } from '../support/contract-check.ts';
@@ -77,7 +78,7 @@ describe('408', () => {
       socket.write(request);
       const [chunk] = (await once(socket, 'data')) as [Buffer];
       expect(chunk.toString()).toMatch(/^HTTP\/1\.1 200 /);
-      await new Promise((resolve) => setTimeout(resolve, 1_500));
+      await sleep(1_500);
     }
     socket.destroy();
   });

@@ -52,6 +52,17 @@ describe('200', () => {
     expect('status_code' in attempt).toBe('response_body' in attempt);
   });
 
+  it('shows a success whose answer broke off as what it is, and why the rest is missing', async () => {
+    const { attempt, path } = await firstTry({ kind: 'cut-body' });
+    expect(attempt).toMatchObject({ succeeded: true, status_code: 200, error: 'connection-lost' });
+    const { body } = await eventually(
+      setup.service,
+      path.replace('/attempts', ''),
+      ({ status }) => status !== 'pending',
+    );
+    expect(body.status).toBe('delivered');
+  });
+
   it('shows that nothing listens there', async () => {
     const closed = await startReceiver();
     await closed.close();
