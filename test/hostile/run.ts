@@ -6,16 +6,20 @@
  *     npm run test:hostile                                  all scenarios on the engine that a newcomer gets
  *     npm run test:hostile -- --engine secantusd-rs NAME …  some of them on another engine
  *
- * A scenario is a file in `scenarios/` that exports a `Scenario`, listed below. It starts what it needs through its
- * `World`, does its worst for a bounded time, and returns figures. Times are those of a quiet machine.
+ * Each file in `scenarios/` exports `scenarios`. A scenario starts what it needs through its `World`, does its worst for
+ * a bounded time, and returns figures. Times are those of a quiet machine.
  */
+import { readdir } from 'node:fs/promises';
+import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { engineIdSchema } from '../../src/db/embedded/engines.ts';
-import { undisturbed } from './scenarios/undisturbed.ts';
 import { createWorld, type Figure, type Scenario } from './world.ts';
 
-/** One a line, in the order of the command line's default. */
-const scenarios: readonly Scenario[] = [undisturbed];
+const folder = path.join(import.meta.dirname, 'scenarios');
+const files = (await readdir(folder)).sort();
+const scenarios = (
+  await Promise.all(files.map((file) => import(path.join(folder, file)) as Promise<{ scenarios: readonly Scenario[] }>))
+).flatMap((module) => module.scenarios);
 
 const { values, positionals } = parseArgs({
   options: { engine: { type: 'string', default: 'secantusd-py' } },
