@@ -1,10 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
 import { findHeaderMistakes, looksLikeCredential } from '../../src/integrations/custom-headers.ts';
+import { readRetryAfter } from '../../src/retry-after.ts';
 import { generateSecret, isSecret, toStandardSecret } from '../../src/integrations/signing-secret.ts';
 import { deliveryId } from '../../src/webhooks/deliveries/delivery.ts';
 import { nextTryIn } from '../../src/webhooks/deliveries/retry-schedule.ts';
 import { createLaneWatch } from '../../src/webhooks/lanes/lease.ts';
-import { readRetryAfter } from '../../src/webhooks/sending/retry-after.ts';
 import { defaultTiming } from '../../src/webhooks/timing.ts';
 
 const second = 1_000;
@@ -48,10 +48,24 @@ describe('readRetryAfter', () => {
     ['Fri, 06 Nov 2026 12:01:00 GMT', 60_000],
     ['Fri, 06 Nov 2026 11:00:00 GMT', 0],
     ['-5', undefined],
-    ['1.5', undefined],
+    ['1.5', 1_500],
+    ['3600000000', 24 * hour],
+    ['9'.repeat(400), 24 * hour],
+    // The obsolete forms of RFC 9110, section 5.6.7.
+    ['Friday, 06-Nov-26 12:01:00 GMT', 60_000],
+    ['Fri Nov  6 12:01:00 2026', 60_000],
+    ['Sun Nov 22 12:00:00 2026', 24 * hour],
+    // More than 50 years ahead is the past.
+    ['Sunday, 06-Nov-94 08:49:37 GMT', 0],
+    ['Friday, 06-Nov-76 12:01:00 GMT', 24 * hour],
+    ['Fri, 06 Nov 2026 23:59:60 GMT', 12 * hour],
+    ['Mon, 30 Feb 2026 12:00:00 GMT', undefined],
+    ['Fri, 06 Nov 2026 24:01:00 GMT', undefined],
+    ['Fri, 06 Nov 2026 12:01:00', undefined],
+    ['fri, 06 nov 2026 12:01:00 gmt', undefined],
+    ['Friday, 06-Nov-26 12:01:00', undefined],
     ['soon', undefined],
     ['Fri, soon', undefined],
-    ['99999999999999999999', undefined],
     [undefined, undefined],
   ])('reads %j as %j', (value, milliseconds) => {
     expect(readRetryAfter(value, now)).toBe(milliseconds);

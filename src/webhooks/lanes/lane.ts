@@ -1,3 +1,4 @@
+import { readRetryAfter } from '../../retry-after.ts';
 import { SecretUnreadableError } from '../../integrations/secrets.ts';
 import type { IntegrationDirectory, Receiver } from '../../integrations/directory.ts';
 import type { DeliveryWithBody } from '../deliveries/delivery.ts';
@@ -7,7 +8,6 @@ import type { DeliveryStore } from '../deliveries/store.ts';
 import type { WebhookLog, WebhookObserver } from '../observer.ts';
 import { deliveryHeaders } from '../sending/delivery-headers.ts';
 import type { SendResult } from '../sending/exchange.ts';
-import { readRetryAfter } from '../sending/retry-after.ts';
 import type { Sender } from '../sending/sender.ts';
 import type { Clock, WebhookTiming } from '../timing.ts';
 import { afterFailure, afterSuccess, isProbing, judge, newHealth, waitOf, type LaneHealth } from './health.ts';
