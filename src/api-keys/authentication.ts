@@ -30,7 +30,10 @@ export interface AuthenticationOptions {
   readonly adminKey: string | undefined;
   /** Told of failures to record a key's last use, which never fail a request. */
   readonly onError: (error: unknown) => void;
+  /** Milliseconds since the epoch: for expiries and last uses. */
   readonly now?: () => number;
+  /** Milliseconds on a clock that never steps: for how long a key is taken as known. */
+  readonly monotonic?: () => number;
 }
 
 /** A revocation holds everywhere within this time, in milliseconds. */
@@ -40,16 +43,14 @@ const touchMs = 60_000;
 const keyForm = /^pgw_([0-9a-f]{8})([0-9a-f]{4})([0-9a-f]{4})([0-9a-f]{4})([0-9a-f]{12})_([A-Za-z0-9_-]{43})$/;
 
 export function createAuthentication(options: AuthenticationOptions): Authentication {
-  const { store, adminKey, allScopes, onError, now = Date.now } = options;
+  const { store, adminKey, allScopes, onError, now = Date.now, monotonic = () => performance.now() } = options;
   const administrator: AuthenticatedKey = { keyId: 'administrator', name: 'administrator', scopes: allScopes };
   const adminHash = adminKey === undefined ? undefined : hashSecret(adminKey);
-  const records = new LRUCache<string, Known>({
-    max: 10_000,
-    ttl: cacheMs,
-    fetchMethod: async (id) => ({ key: await store.find(id) }),
-  });
+  const lookUps = new LRUCache<string, LookUp>({ max: 10_000 });
   /** Keys that were just verified, by the hash of the whole token, which tells nothing of the token in memory or time. */
   const verified = new LRUCache<string, Verified>({ max: 10_000 });
+  /** Counts what was forgotten. */
+  let forgotten = 0;
   const touched = new LRUCache<string, true>({ max: 10_000, ttl: touchMs });
 
   const touch = (id: string): void => {
@@ -58,20 +59,33 @@ export function createAuthentication(options: AuthenticationOptions): Authentica
     store.touch(id, new Date(now())).catch(onError);
   };
 
+  /** The look-up that all requests share which come while it is under way and as long as it holds. */
+  const lookUp = (id: string): LookUp => {
+    const known = lookUps.get(id);
+    if (known !== undefined && monotonic() < known.until) return known;
+    const fresh: LookUp = { key: store.find(id), until: monotonic() + cacheMs };
+    lookUps.set(id, fresh);
+    fresh.key.catch(() => {
+      if (lookUps.peek(id) === fresh) lookUps.delete(id);
+    });
+    return fresh;
+  };
+
   const verify = async (token: string): Promise<Verified> => {
     const [, a, b, c, d, e, secret] = keyForm.exec(token) ?? [];
     if (secret === undefined) throw unauthenticated('The API key is not valid.');
     const id = `${a}-${b}-${c}-${d}-${e}`;
-    const known = await records.fetch(id);
-    const key = known?.key;
+    const before = forgotten;
+    const found = lookUp(id);
+    const key = await found.key;
+    // What was read may be older than a revocation in the meantime.
+    if (forgotten !== before) return await verify(token);
     // Compared even for an unknown id, so that the time taken does not tell which ids exist.
     const matches = sameHash(hashSecret(secret), key?.secretHash ?? '0'.repeat(64));
     if (!matches || key === undefined) throw unauthenticated('The API key is not valid.');
     if (key.revokedAt !== undefined) throw unauthenticated('The API key was revoked.');
     const principal = { keyId: key.id, name: key.name, scopes: new Set(key.scopes) };
-    // What was verified holds as long as the record does that it was verified against.
-    const until = now() + Math.min(cacheMs, records.getRemainingTTL(id));
-    return { principal, until, expiresAt: key.expiresAt?.getTime() ?? Infinity };
+    return { principal, until: found.until, expiresAt: key.expiresAt?.getTime() ?? Infinity };
   };
 
   return {
@@ -80,26 +94,31 @@ export function createAuthentication(options: AuthenticationOptions): Authentica
       const digest = hashSecret(token);
       if (adminHash !== undefined && sameHash(digest, adminHash)) return administrator;
       let found = verified.get(digest);
-      if (found === undefined || found.until <= now()) verified.set(digest, (found = await verify(token)));
+      if (found === undefined || found.until <= monotonic()) verified.set(digest, (found = await verify(token)));
       if (found.expiresAt <= now()) throw unauthenticated('The API key has expired.');
       touch(found.principal.keyId);
       return found.principal;
     },
     forget(id) {
-      records.delete(id);
+      forgotten += 1;
+      lookUps.delete(id);
       for (const [digest, { principal }] of verified.entries()) if (principal.keyId === id) verified.delete(digest);
     },
   };
 }
 
-interface Known {
-  readonly key: StoredApiKey | undefined;
+/** What is known of an id, or will be. */
+interface LookUp {
+  readonly key: Promise<StoredApiKey | undefined>;
+  /** When it has to be looked up again: counted from when the database was asked, on the monotonic clock. */
+  readonly until: number;
 }
 
 interface Verified {
   readonly principal: AuthenticatedKey;
-  /** When it has to be looked up again, in milliseconds since the epoch. */
+  /** When it has to be looked up again, on the monotonic clock. */
   readonly until: number;
+  /** In milliseconds since the epoch. */
   readonly expiresAt: number;
 }
 

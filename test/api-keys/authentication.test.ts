@@ -1,0 +1,119 @@
+import { randomUUID } from 'node:crypto';
+import { describe, expect, it } from '@jest/globals';
+import { mintKey } from '../../src/api-keys/api-keys.ts';
+import { createAuthentication, type AuthenticatedKey, type Authentication } from '../../src/api-keys/authentication.ts';
+import type { ApiKeyStore, StoredApiKey } from '../../src/api-keys/store.ts';
+
+interface Setting {
+  readonly authentication: Authentication;
+  readonly use: () => Promise<AuthenticatedKey>;
+  /** Milliseconds on each of the two clocks; tests move them. */
+  readonly clock: { wall: number; monotonic: number };
+  /** Answers the look-ups that wait, with the key as it was when the database was asked. */
+  readonly answer: () => void;
+  readonly revoke: () => void;
+  readonly fail: () => void;
+  readonly lookUps: () => number;
+}
+
+function setUp(): Setting {
+  const { id, key, secretHash } = mintKey(randomUUID());
+  const clock = { wall: Date.parse('2026-11-21T12:00:00Z'), monotonic: 0 };
+  let stored: StoredApiKey = {
+    ...{ id, secretHash, name: 'till', scopes: ['orders:write'] },
+    ...{ revision: 1, createdAt: new Date(clock.wall), expiresAt: undefined, lastUsedAt: undefined },
+    ...{ revokedAt: undefined },
+  };
+  const waiting: { read: StoredApiKey; resolve: (key: StoredApiKey) => void; reject: (error: Error) => void }[] = [];
+  let asked = 0;
+  const store: Pick<ApiKeyStore, 'find' | 'touch'> = {
+    find() {
+      asked += 1;
+      return new Promise((resolve, reject) => {
+        waiting.push({ read: stored, resolve, reject });
+      });
+    },
+    touch: () => Promise.resolve(),
+  };
+  const authentication = createAuthentication({
+    store: store as ApiKeyStore,
+    ...{ allScopes: new Set(), adminKey: undefined, onError: () => undefined },
+    now: () => clock.wall,
+    monotonic: () => clock.monotonic,
+  });
+  return {
+    ...{ authentication, clock },
+    use: () => authentication.authenticate({ authorization: `Bearer ${key}` }),
+    answer() {
+      for (const { read, resolve } of waiting.splice(0)) resolve(read);
+    },
+    revoke() {
+      stored = { ...stored, revokedAt: new Date(clock.wall) };
+      authentication.forget(id);
+    },
+    fail() {
+      for (const { reject } of waiting.splice(0)) reject(new Error('the database is away'));
+    },
+    lookUps: () => asked,
+  };
+}
+
+const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+describe('a revocation while the key is looked up', () => {
+  it('refuses the requests that wait, and none of them fails otherwise', async () => {
+    const { use, answer, revoke, lookUps } = setUp();
+    const requests = Promise.allSettled([use(), use(), use()]);
+    await settled();
+    revoke();
+    answer();
+    await settled();
+    answer();
+    const outcomes = (await requests).map((outcome) => (outcome.status === 'rejected' ? outcome.reason : outcome));
+    for (const outcome of outcomes) expect(outcome).toMatchObject({ type: 'unauthenticated' });
+    expect(lookUps()).toBe(2);
+  });
+});
+
+describe('what is known of a key', () => {
+  it('is asked for once by all who wait, and holds for five seconds from the question', async () => {
+    const { use, answer, clock, lookUps } = setUp();
+    const both = Promise.all([use(), use()]);
+    clock.monotonic = 4_000;
+    answer();
+    expect((await both).map(({ name }) => name)).toEqual(['till', 'till']);
+    clock.monotonic = 4_999;
+    await use();
+    expect(lookUps()).toBe(1);
+    clock.monotonic = 5_000;
+    const again = use();
+    answer();
+    await again;
+    expect(lookUps()).toBe(2);
+  });
+
+  it.each([-3_600_000, 3_600_000])('holds no longer when the clock steps by %i ms', async (step) => {
+    const { use, answer, clock, lookUps } = setUp();
+    const first = use();
+    answer();
+    await first;
+    clock.wall += step;
+    await use();
+    expect(lookUps()).toBe(1);
+    clock.monotonic = 5_000;
+    const again = use();
+    answer();
+    await again;
+    expect(lookUps()).toBe(2);
+  });
+
+  it('is asked for again after a failure', async () => {
+    const { use, answer, fail } = setUp();
+    const first = use();
+    fail();
+    await expect(first).rejects.toThrow('the database is away');
+    const second = use();
+    answer();
+    expect((await second).name).toBe('till');
+  });
+});
