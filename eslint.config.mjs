@@ -6,7 +6,7 @@ const aws = { group: ['@aws-sdk/*'], message: 'Only src/blobs talks to object st
 const restrict = (...patterns) => ({ 'no-restricted-imports': ['error', { patterns }] });
 
 export default tseslint.config(
-  { ignores: ['generated/**', 'node_modules/**', 'data/**', 'clients/*/dist/**'] },
+  { ignores: ['dist/**', 'generated/**', 'node_modules/**', 'data/**', 'clients/*/dist/**'] },
   ...tseslint.configs.strict,
   {
     files: ['**/*.ts'],

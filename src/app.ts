@@ -25,7 +25,7 @@ import { serialiseEvent } from './events/serialise.ts';
 import type { OperationHandlers } from './http/operation.ts';
 import type { Exchange } from './http/pipeline.ts';
 import { createRateLimiter } from './http/rate-limit.ts';
-import { serveReferencePage } from './http/reference-page.ts';
+import { referencePages } from './http/reference-page.ts';
 import { createRouter } from './http/router.ts';
 import { createShadow } from './http/shadow.ts';
 import { createIdempotency } from './idempotency/idempotency.ts';
@@ -203,10 +203,14 @@ export function createApp(dependencies: AppDependencies): App {
       },
     },
     [...corsFor(config.http.corsOrigins)],
-    {
-      '/docs': serveReferencePage(new URL('../generated/docs.html', import.meta.url)),
-      '/docs/events': serveReferencePage(new URL('../generated/events.html', import.meta.url)),
-    },
+    referencePages({
+      pages: [
+        { path: '/docs', title: 'Prompt gateway API', document: '/openapi.json' },
+        { path: '/docs/events', title: 'Prompt gateway events', document: '/asyncapi.json' },
+      ],
+      asyncApi: new URL('../generated/asyncapi.json', import.meta.url),
+      redoc: new URL('../dist/redoc.js', import.meta.url),
+    }),
   );
   return {
     application,

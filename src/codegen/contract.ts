@@ -81,7 +81,7 @@ export async function bundle(root: string, source: string): Promise<unknown> {
 }
 
 /** Calls `use` with a folder that is gone afterwards. */
-export async function withTemporaryFolder<T>(prefix: string, use: (folder: string) => Promise<T>): Promise<T> {
+async function withTemporaryFolder<T>(prefix: string, use: (folder: string) => Promise<T>): Promise<T> {
   const folder = await mkdtemp(path.join(tmpdir(), prefix));
   try {
     return await use(folder);
@@ -91,7 +91,7 @@ export async function withTemporaryFolder<T>(prefix: string, use: (folder: strin
 }
 
 /** Runs the Redocly command line of this project, offline and quiet; its output is in the error when it fails. */
-export async function redocly(root: string, args: readonly string[]): Promise<void> {
+async function redocly(root: string, args: readonly string[]): Promise<void> {
   const cli = path.join(root, 'node_modules/@redocly/cli/bin/cli.js');
   const env = {
     ...process.env,

@@ -2,7 +2,7 @@ import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import openapiTs, { astToString } from 'openapi-typescript';
-import { bundleContract, readProblems, redocly, withTemporaryFolder, type OpenApiDocument } from './contract.ts';
+import { bundleContract, readProblems, type OpenApiDocument } from './contract.ts';
 import { renderEnvExample } from './env-example.ts';
 import { bundleEventContract, listEvents } from './event-contract.ts';
 import { publishedSchema, renderEventTypes, renderEventValidators } from './event-files.ts';
@@ -44,7 +44,6 @@ async function renderApi(bundled: OpenApiDocument): Promise<[string, string][]> 
     ['generated/validators.d.ts', banner('openapi') + validators.declarations],
     ['generated/validators-thorough.js', banner('openapi') + validators.thorough],
     ['generated/validators-thorough.d.ts', banner('openapi') + validators.declarations],
-    ['generated/docs.html', await renderReferencePage('openapi', document)],
   ];
 }
 
@@ -61,32 +60,8 @@ async function renderEvents(api: OpenApiDocument): Promise<[string, string][]> {
       `generated/event-schemas/${event.type}.json`,
       json(publishedSchema(event)),
     ]),
-    ['generated/events.html', await renderReferencePage('asyncapi', document)],
   ];
 }
-
-/** The Redoc page with its script inlined: it loads nothing from anywhere. */
-async function renderReferencePage(contract: 'openapi' | 'asyncapi', document: object): Promise<string> {
-  return await withTemporaryFolder('reference-', async (folder) => {
-    const source = path.join(folder, `${contract}.json`);
-    const target = path.join(folder, 'page.html');
-    await writeFile(source, JSON.stringify(document));
-    const config = `${contract}/redocly.yaml`;
-    await redocly(root, ['build-docs', source, '--config', config, '--inlineBundle', '--output', target]);
-    return (await readFile(target, 'utf8')).replaceAll(remoteLogo, inlineLogo);
-  });
-}
-
-/** Redoc's own logo is the only thing that its page would load from elsewhere. */
-const remoteLogo = /https:\/\/cdn\.redoc\.ly\/redoc\/logo-mini(-full)?\.svg/g;
-/** Its name, written out. Grey, so that it can be read on the page's light and dark ground. */
-const inlineLogo = `data:image/svg+xml,${[
-  "<svg xmlns='http://www.w3.org/2000/svg' width='36' height='14'>",
-  "<text y='11' font-family='sans-serif' font-size='11' fill='gray'>Redoc</text></svg>",
-]
-  .map(encodeURIComponent)
-  .join('')
-  .replaceAll("'", '%27')}`;
 
 async function readIfThere(file: string): Promise<string | undefined> {
   return readFile(file, 'utf8').catch(() => undefined);

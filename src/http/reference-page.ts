@@ -1,24 +1,123 @@
 import { readFile } from 'node:fs/promises';
 import type { RequestHandler } from 'express';
+import { createStaticBody, type StaticBody } from './static-body.ts';
 
-/** The page holds its script and styles inline and loads nothing, and that is all it is allowed to do. */
-const policy =
-  "default-src 'none'; script-src 'unsafe-inline' blob:; worker-src blob:; style-src 'unsafe-inline'; img-src data:; font-src data:; frame-ancestors 'none'";
+/** Scripts and data come from this service only. Redoc makes style elements as it runs, which need `unsafe-inline`. */
+const policy = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'unsafe-inline'",
+  "connect-src 'self'",
+  'img-src data:',
+  'font-src data:',
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join('; ');
 
-/** Serves a reference page that was made by `npm run generate`. */
-export function serveReferencePage(file: URL): RequestHandler {
-  let page: Promise<Buffer> | undefined;
-  return (_request, response, next) => {
-    page ??= readFile(file);
-    page.then((html) => {
-      response.writeHead(200, {
-        'content-type': 'text/html; charset=utf-8',
-        'content-length': html.length,
-        'content-security-policy': policy,
-        'x-content-type-options': 'nosniff',
-        'cache-control': 'no-cache',
-      });
-      response.end(html);
-    }, next);
+const html = 'text/html; charset=utf-8';
+const javascript = 'text/javascript; charset=utf-8';
+
+const revalidated = 'no-cache';
+const keptForGood = 'public, max-age=31536000, immutable';
+
+export interface ReferencePage {
+  readonly path: string;
+  readonly title: string;
+  /** Path of the document that it shows. */
+  readonly document: string;
+}
+
+export interface ReferenceOptions {
+  readonly pages: readonly ReferencePage[];
+  /** The document of events, which is served at `/asyncapi.json`. */
+  readonly asyncApi: URL;
+  /** Redoc's script, as `npm ci` builds it. Where it is absent the pages say how to build it. */
+  readonly redoc: URL;
+}
+
+interface StaticFile {
+  readonly status?: 404;
+  readonly body: StaticBody;
+  readonly cacheControl: string;
+}
+
+/**
+ * The handlers of the reference pages, the scripts that they share, and the document of events, by path. The scripts'
+ * names change with their content, so browsers keep them for good.
+ */
+export function referencePages(options: ReferenceOptions): Record<string, RequestHandler> {
+  let files: Promise<Map<string, StaticFile>> | undefined;
+  const serve: RequestHandler = async (request, response, next) => {
+    files ??= loadFiles(options);
+    const file = await files.catch((error: unknown) => {
+      files = undefined;
+      throw error;
+    });
+    const found = file.get(request.path);
+    if (found === undefined) {
+      next();
+      return;
+    }
+    const { status, headers, body } = await found.body.answer(request.headers);
+    response.writeHead(status === 304 ? 304 : (found.status ?? 200), {
+      ...headers,
+      'cache-control': found.cacheControl,
+      'content-security-policy': policy,
+      'x-content-type-options': 'nosniff',
+    });
+    response.end(body);
   };
+  const paths = [...options.pages.map(({ path }) => path), '/asyncapi.json', '/docs/scripts/:name'];
+  return Object.fromEntries(paths.map((path) => [path, serve]));
+}
+
+async function loadFiles({ pages, asyncApi, redoc }: ReferenceOptions): Promise<Map<string, StaticFile>> {
+  const document = createStaticBody(await readFile(asyncApi), 'application/json; charset=utf-8');
+  const scripts = await loadScripts(redoc);
+  const template = await readPage(scripts === undefined ? 'not-built.html' : 'reference.html');
+  const rendered = pages.map((page): [string, StaticFile] => {
+    const body = createStaticBody(fill(template, { ...page, ...scripts?.paths }), html);
+    return [page.path, { body, cacheControl: revalidated, ...(scripts === undefined ? { status: 404 } : {}) }];
+  });
+  return new Map([
+    ['/asyncapi.json', { body: document, cacheControl: revalidated }],
+    ...(scripts?.files ?? []),
+    ...rendered,
+  ]);
+}
+
+interface Scripts {
+  readonly paths: { readonly script: string; readonly redoc: string };
+  readonly files: readonly [string, StaticFile][];
+}
+
+async function loadScripts(redocFile: URL): Promise<Scripts | undefined> {
+  const bundle = await readFile(redocFile).catch((error: unknown) => {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw error;
+  });
+  if (bundle === undefined) return undefined;
+  const redoc = createStaticBody(bundle, javascript);
+  const script = createStaticBody(await readPage('reference.js'), javascript);
+  const paths = {
+    script: `/docs/scripts/reference.${script.hash}.js`,
+    redoc: `/docs/scripts/redoc.${redoc.hash}.js`,
+  };
+  return {
+    paths,
+    files: [
+      [paths.script, { body: script, cacheControl: keptForGood }],
+      [paths.redoc, { body: redoc, cacheControl: keptForGood }],
+    ],
+  };
+}
+
+async function readPage(name: string): Promise<string> {
+  return await readFile(new URL(`../pages/${name}`, import.meta.url), 'utf8');
+}
+
+/** Fills the `{{name}}` of a page. The values come from this program, never from a request. */
+function fill(template: string, values: Readonly<Record<string, string>>): string {
+  return template.replaceAll(/\{\{(\w+)\}\}/g, (_, name: string) => values[name] ?? '');
 }

@@ -1,0 +1,76 @@
+import { createHash } from 'node:crypto';
+import type { IncomingHttpHeaders } from 'node:http';
+import { promisify } from 'node:util';
+import { brotliCompress, constants, gzip } from 'node:zlib';
+import { ifNoneMatch } from './conditional.ts';
+
+/** A complete answer in bytes. */
+export interface StaticAnswer {
+  readonly status: 200 | 304;
+  readonly headers: Record<string, string>;
+  readonly body: Buffer;
+}
+
+/** A body that does not change. Each compressed form is made once, when it is first asked for. */
+export interface StaticBody {
+  /** 16 hexadecimal digits that follow from the bytes. */
+  readonly hash: string;
+  /** The answer to a GET or HEAD with these request headers: 304 where the caller has it, else compressed as it allows. */
+  answer(requestHeaders: Pick<IncomingHttpHeaders, 'accept-encoding' | 'if-none-match'>): Promise<StaticAnswer>;
+}
+
+type Coding = 'br' | 'gzip';
+
+const compress: Record<Coding, (body: Buffer) => Promise<Buffer>> = {
+  // Above 9 Brotli takes twenty times as long for a tenth fewer bytes.
+  br: (body) => promisify(brotliCompress)(body, { params: { [constants.BROTLI_PARAM_QUALITY]: 9 } }),
+  gzip: (body) => promisify(gzip)(body, { level: 9 }),
+};
+
+/** Below this many bytes compression saves no packet. */
+const smallestCompressed = 1_024;
+
+/** @param mediaType with its charset, as it is sent */
+export function createStaticBody(content: string | Buffer, mediaType: string): StaticBody {
+  const body = Buffer.from(content);
+  const hash = createHash('sha256').update(body).digest('hex').slice(0, 16);
+  const compressed = new Map<Coding, Promise<Buffer>>();
+  const encode = (coding: Coding): Promise<Buffer> => {
+    const made = compressed.get(coding) ?? compress[coding](body);
+    compressed.set(coding, made);
+    return made;
+  };
+  return {
+    hash,
+    async answer(requestHeaders) {
+      const coding =
+        body.length < smallestCompressed ? undefined : chooseCoding(requestHeaders['accept-encoding'] ?? '');
+      // Each form has its own strong ETag (RFC 9110, section 8.8.3.3).
+      const etag = coding === undefined ? `"${hash}"` : `"${hash}-${coding}"`;
+      const headers = { etag, vary: 'Accept-Encoding' };
+      if (ifNoneMatch(requestHeaders['if-none-match'], etag)) return { status: 304, headers, body: Buffer.alloc(0) };
+      const sent = coding === undefined ? body : await encode(coding);
+      return {
+        status: 200,
+        headers: {
+          ...headers,
+          'content-type': mediaType,
+          'content-length': String(sent.length),
+          ...(coding === undefined ? {} : { 'content-encoding': coding }),
+        },
+        body: sent,
+      };
+    },
+  };
+}
+
+/** The smallest form that an `Accept-Encoding` field allows (RFC 9110, section 12.5.3). */
+function chooseCoding(field: string): Coding | undefined {
+  const allowed = new Map(
+    field.split(',').map((member) => {
+      const [name = '', ...parameters] = member.split(';').map((part) => part.trim().toLowerCase());
+      return [name, !parameters.some((parameter) => /^q=0(\.0*)?$/.test(parameter))] as const;
+    }),
+  );
+  return (['br', 'gzip'] as const).find((coding) => allowed.get(coding) ?? allowed.get('*') ?? false);
+}
