@@ -145,7 +145,7 @@ async function perform(
   if (row.scope !== null) {
     progress.keyId = principal.keyId;
     if (!principal.scopes.has(row.scope as Scope)) throw insufficientScope(row.scope);
-    progress.headers = await dependencies.rateLimiter.count(principal.keyId);
+    progress.headers = dependencies.rateLimiter.count(principal.keyId);
   }
   requireAcceptable(request, mediaTypes);
   const body = row.body === 'none' ? undefined : await readJsonBody(request, response);

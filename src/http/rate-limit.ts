@@ -1,4 +1,4 @@
-import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible';
+import { LRUCache } from 'lru-cache';
 import { ProblemError } from '../errors/problem-error.ts';
 
 export interface RateLimitPolicy {
@@ -14,33 +14,35 @@ export interface RateLimiter {
    * @returns the `RateLimit` and `RateLimit-Policy` fields (draft-ietf-httpapi-ratelimit-headers-08)
    * @throws {ProblemError} rate-limited, with `Retry-After`
    */
-  count(keyId: string): Promise<Record<string, string>>;
+  count(keyId: string): Record<string, string>;
 }
 
-/** One fixed window for each key, in this process's memory. `undefined` means no limit and no fields. */
+/** Keys whose windows are kept; beyond that, the one that was used least recently starts a new window. */
+const mostKeys = 100_000;
+
+/**
+ * One fixed window for each key, in this process's memory. `undefined` means no limit and no fields. A window is an
+ * entry of the cache that lives as long, on the cache's monotonic clock.
+ */
 export function createRateLimiter(policy: RateLimitPolicy | undefined): RateLimiter {
-  if (policy === undefined) return { count: () => Promise.resolve({}) };
-  const limiter = new RateLimiterMemory({ points: policy.requests, duration: policy.windowSeconds });
-  const policyField = `"default";q=${policy.requests};w=${policy.windowSeconds}`;
-  const fields = (state: RateLimiterRes): Record<string, string> => ({
-    ratelimit: `"default";r=${state.remainingPoints};t=${seconds(state)}`,
-    'ratelimit-policy': policyField,
-  });
+  if (policy === undefined) return { count: () => ({}) };
+  const { requests, windowSeconds } = policy;
+  const windows = new LRUCache<string, { used: number }>({ max: mostKeys, ttl: windowSeconds * 1_000 });
   return {
-    async count(keyId) {
-      try {
-        return fields(await limiter.consume(keyId));
-      } catch (refusal) {
-        if (!(refusal instanceof RateLimiterRes)) throw refusal;
-        throw new ProblemError('rate-limited', {
-          detail: `This key may send ${policy.requests} requests in ${policy.windowSeconds} seconds.`,
-          headers: { ...fields(refusal), 'retry-after': String(seconds(refusal)) },
-        });
-      }
+    count(keyId) {
+      let window = windows.get(keyId);
+      if (window === undefined) windows.set(keyId, (window = { used: 0 }));
+      window.used += 1;
+      const seconds = Math.max(1, Math.ceil(windows.getRemainingTTL(keyId) / 1_000));
+      const fields = {
+        ratelimit: `"default";r=${Math.max(0, requests - window.used)};t=${seconds}`,
+        'ratelimit-policy': `"default";q=${requests};w=${windowSeconds}`,
+      };
+      if (window.used <= requests) return fields;
+      throw new ProblemError('rate-limited', {
+        detail: `This key may send ${requests} requests in ${windowSeconds} seconds.`,
+        headers: { ...fields, 'retry-after': String(seconds) },
+      });
     },
   };
-}
-
-function seconds(state: RateLimiterRes): number {
-  return Math.max(1, Math.ceil(state.msBeforeNext / 1000));
 }

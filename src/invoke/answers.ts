@@ -13,7 +13,7 @@ export interface Question {
   readonly messages: readonly ChatMessage[];
   /** Aborted when the answer is needed no more. */
   readonly signal: AbortSignal;
-  /** When the provider's answer is due: milliseconds since the epoch, on the providers' clock. */
+  /** When the provider's answer is due, on the clock of `performance.now`. */
   readonly deadline: number;
 }
 
@@ -42,12 +42,10 @@ export interface Answers {
 export interface AnswersDependencies {
   readonly cache: ResponseCache;
   readonly metrics: Pick<Metrics, 'observeProviderCall' | 'countCache'>;
-  /** Milliseconds since the epoch, the providers' clock. */
-  readonly now: () => number;
 }
 
-export function createAnswers({ cache, metrics, now }: AnswersDependencies): Answers {
-  const sharedCalls = createSharedCalls<ProviderAnswer>(now);
+export function createAnswers({ cache, metrics }: AnswersDependencies): Answers {
+  const sharedCalls = createSharedCalls<ProviderAnswer>();
 
   const callShared = (question: Question, key: string, policy: CachePolicy): Promise<ProviderAnswer> => {
     const { provider, model, messages, signal, deadline } = question;

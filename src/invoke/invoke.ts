@@ -56,14 +56,12 @@ export interface InvokeDependencies {
   readonly providers: Pick<ProviderRegistry, 'get'>;
   readonly metrics: Pick<Metrics, 'observeProviderCall' | 'countCache'>;
   readonly settings: InvokeSettings;
-  /** Milliseconds since the epoch, the providers' clock. `Date.now` when left out. */
-  readonly now?: () => number;
 }
 
 /** Makes the rules of invoking prompts, with an answer cache of their own. */
-export function createInvoke({ prompts, providers, metrics, settings, now = Date.now }: InvokeDependencies): Invoke {
+export function createInvoke({ prompts, providers, metrics, settings }: InvokeDependencies): Invoke {
   const cache = createResponseCache(settings.cacheMaxBytes, () => performance.now());
-  const answers = createAnswers({ cache, metrics, now });
+  const answers = createAnswers({ cache, metrics });
 
   return async (invocation) => {
     const { id, content } = await prompts.resolve(invocation.slugOrId, invocation.version);
@@ -71,7 +69,7 @@ export function createInvoke({ prompts, providers, metrics, settings, now = Date
     const { provider, model } = selectModel(providers, content, invocation);
 
     const policy = parseCacheControl(invocation.cacheControl, settings.cacheMaxAge);
-    const deadline = now() + Math.min(invocation.timeoutMs ?? settings.timeoutMs, settings.timeoutMs);
+    const deadline = performance.now() + Math.min(invocation.timeoutMs ?? settings.timeoutMs, settings.timeoutMs);
     const answer = await answers.get({ provider, model, messages, signal: invocation.signal, deadline }, policy);
     return { promptId: id, provider: provider.id, model, ...answer };
   };

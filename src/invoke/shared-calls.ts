@@ -2,7 +2,7 @@
 export interface Caller {
   /** Aborted when the caller needs the answer no more; its reason becomes the caller's error. */
   readonly signal: AbortSignal;
-  /** How long the caller waits at most: milliseconds since the epoch. */
+  /** How long the caller waits at most, on the clock of `performance.now`. */
   readonly deadline: number;
   /** Makes the caller's error when its deadline passes. */
   readonly timeout: () => Error;
@@ -45,10 +45,8 @@ interface CallUnderWay<Answer> {
 /**
  * Makes an empty set of shared calls. Every caller waits until its own deadline at most and then fails alone; a call
  * goes on until the latest deadline of its callers and is cancelled when the last of them leaves.
- *
- * @param now milliseconds since the epoch, the clock of the deadlines
  */
-export function createSharedCalls<Answer>(now: () => number): SharedCalls<Answer> {
+export function createSharedCalls<Answer>(): SharedCalls<Answer> {
   const latest = new Map<string, CallUnderWay<Answer>>();
 
   const wait = (call: CallUnderWay<Answer>, { signal, deadline, timeout }: Caller): Promise<Answer> => {
@@ -70,7 +68,7 @@ export function createSharedCalls<Answer>(now: () => number): SharedCalls<Answer
       };
       const timer = setTimeout(() => {
         leave(timeout());
-      }, deadline - now());
+      }, deadline - performance.now());
       signal.addEventListener('abort', hangUp, { once: true });
       call.outcome.finally(stopWaiting).then(resolve, reject);
     });

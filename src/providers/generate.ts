@@ -29,8 +29,6 @@ export interface RetryNotice {
 }
 
 export interface GenerateDependencies {
-  /** Milliseconds since the epoch. */
-  readonly now: () => number;
   /** At least 0, below 1. */
   readonly random: () => number;
   readonly onRetry?: (notice: RetryNotice) => void;
@@ -61,7 +59,7 @@ export async function generate(
   request: GenerateRequest,
   dependencies: GenerateDependencies,
 ): Promise<InvocationResult> {
-  const { now, onRetry } = dependencies;
+  const { onRetry } = dependencies;
   const { model, signal } = request;
   signal.throwIfAborted();
 
@@ -72,22 +70,23 @@ export async function generate(
   };
   signal.addEventListener('abort', cancel, { once: true });
   const expire = (): void => {
-    const left = request.deadline - now();
+    const left = request.deadline - performance.now();
     if (left > 0) timer = setTimeout(expire, Math.min(left, longestTimer));
     else ending.abort(new DOMException('The deadline passed.', 'TimeoutError'));
   };
-  let timer = setTimeout(expire, Math.min(Math.max(request.deadline - now(), 0), longestTimer));
+  let timer = setTimeout(expire, Math.min(Math.max(request.deadline - performance.now(), 0), longestTimer));
 
   try {
     const prompt = target.toPrompt(request.messages);
     for (let attempt = 1; ; attempt += 1) {
-      const outcome = await tryOnce(target, model, prompt, ending.signal, now);
+      const outcome = await tryOnce(target, model, prompt, ending.signal);
       if ('result' in outcome) return outcome.result;
 
       signal.throwIfAborted();
       const { failure } = outcome;
       const delay = pause(failure, attempt, dependencies);
-      if (delay === undefined || now() + delay >= request.deadline) throw toProblem(failure, target.id, model);
+      if (delay === undefined || performance.now() + delay >= request.deadline)
+        throw toProblem(failure, target.id, model);
       const status = failure.status === undefined ? {} : { status: failure.status };
       onRetry?.({ provider: target.id, model, attempt, problem: failure.type, ...status, delay });
       await sleep(delay, undefined, { signal: ending.signal }).catch(() => {
@@ -106,7 +105,6 @@ async function tryOnce(
   model: string,
   prompt: LanguageModelV4Prompt,
   signal: AbortSignal,
-  now: () => number,
 ): Promise<{ result: InvocationResult } | { failure: Failure }> {
   try {
     await turns.acquire(signal);
@@ -124,7 +122,7 @@ async function tryOnce(
     if (answer.content.length === 0 && answer.finishReason.raw === undefined) return { failure: badAnswer() };
     return { result: toResult(answer) };
   } catch (error) {
-    return { failure: signal.aborted ? timeout('provider') : toFailure(error, now()) };
+    return { failure: signal.aborted ? timeout('provider') : toFailure(error, Date.now()) };
   } finally {
     turns.release();
   }

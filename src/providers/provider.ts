@@ -14,8 +14,8 @@ export interface GenerateRequest {
   /** Aborted when nobody waits for the answer any more: the upstream call is then cancelled. */
   readonly signal: AbortSignal;
   /**
-   * When the answer is due, retries included: milliseconds since the epoch, on the registry's clock. Read anew whenever
-   * it matters, so that a getter may move it later while the call runs.
+   * When the answer is due, retries included, on the clock of `performance.now`. Read anew whenever it matters, so that
+   * a getter may move it later while the call runs.
    */
   readonly deadline: number;
 }

@@ -22,8 +22,6 @@ export interface ProviderRegistryOptions {
   readonly settings: ProviderSettings;
   /** Carries every call to a provider; `createProviderHttp` makes it. */
   readonly fetch: Fetch;
-  /** Milliseconds since the epoch, the clock of `GenerateRequest.deadline`. `Date.now` when left out. */
-  readonly now?: () => number;
   /** Spreads retries; at least 0, below 1. `Math.random` when left out. */
   readonly random?: () => number;
   /** Told of every failed try that another follows. */
@@ -36,11 +34,11 @@ export interface ProviderRegistryOptions {
  * @throws Error naming every mistake that `findSettingsMistakes` finds.
  */
 export function createProviderRegistry(options: ProviderRegistryOptions): ProviderRegistry {
-  const { settings, fetch, now = Date.now, random = Math.random, onRetry } = options;
+  const { settings, fetch, random = Math.random, onRetry } = options;
   const mistakes = findSettingsMistakes(settings);
   if (mistakes.length > 0) throw new Error(mistakes.join(' '));
 
-  const dependencies: GenerateDependencies = { now, random, ...(onRetry && { onRetry }) };
+  const dependencies: GenerateDependencies = { random, ...(onRetry && { onRetry }) };
   const entries = [
     ...builtInProviderIds.map((id) => (id === 'echo' ? echoEntry(settings) : builtInEntry(id, settings, fetch))),
     ...settings.compatible.map((provider) => compatibleEntry(provider, settings, fetch)),

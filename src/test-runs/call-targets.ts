@@ -32,7 +32,7 @@ export interface CallTargetsDependencies {
  * Calls all targets at the same time and waits for the last of them. A call that fails becomes a result that says so.
  *
  * @param call.signal cancels all calls
- * @param call.deadline of every call, in milliseconds since the epoch
+ * @param call.deadline of every call, on the clock of `performance.now`
  * @returns one result for each target, in their order
  * @throws The reason of `signal` when that is aborted, after all calls have ended.
  */

@@ -10,6 +10,8 @@ export interface OrphanDependencies {
   readonly deleteAllOf: (promptId: string) => Promise<void>;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
+  /** Milliseconds on a clock that never steps. */
+  readonly monotonic: () => number;
 }
 
 const day = 24 * 60 * 60 * 1_000;
@@ -22,13 +24,13 @@ const buriedPerStep = 100;
  * what late writers left: runs of prompts that are gone, and results that were stored for a run after it was deleted.
  */
 export function createOrphanRemoval(dependencies: OrphanDependencies): () => Promise<void> {
-  const { store, archive, prompts, deleteAllOf, now } = dependencies;
+  const { store, archive, prompts, deleteAllOf, now, monotonic } = dependencies;
   /** The last prompt looked at; undefined between two rounds. */
   let position: string | undefined;
-  let nextRoundAt = now();
+  let nextRoundAt = monotonic();
 
   return async () => {
-    if (position === undefined && now() < nextRoundAt) return;
+    if (position === undefined && monotonic() < nextRoundAt) return;
     position ??= '';
 
     // A day is longer than any process can be late with its results.
@@ -40,7 +42,7 @@ export function createOrphanRemoval(dependencies: OrphanDependencies): () => Pro
     // A prompt is there before its first test run, so one that is not there now is gone.
     for (const promptId of promptIds) if (!(await exists(prompts, promptId))) await deleteAllOf(promptId);
     position = promptIds.length < promptsPerStep ? undefined : promptIds.at(-1);
-    if (position === undefined) nextRoundAt = now() + day;
+    if (position === undefined) nextRoundAt = monotonic() + day;
   };
 }
 

@@ -79,7 +79,7 @@ async function perform(
 
   let results;
   try {
-    results = await callTargets(targets, { messages, signal, deadline: now() + timeoutMs }, dependencies);
+    results = await callTargets(targets, { messages, signal, deadline: performance.now() + timeoutMs }, dependencies);
   } catch (error) {
     if (error instanceof RunCutOffError && error.reason === 'lost') throw whyLost(await store.find(run.id));
     await withoutResults('interrupted');

@@ -74,6 +74,8 @@ export interface TestRunsDependencies {
   readonly timeoutMs: number;
   /** Milliseconds since the epoch. `Date.now` when left out. */
   readonly now?: () => number;
+  /** Milliseconds on a clock that never steps, for what is done once a day. `performance.now` when left out. */
+  readonly monotonic?: () => number;
   /** Milliseconds between two heartbeats of a run. */
   readonly heartbeatMs?: number;
   /** Milliseconds without a heartbeat after which a run is interrupted; at least four heartbeats. */
@@ -87,7 +89,7 @@ const retryAfter = { 'Retry-After': '2' };
 
 export function createTestRuns(dependencies: TestRunsDependencies): TestRuns {
   const { store, blobs, prompts, providers, metrics, log, timeoutMs } = dependencies;
-  const { now = Date.now, heartbeatMs = 5_000, staleMs = 30_000 } = dependencies;
+  const { now = Date.now, monotonic = () => performance.now(), heartbeatMs = 5_000, staleMs = 30_000 } = dependencies;
   const archive = createResultArchive(blobs);
   const active = createActiveRuns({ store, metrics, log, heartbeatMs });
   let starting = 0;
@@ -139,7 +141,7 @@ export function createTestRuns(dependencies: TestRunsDependencies): TestRuns {
 
   const deleteAllOf = createDeletion({ store, archive, now });
   const interruptStale = createStaleInterruption({ store, archive, staleRuns: createStaleRuns(staleMs), now, log });
-  const removeOrphans = createOrphanRemoval({ store, archive, prompts, deleteAllOf, now });
+  const removeOrphans = createOrphanRemoval({ store, archive, prompts, deleteAllOf, now, monotonic });
 
   const get = async (id: string): Promise<TestRun> => {
     const run = await store.find(id);

@@ -1,11 +1,16 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { createSteppableClock } from '../support/clock.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 
+const clock = createSteppableClock();
 let service: TestService;
 beforeAll(async () => {
   service = await startTestService({ environment: { RATE_LIMIT: '5/60s' } });
 });
-afterAll(() => service.close());
+afterAll(async () => {
+  clock.restore();
+  await service.close();
+});
 
 describe('rate limits', () => {
   it('count each key on its own, say what is left, and answer 429 with Retry-After', async () => {
@@ -20,6 +25,16 @@ describe('rate limits', () => {
     expect(refused.body.type).toBe('urn:prompt-gateway:problem:rate-limited');
     expect(Number(refused.headers['retry-after'])).toBeGreaterThan(0);
     expect((await service.call('GET', '/api/v1/prompts')).status).toBe(200);
+  });
+
+  it.each([-3_600_000, 3_600_000])('last no longer and no shorter when the clock steps by %i ms', async (step) => {
+    const key = await service.createKey('prompts:read');
+    const list = (): ReturnType<TestService['call']> => service.call('GET', '/api/v1/prompts', { key });
+    for (let sent = 0; sent < 5; sent += 1) expect((await list()).status).toBe(200);
+    clock.step(step);
+    const refused = await list();
+    expect(refused.status).toBe(429);
+    expect(Number(refused.headers['retry-after'])).toBeLessThanOrEqual(60);
   });
 
   it('do not count health probes', async () => {

@@ -1,10 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { createLogger } from '../../src/observability/logger.ts';
+import { createSteppableClock } from '../support/clock.ts';
 import { problemOf, startInvokeHarness, type InvokeHarness } from './harness.ts';
 
 const configuredTimeout = 1_200;
 const logged: string[] = [];
+const clock = createSteppableClock();
 let harness: InvokeHarness;
 let prompt: string;
 
@@ -22,6 +24,7 @@ afterEach(() => {
   harness.mock.reset();
 });
 afterAll(async () => {
+  clock.restore();
   await harness.close();
 });
 
@@ -55,6 +58,15 @@ describe('deadline', () => {
     );
     expect([answer.status, problemOf(answer)]).toEqual([502, 'provider-timeout']);
     expect(ms).toBeLessThan(2_400);
+  });
+
+  it.each([-3_600_000, 3_600_000])('is the same when the clock steps by %i ms', async (step) => {
+    const call = timed(harness.invoke(prompt, { model: 'mock-hang' }, { 'X-Timeout-Ms': '600' }));
+    await harness.received(1);
+    clock.step(step);
+    const { value: answer, ms } = await call;
+    expect([answer.status, problemOf(answer)]).toEqual([502, 'provider-timeout']);
+    expect(ms).toBeGreaterThanOrEqual(595);
   });
 
   it('covers retries and their pauses', async () => {

@@ -41,7 +41,7 @@ const callers = (): { caller: (inMs?: number) => Caller; hangUp: (caller: Caller
       controllers.set(controller.signal, controller);
       return {
         signal: controller.signal,
-        deadline: Date.now() + inMs,
+        deadline: performance.now() + inMs,
         timeout: () => new Error(`late after ${inMs} ms`),
       };
     },
@@ -52,7 +52,7 @@ const callers = (): { caller: (inMs?: number) => Caller; hangUp: (caller: Caller
 describe('createSharedCalls', () => {
   it('answers everybody with the one call, and keeps the answer once', async () => {
     const { caller } = callers();
-    const calls = createSharedCalls<string>(Date.now);
+    const calls = createSharedCalls<string>();
     const call = startCall(calls, caller());
     const others = [calls.join('key', caller()), calls.join('key', caller())];
     call.finish('hello');
@@ -62,7 +62,7 @@ describe('createSharedCalls', () => {
 
   it('joins nothing where nothing is under way', async () => {
     const { caller } = callers();
-    const calls = createSharedCalls<string>(Date.now);
+    const calls = createSharedCalls<string>();
     const call = startCall(calls, caller());
     expect(calls.join('another key', caller())).toBeUndefined();
     call.finish('hello');
@@ -72,7 +72,7 @@ describe('createSharedCalls', () => {
 
   it('fails for everybody who waits, keeps nothing, and is over then', async () => {
     const { caller } = callers();
-    const calls = createSharedCalls<string>(Date.now);
+    const calls = createSharedCalls<string>();
     const call = startCall(calls, caller());
     const other = calls.join('key', caller());
     call.fail(new Error('broken'));
@@ -87,7 +87,7 @@ describe('createSharedCalls', () => {
 
   it('ends a caller at its own deadline with its own error, and goes on for the others', async () => {
     const { caller } = callers();
-    const calls = createSharedCalls<string>(Date.now);
+    const calls = createSharedCalls<string>();
     const call = startCall(calls, caller(50));
     const patient = calls.join('key', caller());
     await expect(call.answer).rejects.toThrow('late after 50 ms');
@@ -99,7 +99,7 @@ describe('createSharedCalls', () => {
 
   it('runs to the latest deadline, which moves when somebody joins', () => {
     const { caller } = callers();
-    const calls = createSharedCalls<string>(Date.now);
+    const calls = createSharedCalls<string>();
     const first = caller(1_000);
     const call = startCall(calls, first);
     expect(call.terms.deadline).toBe(first.deadline);
@@ -113,7 +113,7 @@ describe('createSharedCalls', () => {
 
   it('is cancelled when the last caller has left, and joined by nobody from then on', async () => {
     const { caller, hangUp } = callers();
-    const calls = createSharedCalls<string>(Date.now);
+    const calls = createSharedCalls<string>();
     const [first, second] = [caller(), caller()];
     const call = startCall(calls, first);
     const other = calls.join('key', second);
@@ -129,7 +129,7 @@ describe('createSharedCalls', () => {
 
   it('is cancelled when the last deadline has passed', async () => {
     const { caller } = callers();
-    const calls = createSharedCalls<string>(Date.now);
+    const calls = createSharedCalls<string>();
     const call = startCall(calls, caller(30));
     await expect(call.answer).rejects.toThrow('late after 30 ms');
     expect(call.terms.signal.aborted).toBe(true);
@@ -137,7 +137,7 @@ describe('createSharedCalls', () => {
 
   it('does nothing for a caller that has hung up already', async () => {
     const { caller, hangUp } = callers();
-    const calls = createSharedCalls<string>(Date.now);
+    const calls = createSharedCalls<string>();
     const gone = caller();
     hangUp(gone);
     const perform = (): Promise<string> => Promise.reject(new Error('must not be called'));
@@ -153,7 +153,7 @@ describe('createSharedCalls', () => {
 
   it('hands the key to a later call, whose answer is the one to keep', async () => {
     const { caller } = callers();
-    const calls = createSharedCalls<string>(Date.now);
+    const calls = createSharedCalls<string>();
     const earlier = startCall(calls, caller());
     const later = startCall(calls, caller());
     const joined = calls.join('key', caller());
@@ -166,7 +166,7 @@ describe('createSharedCalls', () => {
 
   it('leaves no timer and no listener behind', async () => {
     const { caller, hangUp } = callers();
-    const calls = createSharedCalls<string>(Date.now);
+    const calls = createSharedCalls<string>();
     const first = caller(30);
     const call = startCall(calls, first);
     call.finish('hello');

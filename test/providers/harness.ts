@@ -71,7 +71,7 @@ export function request(model: string, changes: Partial<GenerateRequest> & { wit
       { role: 'user', content: confidential },
     ],
     signal: new AbortController().signal,
-    deadline: Date.now() + within,
+    deadline: performance.now() + within,
     ...rest,
   };
 }

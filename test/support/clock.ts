@@ -1,5 +1,3 @@
-import { jest } from '@jest/globals';
-
 /** The wall clock of this process (`Date.now`), which a test can set forward and back as an operator or NTP does. */
 export interface SteppableClock {
   /** Steps the clock by so many milliseconds; `performance.now` goes on as before. */
@@ -11,13 +9,14 @@ export interface SteppableClock {
 export function createSteppableClock(): SteppableClock {
   const { now } = Date;
   let offset = 0;
-  const spy = jest.spyOn(Date, 'now').mockImplementation(() => now() + offset);
+  Date.now = () => now() + offset;
   return {
     step(milliseconds) {
       offset += milliseconds;
     },
     restore() {
-      spy.mockRestore();
+      offset = 0;
+      Date.now = now;
     },
   };
 }

@@ -43,7 +43,7 @@ export function createSecondOpinion(): (request: GeneratedRequest) => Promise<Op
   ) as unknown as OperationHandlers;
   const application = createRouter(handlers, {
     authenticate: () => Promise.resolve({ keyId: 'test', name: 'test', scopes: new Set(allScopes) }),
-    rateLimiter: { count: () => Promise.resolve({}) },
+    rateLimiter: { count: () => ({}) },
     idempotency: { run: async (_request, work) => ({ answer: await work('test'), replayed: false }) },
     log: createLogger('silent'),
     idempotencyLeaseMs: () => 1_000,

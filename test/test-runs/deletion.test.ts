@@ -122,8 +122,8 @@ describe('the daily round', () => {
   });
 
   it('comes once a day', async () => {
-    let now = Date.now();
-    const { testRuns } = observe(harness, { now: () => now });
+    let now = 0;
+    const { testRuns } = observe(harness, { monotonic: () => now });
     for (let sweep = 0; sweep < 5; sweep += 1) await testRuns.sweep();
     const prompt = await createPrompt(harness.service);
     const { body: run } = await runTest(harness.service, prompt, onEcho);

@@ -43,7 +43,9 @@ export async function downloadMongod({ cacheDir, env, log, version, now }: Downl
   const failureFile = join(cacheDir, 'mongod-download-failed.json');
   await mkdir(downloadDir, { recursive: true });
   const failure = failureSchema.safeParse(await readJson(failureFile).catch(() => undefined)).data;
-  if (failure?.version === version && now().getTime() - Date.parse(failure.at) < FAILURE_REMEMBERED_MS) {
+  const age = failure === undefined ? NaN : now().getTime() - Date.parse(failure.at);
+  // A failure of the future is from before the clock was set back.
+  if (failure?.version === version && age >= 0 && age < FAILURE_REMEMBERED_MS) {
     throw new Error(`the download failed at ${failure.at} and is tried once a day (${failure.reason})`);
   }
   try {
