@@ -3837,7 +3837,7 @@ export interface components {
          * @description Why no answer was received, or not all of it.
          *
          *     - `target-refused`: the address is one that events are not sent to; no connection was made.
-         *     - `name-not-found`: the host name has no address.
+         *     - `name-not-found`: the host name has no address, or its name servers did not answer within 3 seconds.
          *     - `connection-refused`: nothing listens there.
          *     - `unreachable`: no way leads there.
          *     - `connect-timeout`: no connection came about within 5 seconds.

@@ -20,6 +20,7 @@ import { createProductStore, productIndexes } from './catalog/products/store.ts'
 import type { Config } from './config.ts';
 import type { Database } from './db/client.ts';
 import type { CollectionIndexes } from './db/indexes.ts';
+import type { LookUp } from './dns/look-up.ts';
 import { eventOperations } from './events/operations.ts';
 import { serialiseEvent } from './events/serialise.ts';
 import type { OperationHandlers } from './http/operation.ts';
@@ -66,6 +67,8 @@ export interface AppDependencies {
   readonly database: Database;
   readonly blobs: BlobStore;
   readonly providers: ProviderRegistry;
+  /** Finds the addresses of receivers. */
+  readonly lookUp: LookUp;
   /** Seals what must not be readable in the database. */
   readonly secrets: SecretBox;
   /** Of the service, for `User-Agent`. */
@@ -111,7 +114,7 @@ export const allScopes: readonly Scope[] = document.components.schemas.Scope.enu
 
 /** Wires stores, rules and operations together. */
 export function createApp(dependencies: AppDependencies): App {
-  const { config, database, blobs, providers, secrets, version, metrics, log } = dependencies;
+  const { config, database, blobs, providers, lookUp, secrets, version, metrics, log } = dependencies;
   const apiKeyStore = createApiKeyStore(database);
   const authentication = createAuthentication({
     store: apiKeyStore,
@@ -142,7 +145,7 @@ export function createApp(dependencies: AppDependencies): App {
   const allowedNetworks = config.security.allowedNetworks.map(parseNetwork).filter((network) => network !== undefined);
   const mayConnect = createAddressRule(allowedNetworks);
   const webhooks = (dependencies.createWebhooks ?? createWebhooks)({
-    ...{ database, mayConnect, version, log },
+    ...{ database, mayConnect, lookUp, version, log },
     integrations: createIntegrationDirectory(integrationStore, secrets),
     serialise: serialiseEvent,
     observer: metrics.webhooks,

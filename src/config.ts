@@ -53,6 +53,8 @@ export interface Config {
     readonly adminApiKey: string | undefined;
     /** Keys for secrets in the database, the one in use first; empty where the key is a file in the data folder. */
     readonly secretKeys: readonly string[];
+    /** Name servers to ask, as Node takes them; undefined means those of the system. */
+    readonly dnsServers: readonly string[] | undefined;
     /** Networks that are not public and that events may be sent to. */
     readonly allowedNetworks: readonly string[];
   };
@@ -115,6 +117,7 @@ export function loadConfig(environment: Environment): Config {
     security: {
       adminApiKey: set.ADMIN_API_KEY,
       secretKeys: set.SECRETS_KEY ?? [],
+      dnsServers: set.DNS_SERVERS,
       allowedNetworks: set.WEBHOOK_ALLOWED_NETWORKS ?? (isForTrying(set) ? loopbackNetworks : []),
     },
     database: {

@@ -7,6 +7,7 @@ import type { Config } from './config.ts';
 import { connectDatabase } from './db/client.ts';
 import { startEmbeddedDatabase } from './db/embedded/start.ts';
 import { ensureIndexes } from './db/indexes.ts';
+import { createLookUp } from './dns/look-up.ts';
 import { closeServer, listen } from './http/listening.ts';
 import { createHttpServer, type ArrivalLimits } from './http/listener.ts';
 import type { Exchange } from './http/pipeline.ts';
@@ -62,7 +63,8 @@ export async function startService(options: StartOptions): Promise<RunningServic
     const blobs = await createBlobStore(config.storage);
     cleanups.push(() => blobs.store.close());
     print(`Test-run results: ${blobs.description}`);
-    const http = createProviderHttp({ connections: config.providers.concurrency });
+    const lookUp = createLookUp({ servers: config.security.dnsServers });
+    const http = createProviderHttp({ connections: config.providers.concurrency, lookUp });
     cleanups.push(() => http.close());
     const providers = createProviderRegistry({
       settings: config.providers,
@@ -82,7 +84,7 @@ export async function startService(options: StartOptions): Promise<RunningServic
     const metrics = createMetrics();
     const { onExchange, createWebhooks } = options;
     const app = createApp({
-      ...{ config, database, blobs: blobs.store, providers, secrets, metrics, log },
+      ...{ config, database, blobs: blobs.store, providers, lookUp, secrets, metrics, log },
       version: packageJson.version,
       isStopping: () => stopping,
       ...(onExchange === undefined ? {} : { onExchange }),

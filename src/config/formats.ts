@@ -1,3 +1,4 @@
+import { isIP } from 'node:net';
 import { z } from 'zod';
 import { parseSecretKey } from '../integrations/secret-key-file.ts';
 import { parseNetwork } from '../webhooks/sending/address-rules.ts';
@@ -78,6 +79,19 @@ export const networks: Format<readonly string[]> = format(
     if (found === 'none') return [];
     const list = found.split(',').map((network) => network.trim());
     return list.every((network) => parseNetwork(network) !== undefined) ? [...new Set(list)] : undefined;
+  },
+);
+
+/** Name servers as Node takes them, separated by commas. */
+export const nameServers: Format<readonly string[]> = format(
+  'IP addresses such as 10.0.0.2, 10.0.0.2:5353 or [fd00::2]:5353, separated by commas',
+  (found) => {
+    const list = found.split(',').map((server) => server.trim());
+    const areServers = list.every((server) => {
+      const [, bracketed, plain, port] = /^(?:\[([^\]]+)\]|(\d+(?:\.\d+){3}))(?::([1-9]\d{0,4}))?$/.exec(server) ?? [];
+      return isIP(bracketed ?? plain ?? server) !== 0 && Number(port ?? 53) <= 65535;
+    });
+    return areServers ? [...new Set(list)] : undefined;
   },
 );
 

@@ -4,6 +4,7 @@ import {
   choice,
   httpAddress,
   integer,
+  nameServers,
   networks,
   origins,
   rateLimit,
@@ -89,6 +90,13 @@ export const settings = {
     format: networks,
     otherwise: 'the loopback where the database is embedded and HOST is on the loopback, else none',
     example: '10.20.0.0/16,fd00:20::/32',
+  },
+  DNS_SERVERS: {
+    group: 'Security',
+    description: 'Name servers to ask for the names of receivers and providers: addresses, with or without a port.',
+    format: nameServers,
+    otherwise: 'those of the system',
+    example: '10.0.0.2,[fd00::2]:5353',
   },
   DATA_DIR: {
     group: 'Storage',

@@ -1,4 +1,5 @@
-import { Agent, type Dispatcher } from 'undici';
+import { Agent, type buildConnector, type Dispatcher } from 'undici';
+import { toLookupFunction, type LookUp } from '../dns/look-up.ts';
 
 /** The part of the Fetch API that the provider packages use: a URL, a POST and a text body in, a whole answer out. */
 export type Fetch = typeof globalThis.fetch;
@@ -13,14 +14,15 @@ export interface ProviderHttp {
 
 export interface ProviderHttpOptions {
   /** Open connections per origin. */
-  readonly connections: number;
+  readonly connections?: number;
   /** The longest response body that is read, in bytes. */
-  readonly maxResponseBytes: number;
+  readonly maxResponseBytes?: number;
   /** How long opening a connection may take, in milliseconds. */
-  readonly connectTimeout: number;
+  readonly connectTimeout?: number;
+  readonly lookUp: LookUp;
 }
 
-export const defaultProviderHttpOptions: ProviderHttpOptions = {
+const defaultOptions = {
   connections: 256,
   // Well below what an idempotency record keeps, so that no answer that was paid for has to be asked for again.
   maxResponseBytes: 4 * 1024 * 1024,
@@ -52,8 +54,8 @@ export class ProviderHttpError extends Error {
  * settles. It has no time limit of its own beyond connecting: `init.signal` ends a call, whatever it is waiting for.
  * undici's dispatcher is used directly because its own `fetch` costs three times the CPU.
  */
-export function createProviderHttp(options: Partial<ProviderHttpOptions> = {}): ProviderHttp {
-  const { connections, maxResponseBytes, connectTimeout } = { ...defaultProviderHttpOptions, ...options };
+export function createProviderHttp(options: ProviderHttpOptions): ProviderHttp {
+  const { connections, maxResponseBytes, connectTimeout, lookUp } = { ...defaultOptions, ...options };
   const agent = new Agent({
     connections,
     pipelining: 1,
@@ -62,7 +64,8 @@ export function createProviderHttp(options: Partial<ProviderHttpOptions> = {}): 
     bodyTimeout: 0,
     // Shortened by what the server announces in Keep-Alive.
     keepAliveTimeout: 30_000,
-    connect: { timeout: connectTimeout },
+    // `lookup` reaches net.connect and tls.connect, but is missing in undici's type.
+    connect: { timeout: connectTimeout, lookup: toLookupFunction(lookUp) } as buildConnector.BuildOptions,
   });
 
   const send: Fetch = (input, init = {}) =>

@@ -1,5 +1,6 @@
 import type { Database } from '../db/client.ts';
 import type { CollectionIndexes } from '../db/indexes.ts';
+import type { LookUp } from '../dns/look-up.ts';
 import type { OutboxEntry } from '../events/event.ts';
 import type { IntegrationDirectory } from '../integrations/directory.ts';
 import type { Integration } from '../integrations/integration.ts';
@@ -17,7 +18,6 @@ import { createReplays, type Replays } from './replays/replays.ts';
 import { createReplayStore, replayIndexes } from './replays/store.ts';
 import type { AddressRule } from './sending/address-rules.ts';
 import { createSender } from './sending/sender.ts';
-import type { LookUpAll } from './sending/target.ts';
 import {
   defaultLimits,
   defaultTiming,
@@ -34,6 +34,8 @@ export interface WebhookDependencies {
   readonly serialise: (entry: OutboxEntry) => Uint8Array;
   /** Where events may be sent to. */
   readonly mayConnect: AddressRule;
+  /** Finds the addresses of receivers. */
+  readonly lookUp: LookUp;
   /** Of this service, for `User-Agent`. */
   readonly version: string;
   readonly log: WebhookLog;
@@ -42,7 +44,6 @@ export interface WebhookDependencies {
   readonly limits?: WebhookLimits;
   readonly clock?: Clock;
   readonly random?: () => number;
-  readonly lookUpAll?: LookUpAll;
 }
 
 /** Everything that gets events from outboxes to receivers. */
@@ -63,9 +64,9 @@ export const webhookIndexes: readonly CollectionIndexes[] = [eventIndexes, ...de
 
 /** Wires relay, delivery engine and their stores together. */
 export function createWebhooks(dependencies: WebhookDependencies): Webhooks {
-  const { database, integrations, serialise, mayConnect, version, log } = dependencies;
+  const { database, integrations, serialise, mayConnect, lookUp, version, log } = dependencies;
   const { observer = silentObserver, timing = defaultTiming, limits = defaultLimits } = dependencies;
-  const { clock = systemClock, random = Math.random, lookUpAll } = dependencies;
+  const { clock = systemClock, random = Math.random } = dependencies;
   const events = createEventStore(database);
   const deliveries = createDeliveryStore(database);
   const lanes = createLaneStore(database);
@@ -79,7 +80,7 @@ export function createWebhooks(dependencies: WebhookDependencies): Webhooks {
     ...common,
     lanes,
     settlements: createSettlements(deliveries, timing, clock, log),
-    sender: createSender({ mayConnect, timing, limits, ...(lookUpAll === undefined ? {} : { lookUpAll }) }),
+    sender: createSender({ mayConnect, lookUp, timing, limits }),
     ...{ replays, version, limits, random },
   });
   const relay = createRelay({

@@ -1,3 +1,4 @@
+import { Resolver } from 'node:dns';
 import { resolve } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
@@ -125,12 +126,24 @@ describe('loadConfig', () => {
     expect(load({ SECRETS_KEY: `${hex}, ${base64}` }).security.secretKeys).toEqual([hex, base64]);
   });
 
+  it('reads name servers as Node takes them', () => {
+    const servers = ['10.0.0.2', '10.0.0.3:5353', 'fd00::2', '[fd00::2]:5353'];
+    const { dnsServers } = load({ DNS_SERVERS: servers.join(', ') }).security;
+    expect(dnsServers).toEqual(servers);
+    new Resolver().setServers(dnsServers ?? []);
+    expect(load({}).security.dnsServers).toBeUndefined();
+  });
+
   it.each([
     ['SECRETS_KEY', 'a password'],
     ['SECRETS_KEY', 'ab'.repeat(31)],
     ['WEBHOOK_ALLOWED_NETWORKS', '10.0.0.0/33'],
     ['WEBHOOK_ALLOWED_NETWORKS', '0x7f.1'],
     ['WEBHOOK_ALLOWED_NETWORKS', 'receiver.example.com'],
+    ['DNS_SERVERS', 'dns.example.com'],
+    ['DNS_SERVERS', '10.0.0.2:0'],
+    ['DNS_SERVERS', '10.0.0.2:65536'],
+    ['DNS_SERVERS', 'fd00::2:zz'],
   ])('refuses %s=%s', (name, value) => {
     const [mistake = ''] = mistakesOf({ [name]: value });
     expect(mistake).toContain(`${name}: expected `);

@@ -77,9 +77,7 @@ function createLocalWebhooks(dependencies: WebhookDependencies): Webhooks {
   return createWebhooks({
     ...dependencies,
     mayConnect: (address) => address === '127.0.0.1' && dependencies.mayConnect(address),
-    lookUpAll: (hostname, callback) => {
-      callback(Object.assign(new Error(`no look-up of ${hostname}`), { code: 'ENOTFOUND' }), []);
-    },
+    lookUp: (hostname) => Promise.reject(Object.assign(new Error(`no look-up of ${hostname}`), { code: 'ENOTFOUND' })),
   });
 }
 

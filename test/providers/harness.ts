@@ -1,3 +1,4 @@
+import { createLookUp } from '../../src/dns/look-up.ts';
 import { createProviderHttp, type ProviderHttp } from '../../src/providers/http.ts';
 import type { GenerateRequest, ProviderRegistry } from '../../src/providers/provider.ts';
 import { createProviderRegistry, type ProviderRegistryOptions } from '../../src/providers/registry.ts';
@@ -38,7 +39,7 @@ export interface Harness {
 /** Every provider, and an OpenAI-compatible one named `local`, configured against one mock. */
 export async function startHarness(redirectTarget?: string): Promise<Harness> {
   const mock = await startMockProvider(redirectTarget === undefined ? {} : { redirectTarget });
-  const http = createProviderHttp();
+  const http = createProviderHttp({ lookUp: createLookUp() });
   const access = { apiKey: secret, baseUrl: mock.url, region: 'eu-central-1' };
   const settings: ProviderSettings = {
     builtIn: Object.fromEntries(remoteIds.map((id) => [id, access])),

@@ -2,9 +2,12 @@ import { afterEach, describe, expect, it } from '@jest/globals';
 import { once } from 'node:events';
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { createLookUp } from '../../src/dns/look-up.ts';
 import { createProviderHttp, ProviderHttpError } from '../../src/providers/http.ts';
 import { parseRetryAfter } from '../../src/providers/retry-after.ts';
+import { startDnsServer } from '../support/dns-server.ts';
 
+const lookUp = createLookUp();
 let server: Server | undefined;
 
 async function serve(listener: RequestListener): Promise<string> {
@@ -30,7 +33,7 @@ describe('fetch', () => {
         response.end(JSON.stringify([request.method, request.url, request.headers['x-one'], body]));
       });
     });
-    const http = createProviderHttp();
+    const http = createProviderHttp({ lookUp });
     const response = await http.fetch(`${url}/p?q=1`, { method: 'POST', headers: { 'X-One': '1' }, body: 'é' });
     expect(response).toMatchObject({ status: 201, ok: true });
     expect(response.headers.get('x-two')).toBe('a, b');
@@ -45,7 +48,7 @@ describe('fetch', () => {
       response.writeHead(status, { Location: '/elsewhere' });
       response.end();
     });
-    const http = createProviderHttp();
+    const http = createProviderHttp({ lookUp });
     expect(await http.fetch(url, { method: 'POST', body: '{}' })).toMatchObject({ status, ok: false });
     expect(visits).toBe(1);
     await http.close();
@@ -60,7 +63,7 @@ describe('fetch', () => {
       if (announced) response.setHeader('Content-Length', length);
       response.end('x'.repeat(length));
     });
-    const http = createProviderHttp({ maxResponseBytes: 1_000 });
+    const http = createProviderHttp({ lookUp, maxResponseBytes: 1_000 });
     expect(await (await http.fetch(`${url}/fits`)).text()).toHaveLength(1_000);
     await expect(http.fetch(`${url}/exceeds`)).rejects.toMatchObject({ reason: 'too-large', status: 200 });
     await http.close();
@@ -72,7 +75,7 @@ describe('fetch', () => {
       sockets.add(request.socket);
       setTimeout(() => response.end('{}'), 10);
     });
-    const http = createProviderHttp({ connections: 3 });
+    const http = createProviderHttp({ lookUp, connections: 3 });
     await Promise.all(Array.from({ length: 12 }, () => http.fetch(url)));
     expect(sockets.size).toBe(3);
     await http.close();
@@ -80,7 +83,7 @@ describe('fetch', () => {
 
   it('gives up a request that still waits for its connection', async () => {
     const url = await serve(() => {});
-    const http = createProviderHttp({ connections: 1 });
+    const http = createProviderHttp({ lookUp, connections: 1 });
     const first = new AbortController();
     const second = new AbortController();
     const blocking = http.fetch(url, { signal: first.signal });
@@ -93,10 +96,26 @@ describe('fetch', () => {
   });
 
   it('tells a connection that nobody accepts', async () => {
-    const http = createProviderHttp();
+    const http = createProviderHttp({ lookUp });
     const error: unknown = await http.fetch('http://127.0.0.1:9').catch((reason: unknown) => reason);
     expect(error).toBeInstanceOf(ProviderHttpError);
     expect(error).toMatchObject({ reason: 'unreachable', status: undefined, cause: { code: 'ECONNREFUSED' } });
+    await http.close();
+  });
+});
+
+describe('names of providers', () => {
+  it('that are not answered stop no others', async () => {
+    const url = await serve((_request, response) => response.end('alive'));
+    const names = await startDnsServer((name) => (name === 'alive.test' ? ['127.0.0.1'] : 'silence'));
+    const http = createProviderHttp({ lookUp: createLookUp({ servers: [names.address], timeoutMs: 500 }) });
+    const dead = Promise.allSettled(Array.from({ length: 16 }, (_, index) => http.fetch(`http://dead-${index}.test/`)));
+    const alive = http.fetch(url.replace('127.0.0.1', 'alive.test')).then((response) => response.text());
+    expect(await Promise.race([dead.then(() => 'the dead were first'), alive])).toBe('alive');
+    for (const outcome of await dead) {
+      expect(outcome).toMatchObject({ status: 'rejected', reason: { reason: 'unreachable' } });
+    }
+    await names.close();
     await http.close();
   });
 });

@@ -2,6 +2,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import type { Collection } from 'mongodb';
 import { ensureIndexes } from '../../src/db/indexes.ts';
 import type { Database } from '../../src/db/client.ts';
+import { createLookUp } from '../../src/dns/look-up.ts';
 import type { OutboxEntry } from '../../src/events/event.ts';
 import { serialiseEvent } from '../../src/events/serialise.ts';
 import { outboxIndex, toOutboxDocuments, type WithOutbox } from '../../src/events/outbox.ts';
@@ -100,6 +101,7 @@ export function engineOn(database: Database, options: Partial<WebhookDependencie
     integrations: createIntegrationDirectory(createIntegrationStore(database), secretBox),
     serialise: serialiseEvent,
     mayConnect: createAddressRule(loopbackNetworks),
+    lookUp: createLookUp(),
     version: '1.2.3',
     log: { ...silentLog, debug: () => undefined, error: () => undefined },
     timing: quickTiming,

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { createLookUp } from '../../src/dns/look-up.ts';
 import { createAddressRule, loopbackNetworks } from '../../src/webhooks/sending/address-rules.ts';
 import { createSender, type Sender } from '../../src/webhooks/sending/sender.ts';
 import { defaultLimits } from '../../src/webhooks/timing.ts';
@@ -16,6 +17,7 @@ beforeEach(() => {
   receiver.forget();
   sender = createSender({
     mayConnect: createAddressRule(loopbackNetworks),
+    lookUp: createLookUp(),
     timing: { connectTimeout: 300, totalTimeout: 600 },
     limits: { ...defaultLimits, perReceiver: 4 },
   });

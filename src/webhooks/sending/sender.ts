@@ -1,8 +1,9 @@
 import { Pool } from 'undici';
+import type { LookUp } from '../../dns/look-up.ts';
 import type { WebhookLimits, WebhookTiming } from '../timing.ts';
 import type { AddressRule } from './address-rules.ts';
 import { Exchange, TryEndedError, type SendResult } from './exchange.ts';
-import { guardedConnector, type LookUpAll } from './target.ts';
+import { guardedConnector } from './target.ts';
 
 /** A POST to a receiver. */
 export interface SendRequest {
@@ -26,8 +27,7 @@ export interface SenderOptions {
   readonly mayConnect: AddressRule;
   readonly timing: Pick<WebhookTiming, 'connectTimeout' | 'totalTimeout'>;
   readonly limits: Pick<WebhookLimits, 'perReceiver' | 'responseKept' | 'responseRead'>;
-  /** For tests. */
-  readonly lookUpAll?: LookUpAll;
+  readonly lookUp: LookUp;
 }
 
 /** Milliseconds that an unused connection stays open; receivers may announce less. */
@@ -45,12 +45,8 @@ interface Receiver {
  * Makes a sender. It hands requests to undici's dispatcher itself: `fetch` costs three to four times the CPU, and
  * follows redirects.
  */
-export function createSender({ mayConnect, timing, limits, lookUpAll }: SenderOptions): Sender {
-  const connect = guardedConnector({
-    mayConnect,
-    timeout: timing.connectTimeout,
-    ...(lookUpAll === undefined ? {} : { lookUpAll }),
-  });
+export function createSender({ mayConnect, timing, limits, lookUp }: SenderOptions): Sender {
+  const connect = guardedConnector({ mayConnect, lookUp, timeout: timing.connectTimeout });
   const receivers = new Map<string, Receiver>();
   const underWay = new Set<Exchange>();
   const exchangeLimits = { ...limits, totalTimeout: timing.totalTimeout };

@@ -1,6 +1,6 @@
-import { lookup as lookUp } from 'node:dns';
-import { isIP, type LookupFunction } from 'node:net';
+import { isIP } from 'node:net';
 import { buildConnector } from 'undici';
+import { toLookupFunction, type LookUp } from '../../dns/look-up.ts';
 import type { AddressRule } from './address-rules.ts';
 
 /** Characters of an address that an integration may have. */
@@ -36,18 +36,11 @@ export class TargetRefusedError extends Error {
   }
 }
 
-/** Looks up all addresses of a name, as `dns.lookup` with `all` does. */
-export type LookUpAll = (
-  hostname: string,
-  callback: (error: NodeJS.ErrnoException | null, addresses: { address: string; family: number }[]) => void,
-) => void;
-
 export interface GuardedConnectorOptions {
   readonly mayConnect: AddressRule;
   /** Milliseconds, name look-up and TLS included. */
   readonly timeout: number;
-  /** For tests. */
-  readonly lookUpAll?: LookUpAll;
+  readonly lookUp: LookUp;
 }
 
 /**
@@ -55,26 +48,10 @@ export interface GuardedConnectorOptions {
  * the socket then uses, so a name cannot resolve to one address for the check and to another for the connection. It
  * covers literals, which sockets do not look up. A name with any refused address is refused as a whole.
  */
-export function guardedConnector({
-  mayConnect,
-  timeout,
-  lookUpAll,
-}: GuardedConnectorOptions): buildConnector.connector {
-  const resolve = shared(lookUpAll ?? ((hostname, done) => lookUp(hostname, { all: true }, done)));
-  const lookup = ((hostname, options, callback) => {
-    resolve(hostname, (error, found) => {
-      if (error !== null) {
-        callback(error, []);
-        return;
-      }
-      const wanted = found.filter(({ family }) => options.family === undefined || fits(options.family, family));
-      const [first] = wanted;
-      if (!found.every(({ address }) => mayConnect(address))) callback(new TargetRefusedError(), []);
-      else if (first === undefined) callback(Object.assign(new Error('no address'), { code: 'ENOTFOUND' }), []);
-      else if (options.all === true) callback(null, wanted);
-      else callback(null, first.address, first.family);
-    });
-  }) satisfies LookupFunction;
+export function guardedConnector({ mayConnect, timeout, lookUp }: GuardedConnectorOptions): buildConnector.connector {
+  const lookup = toLookupFunction(lookUp, (found) => {
+    if (!found.every(({ address }) => mayConnect(address))) throw new TargetRefusedError();
+  });
   // `lookup` reaches net.connect and tls.connect, but is missing in undici's type.
   const connect = buildConnector({ timeout, lookup, allowH2: false } as buildConnector.BuildOptions);
   return (options, callback) => {
@@ -94,31 +71,6 @@ export function guardedConnector({
       } else callback(...result);
     });
   };
-}
-
-/**
- * Asks for a name once at a time, however many connections are opened to it. The system's resolver works on a few
- * threads; a name whose servers do not answer would keep all of them from other receivers' names.
- */
-function shared(lookUpAll: LookUpAll): LookUpAll {
-  const waiting = new Map<string, Parameters<LookUpAll>[1][]>();
-  return (hostname, done) => {
-    const others = waiting.get(hostname);
-    if (others !== undefined) {
-      others.push(done);
-      return;
-    }
-    const all = [done];
-    waiting.set(hostname, all);
-    lookUpAll(hostname, (error, addresses) => {
-      waiting.delete(hostname);
-      for (const each of all) each(error, addresses);
-    });
-  };
-}
-
-function fits(wanted: number | 'IPv4' | 'IPv6', family: number): boolean {
-  return wanted === 0 || wanted === family || wanted === `IPv${family}`;
 }
 
 function withoutBrackets(hostname: string): string {
