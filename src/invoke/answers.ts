@@ -11,6 +11,8 @@ export interface Question {
   readonly provider: Provider;
   readonly model: string;
   readonly messages: readonly ChatMessage[];
+  /** Whose call it is. */
+  readonly keyId: string;
   /** Aborted when the answer is needed no more. */
   readonly signal: AbortSignal;
   /** When the provider's answer is due, on the clock of `performance.now`. */
@@ -48,7 +50,7 @@ export function createAnswers({ cache, metrics }: AnswersDependencies): Answers 
   const sharedCalls = createSharedCalls<ProviderAnswer>();
 
   const callShared = (question: Question, key: string, policy: CachePolicy): Promise<ProviderAnswer> => {
-    const { provider, model, messages, signal, deadline } = question;
+    const { provider, model, messages, keyId, signal, deadline } = question;
     const caller: Caller = { signal, deadline, timeout: () => timedOut(question) };
     const joined = policy.maxAgeMs > 0 ? sharedCalls.join(key, caller) : undefined;
     metrics.countCache(joined === undefined ? 'miss' : 'joined');
@@ -58,6 +60,7 @@ export function createAnswers({ cache, metrics }: AnswersDependencies): Answers 
         const request: GenerateRequest = {
           model,
           messages,
+          keyId,
           signal: terms.signal,
           get deadline() {
             return terms.deadline;
@@ -66,7 +69,7 @@ export function createAnswers({ cache, metrics }: AnswersDependencies): Answers 
         return callProvider(provider, request, metrics);
       },
       keep: ({ result }) => {
-        cache.set(key, result);
+        if (mayBeKept(result)) cache.set(key, result);
       },
     });
   };
@@ -91,6 +94,11 @@ export function createAnswers({ cache, metrics }: AnswersDependencies): Answers 
       return fresh(await callShared(question, key, policy));
     },
   };
+}
+
+/** An answer that ended for a reason such as an error may well be another one next time. */
+function mayBeKept({ finishReason }: InvocationResult): boolean {
+  return finishReason !== 'error' && finishReason !== 'other';
 }
 
 function fresh({ result, latencyMs }: ProviderAnswer): Answer {

@@ -9,6 +9,8 @@ import { selectModel } from './select-model.ts';
 
 /** A request to run a prompt. */
 export interface Invocation {
+  /** The caller's API key. */
+  readonly keyId: string;
   readonly slugOrId: string;
   /** Runs exactly this version; the latest when left out. */
   readonly version: number | undefined;
@@ -70,7 +72,8 @@ export function createInvoke({ prompts, providers, metrics, settings }: InvokeDe
 
     const policy = parseCacheControl(invocation.cacheControl, settings.cacheMaxAge);
     const deadline = performance.now() + Math.min(invocation.timeoutMs ?? settings.timeoutMs, settings.timeoutMs);
-    const answer = await answers.get({ provider, model, messages, signal: invocation.signal, deadline }, policy);
+    const { keyId, signal } = invocation;
+    const answer = await answers.get({ provider, model, messages, keyId, signal, deadline }, policy);
     return { promptId: id, provider: provider.id, model, ...answer };
   };
 }

@@ -5,6 +5,7 @@ export function invokeOperations(invoke: Invoke): Pick<OperationHandlers, 'invok
   return {
     async invokePrompt({ path, headers, body, context }) {
       const { promptId, provider, model, result, latencyMs, age } = await invoke({
+        keyId: context.principal.keyId,
         slugOrId: path.slugOrId,
         version: body?.version,
         variables: body?.variables,

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { LanguageModelV4GenerateResult, LanguageModelV4Prompt, SharedV4ProviderOptions } from '@ai-sdk/provider';
+import type { FairQueue } from '../fair-queue.ts';
 import { badAnswer, timeout, toFailure, toProblem, type Failure } from './failures.ts';
 import type { LanguageModels } from './language-models.ts';
 import type { ChatMessage, FinishReason, GenerateRequest, InvocationResult } from './provider.ts';
-import type { Semaphore } from './semaphore.ts';
 
 /** A provider that is reached over the network, ready to be called. */
 export interface RemoteTarget {
@@ -13,7 +13,7 @@ export interface RemoteTarget {
   readonly toPrompt: (messages: readonly ChatMessage[]) => LanguageModelV4Prompt;
   readonly options?: SharedV4ProviderOptions;
   /** Bounds how many calls to the provider are under way at once. */
-  readonly turns: Semaphore;
+  readonly turns: FairQueue;
 }
 
 /** A failed try that another follows. */
@@ -79,7 +79,7 @@ export async function generate(
   try {
     const prompt = target.toPrompt(request.messages);
     for (let attempt = 1; ; attempt += 1) {
-      const outcome = await tryOnce(target, model, prompt, ending.signal);
+      const outcome = await tryOnce(target, request, prompt, ending.signal);
       if ('result' in outcome) return outcome.result;
 
       signal.throwIfAborted();
@@ -102,12 +102,13 @@ export async function generate(
 
 async function tryOnce(
   { models, turns, options }: RemoteTarget,
-  model: string,
+  { model, keyId, background = false }: GenerateRequest,
   prompt: LanguageModelV4Prompt,
   signal: AbortSignal,
 ): Promise<{ result: InvocationResult } | { failure: Failure }> {
+  let leave: () => void;
   try {
-    await turns.acquire(signal);
+    leave = await turns.enter({ key: keyId, background, signal });
   } catch {
     return { failure: timeout('turn') };
   }
@@ -124,7 +125,7 @@ async function tryOnce(
   } catch (error) {
     return { failure: signal.aborted ? timeout('provider') : toFailure(error, Date.now()) };
   } finally {
-    turns.release();
+    leave();
   }
 }
 

@@ -18,6 +18,10 @@ export interface GenerateRequest {
    * a getter may move it later while the call runs.
    */
   readonly deadline: number;
+  /** Whose call it is: keys take turns where a provider has more calls to make than may be under way at once. */
+  readonly keyId: string;
+  /** Comes after the calls that somebody waits for. False when left out. */
+  readonly background?: boolean;
 }
 
 export type FinishReason = 'stop' | 'length' | 'content-filter' | 'tool-calls' | 'error' | 'other';

@@ -1,6 +1,7 @@
 import type { LanguageModelV4 } from '@ai-sdk/provider';
 import { LRUCache } from 'lru-cache';
 import { ProblemError } from '../errors/problem-error.ts';
+import { createFairQueue, type FairQueue } from '../fair-queue.ts';
 import { echo } from './echo.ts';
 import { generate, type GenerateDependencies, type RemoteTarget, type RetryNotice } from './generate.ts';
 import type { Fetch } from './http.ts';
@@ -8,7 +9,6 @@ import { loadCompatible, remoteProviders, type LanguageModels } from './language
 import { catalog } from './models.ts';
 import { toPrompt, toPromptWithSystemFirst } from './prompt.ts';
 import type { Provider, ProviderInfo, ProviderRegistry } from './provider.ts';
-import { createSemaphore } from './semaphore.ts';
 import {
   builtInProviderIds,
   findSettingsMistakes,
@@ -86,7 +86,7 @@ function builtInEntry(id: RemoteProviderId, settings: ProviderSettings, fetch: F
       models: once(() => load(own, fetch)),
       toPrompt: systemFirst ? toPromptWithSystemFirst : toPrompt,
       ...(options && { options }),
-      turns: createSemaphore(settings.concurrency),
+      turns: createTurns(settings.concurrency),
     },
   };
 }
@@ -100,9 +100,17 @@ function compatibleEntry(provider: CompatibleProviderSettings, settings: Provide
       id,
       models: once(() => loadCompatible(provider, fetch)),
       toPrompt,
-      turns: createSemaphore(settings.concurrency),
+      turns: createTurns(settings.concurrency),
     },
   };
+}
+
+/**
+ * Test runs make twenty calls each and can wait: they have half of the places. An eighth of them stays out of the reach of
+ * a key that has that many already, so that calls which hang hold up only the key that made them.
+ */
+function createTurns(places: number): FairQueue {
+  return createFairQueue({ places, reserved: Math.floor(places / 8), background: Math.ceil(places / 2) });
 }
 
 function fromCatalog(

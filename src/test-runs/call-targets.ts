@@ -3,7 +3,7 @@ import { problems } from '../../generated/problems.ts';
 import { ProblemError } from '../errors/problem-error.ts';
 import { callProvider } from '../invoke/call-provider.ts';
 import type { Metrics } from '../observability/metrics.ts';
-import type { ChatMessage, InvocationResult } from '../providers/provider.ts';
+import type { GenerateRequest, InvocationResult } from '../providers/provider.ts';
 import type { ResolvedTarget } from './targets.ts';
 
 /** Why a call failed, in the terms of the problem that an invocation would have been answered with. */
@@ -38,14 +38,14 @@ export interface CallTargetsDependencies {
  */
 export async function callTargets(
   targets: readonly ResolvedTarget[],
-  call: { readonly messages: readonly ChatMessage[]; readonly signal: AbortSignal; readonly deadline: number },
+  call: Pick<GenerateRequest, 'messages' | 'keyId' | 'signal' | 'deadline'>,
   { metrics, log }: CallTargetsDependencies,
 ): Promise<TestResult[]> {
   const results = await Promise.all(
     targets.map(async ({ provider, model }): Promise<TestResult> => {
       const started = performance.now();
       try {
-        const { result, latencyMs } = await callProvider(provider, { model, ...call }, metrics);
+        const { result, latencyMs } = await callProvider(provider, { model, background: true, ...call }, metrics);
         const { text, finishReason, usage } = result;
         return { provider: provider.id, model, latency_ms: latencyMs, result: { text, finishReason, usage } };
       } catch (error) {

@@ -13,6 +13,7 @@ export function testRunOperations(testRuns: TestRuns): TestRunOperations {
   return {
     async runTest({ path: { slugOrId }, headers, body, context }) {
       const outcome = await testRuns.run({
+        keyId: context.principal.keyId,
         id: context.resourceId,
         isRepeatable: headers['Idempotency-Key'] !== undefined,
         slugOrId,

@@ -20,6 +20,8 @@ export interface RunTask {
   readonly run: TestRun;
   readonly targets: readonly ResolvedTarget[];
   readonly messages: readonly ChatMessage[];
+  /** Whose run it is. */
+  readonly keyId: string;
   /** For each call, in milliseconds. */
   readonly timeoutMs: number;
 }
@@ -64,7 +66,7 @@ export async function performRun(
 }
 
 async function perform(
-  { run, targets, messages, timeoutMs }: RunTask,
+  { run, targets, messages, keyId, timeoutMs }: RunTask,
   signal: AbortSignal,
   dependencies: PerformRunDependencies,
   answer: RunAnswer,
@@ -79,7 +81,7 @@ async function perform(
 
   let results;
   try {
-    results = await callTargets(targets, { messages, signal, deadline: performance.now() + timeoutMs }, dependencies);
+    results = await callTargets(targets, { messages, keyId, signal, deadline: performance.now() + timeoutMs }, dependencies);
   } catch (error) {
     if (error instanceof RunCutOffError && error.reason === 'lost') throw whyLost(await store.find(run.id));
     await withoutResults('interrupted');

@@ -17,6 +17,8 @@ import type { TestRun, TestRunStore } from './store.ts';
 import { resolveTargets } from './targets.ts';
 
 export interface TestRequest {
+  /** The caller's API key. */
+  readonly keyId: string;
   /** The id to create the run under. */
   readonly id: string;
   /** Whether an earlier try of the same request may have created the run already. */
@@ -136,7 +138,7 @@ export function createTestRuns(dependencies: TestRunsDependencies): TestRuns {
     };
     if (!(await store.insert(created))) return undefined;
     const run: TestRun = { ...created, revision: 1, status: 'running', finishedAt: undefined };
-    return { run, finished: start({ run, targets, messages, timeoutMs }) };
+    return { run, finished: start({ run, targets, messages, keyId: request.keyId, timeoutMs }) };
   };
 
   const deleteAllOf = createDeletion({ store, archive, now });

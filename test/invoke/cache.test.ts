@@ -66,6 +66,17 @@ describe('Cache-Control', () => {
     },
   );
 
+  it('keeps no answer that ended for a reason the service does not know', async () => {
+    const body = somethingNew();
+    const choices = [{ index: 0, message: { role: 'assistant', content: 'Half an' }, finish_reason: 'engine_fault' }];
+    const answer = JSON.stringify({ id: 'a', object: 'chat.completion', created: 1, model: 'model-a', choices });
+    harness.mock.behave('model-a', { kind: 'body', contentType: 'application/json', body: answer });
+    const broken = await harness.invoke(prompt, body, cacheControl('max-age=60'));
+    expect([...origin(broken), broken.body.finishReason]).toEqual([...fresh, 'other']);
+    const whole = await harness.invoke(prompt, body, cacheControl('max-age=60'));
+    expect([...origin(whole), whole.body.finishReason]).toEqual([...fresh, 'stop']);
+  });
+
   it('no-store neither uses nor keeps', async () => {
     const body = somethingNew();
     expect(origin(await harness.invoke(prompt, body, cacheControl('no-store')))).toEqual(fresh);

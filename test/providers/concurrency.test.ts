@@ -1,5 +1,4 @@
 import { afterAll, beforeEach, beforeAll, describe, expect, it } from '@jest/globals';
-import { createSemaphore } from '../../src/providers/semaphore.ts';
 import { failure, provider, request, startHarness, type Harness } from './harness.ts';
 
 let harness: Harness;
@@ -42,39 +41,40 @@ describe('concurrency', () => {
     // The place is free again.
     await expect(provider(registry, 'openai').generate(request('gpt'))).resolves.toBeDefined();
   });
-});
 
-describe('createSemaphore', () => {
-  const { signal } = new AbortController();
-
-  it('lets waiters in one by one, in their order', async () => {
-    const semaphore = createSemaphore(1);
+  it('is shared fairly: a crowd of one key does not hold up a call of another', async () => {
+    const registry = harness.with({ settings: { concurrency: 1 } });
     const order: string[] = [];
-    await semaphore.acquire(signal);
-    const waiters = ['a', 'b', 'c'].map((name) => semaphore.acquire(signal).then(() => order.push(name)));
-    for (const expected of [['a'], ['a', 'b'], ['a', 'b', 'c']]) {
-      semaphore.release();
-      await new Promise(setImmediate);
-      expect(order).toEqual(expected);
-    }
-    await Promise.all(waiters);
+    const call = async (keyId: string, model: string, background = false): Promise<void> => {
+      await provider(registry, 'openai').generate(request(model, { keyId, background }));
+      order.push(keyId);
+    };
+    const crowd = Array.from({ length: 10 }, () => call('crowd', 'mock-slow-20'));
+    await Promise.all([...crowd, call('one', 'gpt')]);
+    expect(order.indexOf('one')).toBeLessThan(3);
   });
 
-  it('forgets a waiter that gives up, and keeps the place', async () => {
-    const semaphore = createSemaphore(1);
-    await semaphore.acquire(signal);
-    const impatient = new AbortController();
-    const gone = semaphore.acquire(impatient.signal);
-    const patient = semaphore.acquire(signal);
-    impatient.abort(new Error('Enough.'));
-    await expect(gone).rejects.toThrow('Enough.');
-    semaphore.release();
-    await expect(patient).resolves.toBeUndefined();
+  it('puts calls that somebody waits for before test runs, which have half of the places', async () => {
+    const registry = harness.with({ settings: { concurrency: 4 } });
+    const order: string[] = [];
+    const call = async (name: string, background: boolean): Promise<void> => {
+      await provider(registry, 'openai').generate(request('mock-slow-30', { background }));
+      order.push(name);
+    };
+    const runs = Array.from({ length: 8 }, () => call('run', true));
+    const invocations = Array.from({ length: 6 }, () => call('invocation', false));
+    await Promise.all([...runs, ...invocations]);
+    expect(order.slice(0, 8).filter((name) => name === 'invocation')).toHaveLength(6);
   });
 
-  it('does not take a place for a signal that is aborted already', async () => {
-    const semaphore = createSemaphore(1);
-    await expect(semaphore.acquire(AbortSignal.abort(new Error('Gone.')))).rejects.toThrow('Gone.');
-    await expect(semaphore.acquire(signal)).resolves.toBeUndefined();
+  it('leaves places that calls which hang cannot take', async () => {
+    const registry = harness.with({ settings: { concurrency: 8 } });
+    const caller = new AbortController();
+    const hanging = Array.from({ length: 20 }, () =>
+      provider(registry, 'openai').generate(request('mock-hang', { keyId: 'hung up', signal: caller.signal })),
+    );
+    await expect(provider(registry, 'openai').generate(request('gpt'))).resolves.toBeDefined();
+    caller.abort(new Error('Gone.'));
+    for (const outcome of await Promise.allSettled(hanging)) expect(outcome.status).toBe('rejected');
   });
 });

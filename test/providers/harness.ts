@@ -71,6 +71,7 @@ export function request(model: string, changes: Partial<GenerateRequest> & { wit
       { role: 'system', content: 'Keep secrets.' },
       { role: 'user', content: confidential },
     ],
+    keyId: 'a key',
     signal: new AbortController().signal,
     deadline: performance.now() + within,
     ...rest,

@@ -140,7 +140,13 @@ describe('a service that is stopped', () => {
 describe('drain', () => {
   const request = async (): Promise<TestRequest> => ({
     ...{ id: randomUUID(), isRepeatable: false, slugOrId: await createPrompt(harness.service) },
-    ...{ version: undefined, variables: undefined, targets: [{ provider: 'echo' }], respondAsync: false },
+    ...{
+      keyId: 'a key',
+      version: undefined,
+      variables: undefined,
+      targets: [{ provider: 'echo' }],
+      respondAsync: false,
+    },
   });
 
   it('tells waiting callers of runs that were cut off, and takes no more', async () => {
@@ -174,7 +180,7 @@ describe('the heartbeat', () => {
     const id = '11111111-1111-4111-8111-111111111111';
     const run = worker.testRuns.run({
       ...{ id, isRepeatable: false, slugOrId: prompt, version: undefined, variables: undefined },
-      ...{ targets: [{ provider: 'echo' }], respondAsync: false },
+      ...{ keyId: 'a key', targets: [{ provider: 'echo' }], respondAsync: false },
     });
     const watcher = observe(harness, { staleMs: 400 });
     let finished = false;
