@@ -5837,6 +5837,9 @@ export interface components {
          * @description How to use the answer cache. Unless the server has a default age (`INVOKE_CACHE_MAX_AGE`), nothing is cached that
          *     is not asked for here. Unknown directives are ignored.
          *
+         *     All API keys of an installation share the cache: an answer that was given to one serves any other that asks for the
+         *     same messages from the same model. Answers with the `finishReason` `error` or `other` are never kept.
+         *
          *     - `max-age=N`: an answer to the same messages from the same model, at most N seconds old, will do.
          *     - `no-cache`: call the provider, and keep the answer.
          *     - `no-store`: neither use nor keep a cached answer.
@@ -6368,6 +6371,9 @@ export interface operations {
                 /**
                  * @description How to use the answer cache. Unless the server has a default age (`INVOKE_CACHE_MAX_AGE`), nothing is cached that
                  *     is not asked for here. Unknown directives are ignored.
+                 *
+                 *     All API keys of an installation share the cache: an answer that was given to one serves any other that asks for the
+                 *     same messages from the same model. Answers with the `finishReason` `error` or `other` are never kept.
                  *
                  *     - `max-age=N`: an answer to the same messages from the same model, at most N seconds old, will do.
                  *     - `no-cache`: call the provider, and keep the answer.
