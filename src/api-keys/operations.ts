@@ -1,6 +1,7 @@
 import type { components } from '../../generated/types.ts';
 import type { OperationHandlers } from '../http/operation.ts';
 import { nextPageLink } from '../http/page.ts';
+import { toInstant } from '../moment.ts';
 import type { ApiKeys } from './api-keys.ts';
 import type { StoredApiKey } from './store.ts';
 
@@ -11,8 +12,8 @@ const path = '/api/v1/api-keys';
 export function apiKeyOperations(apiKeys: ApiKeys): ApiKeyOperations {
   return {
     async createApiKey({ body, context }) {
-      const expiresAt = body.expires_at === undefined ? undefined : new Date(body.expires_at);
       const { name, scopes } = body;
+      const expiresAt = toInstant(body.expires_at);
       const { record, key } = await apiKeys.create({ name, scopes, expiresAt }, context.principal.scopes);
       return {
         status: 201,

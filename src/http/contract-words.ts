@@ -3,7 +3,9 @@
  * not here is shown as it is.
  */
 const date = 'be a date such as 2026-11-06';
-const moment = 'be a date and time with an offset, such as 2026-11-06T12:30:00+01:00';
+const offsetExample = '2026-11-06T12:30:00+01:00';
+const moment = `be a date and time with an offset, such as ${offsetExample}`;
+const utcMoment = 'be a date and time in UTC, such as 2026-11-06T11:30:00';
 const url = 'be an http or https URL without user information and fragment';
 
 export const patternWords: ReadonlyMap<string, string> = new Map([
@@ -11,9 +13,10 @@ export const patternWords: ReadonlyMap<string, string> = new Map([
   ['^cat_[0-9a-f]{32}$', 'be cat_ and 32 hexadecimal digits'],
   ['^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])$', date],
   [
-    '^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d{1,9})?(Z|[+-]([01]\\d|2[0-3]):[0-5]\\d)$',
+    '^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d+)?(Z|[+-]([01]\\d|2[0-3]):[0-5]\\d)$',
     moment,
   ],
+  ['^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d+)?$', utcMoment],
   ['^([01]\\d|2[0-3]):[0-5]\\d$', 'be a time of day from 00:00 to 23:59'],
   ['^[A-Z]{3}$', 'be three capital letters such as EUR'],
   ['^[A-Za-z][A-Za-z0-9+_-]*(/[A-Za-z0-9+_-]+)*$', 'be the name of a time zone such as Europe/Amsterdam'],
@@ -26,8 +29,14 @@ export const patternWords: ReadonlyMap<string, string> = new Map([
 export const formatWords: ReadonlyMap<string, string> = new Map([
   ['date', date],
   ['date-time', moment],
+  ['iso-date-time', utcMoment],
   ['uri', url],
 ]);
+
+/** What is wrong with a parameter. In a query, a `+` that is not escaped means a blank, so the example is written for a URL. */
+export function inUrl(sentence: string): string {
+  return sentence.replace(offsetExample, `${offsetExample.replace('+', '%2B')} (%2B is the + in a URL)`);
+}
 
 /** By the end of the schema path of a `not`. */
 export const exclusionWords: readonly (readonly [RegExp, string])[] = [

@@ -1,6 +1,6 @@
 import type { ErrorObject } from 'ajv';
 import type { ProblemDetail } from '../errors/problem-error.ts';
-import { exclusionWords, formatWords, patternWords } from './contract-words.ts';
+import { exclusionWords, formatWords, inUrl, patternWords } from './contract-words.ts';
 
 /** More than this helps nobody and lets hostile input make large answers. */
 const most = 20;
@@ -25,7 +25,7 @@ export function explainParameters(errors: readonly ErrorObject[]): ProblemDetail
     const [, place = '', name = ''] = location(error).split('/');
     const decoded = name.replaceAll('~1', '/').replaceAll('~0', '~');
     const detail = sentence(error);
-    return place === 'headers' ? { detail, header: decoded } : { detail, parameter: decoded };
+    return place === 'headers' ? { detail, header: decoded } : { detail: inUrl(detail), parameter: decoded };
   });
 }
 

@@ -2,6 +2,7 @@ import { ifMatch } from '../http/conditional.ts';
 import type { OperationHandlers } from '../http/operation.ts';
 import { nextPageLink } from '../http/page.ts';
 import { fingerprintOf } from '../idempotency/idempotency.ts';
+import { toInstant } from '../moment.ts';
 import type { Order } from './order.ts';
 import type { Orders } from './orders.ts';
 import { orderTag, representOrder, representSummary } from './representation.ts';
@@ -41,7 +42,7 @@ export function orderOperations(orders: Orders): OrderOperations {
       };
     },
     async listOrders({ query: { limit = 20, offset = 0, status, location_id, since, until } }) {
-      const filter = { status, locationId: location_id, since: toDate(since), until: toDate(until) };
+      const filter = { status, locationId: location_id, since: toInstant(since), until: toInstant(until) };
       const { orders: found, total } = await orders.list(filter, limit, offset);
       const pagination = { total, limit, offset };
       return {
@@ -68,9 +69,4 @@ function found(order: Order): { status: 200; headers: { ETag: string }; body: Re
 
 function matches(field: string | undefined): (order: Order) => boolean {
   return (order) => ifMatch(field, orderTag(order));
-}
-
-/** A date means its midnight in UTC, as ISO 8601 dates do in ECMAScript. */
-function toDate(moment: string | undefined): Date | undefined {
-  return moment === undefined ? undefined : new Date(moment);
 }

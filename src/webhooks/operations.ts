@@ -3,6 +3,7 @@ import type { OperationHandlers } from '../http/operation.ts';
 import { nextPageLink } from '../http/page.ts';
 import type { Integration } from '../integrations/integration.ts';
 import type { Integrations } from '../integrations/integrations.ts';
+import { toInstant } from '../moment.ts';
 import type { Deliveries } from './deliveries/deliveries.ts';
 import type { DeliveryWithBody } from './deliveries/delivery.ts';
 import type { Replays } from './replays/replays.ts';
@@ -57,8 +58,8 @@ export function webhookOperations({
     },
 
     async replayEvents({ path, body, context }) {
-      const since = new Date(body.since);
-      const until = body.until === undefined ? now() : new Date(body.until);
+      const since = toInstant(body.since);
+      const until = toInstant(body.until) ?? now();
       if (since >= until) throw emptySpan(body.until === undefined ? 'the present' : 'until');
       const { id: integrationId, eventTypes: types } = await integrations.get(path.id);
       const replay = await replays.beginSpan({ id: context.resourceId, integrationId, since, until, types });
@@ -90,8 +91,8 @@ export function webhookOperations({
         integrationId: integration.id,
         status: stored,
         eventType: event_type,
-        since: toDate(since),
-        until: toDate(until),
+        since: toInstant(since),
+        until: toInstant(until),
       };
       const { deliveries: found, total } =
         status !== undefined && stored === undefined
@@ -141,9 +142,4 @@ function emptySpan(end: string): ProblemError {
     detail: 'The body of the request is not valid.',
     errors: [{ detail: `must be before ${end}`, pointer: '#/since' }],
   });
-}
-
-/** A date means its midnight in UTC, as ISO 8601 dates do in ECMAScript. */
-function toDate(moment: string | undefined): Date | undefined {
-  return moment === undefined ? undefined : new Date(moment);
 }

@@ -26,6 +26,16 @@ describe('201', () => {
     expect((await service.call('GET', '/api/v1/prompts', { key })).status).toBe(200);
   });
 
+  it.each([
+    ['2099-01-01T00:00:00.1230000001+00:00', '2099-01-01T00:00:00.124Z'],
+    ['2099-12-31T23:59:59.999999999999999999999Z', '2100-01-01T00:00:00.000Z'],
+    ['9999-12-31T23:59:59-23:59', '9999-12-31T23:59:59.999Z'],
+  ])('makes a key that ends at %s, shown as %s', async (expires_at, shown) => {
+    const { status, body: created } = await create({ expires_at });
+    expect([status, created.expires_at]).toEqual([201, shown]);
+    expect((await service.call('GET', `${path}/${created.id}`)).body.expires_at).toBe(shown);
+  });
+
   it('makes a key that ends at its expiry', async () => {
     const { body: created } = await create({ expires_at: new Date(Date.now() + 1_500).toISOString() });
     expect((await service.call('GET', '/api/v1/prompts', { key: created.key })).status).toBe(200);

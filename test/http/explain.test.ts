@@ -26,8 +26,12 @@ describe('the words for what the contract demands', () => {
     ['/v1/orders?since=2026-02-03T25:00:00Z', 'since'],
   ])('name the forms that a value may have in one sentence: %s', async (path, parameter) => {
     const { body } = await service.call('GET', path);
-    const forms = 'a date such as 2026-11-06 or be a date and time with an offset, such as 2026-11-06T12:30:00+01:00';
-    expect(body.errors).toEqual([{ detail: `must be ${forms}`, parameter }]);
+    const forms = [
+      'must be a date such as 2026-11-06',
+      'be a date and time with an offset, such as 2026-11-06T12:30:00%2B01:00 (%2B is the + in a URL)',
+      'be a date and time in UTC, such as 2026-11-06T11:30:00',
+    ];
+    expect(body.errors).toEqual([{ detail: forms.join(' or '), parameter }]);
   });
 
   it('name the type where a value has another', async () => {

@@ -67,6 +67,12 @@ describe('200', () => {
     expect(await idsOf(`${list}?since=${moment}`)).toEqual([orderId]);
     expect(await idsOf(`${list}?until=${moment}`)).toEqual([test]);
     expect(await idsOf(`${list}?since=2026-01-01&until=2026-01-02`)).toEqual([]);
+    // Not before, and before, go by every digit, and are answered wherever the offset leads.
+    const finer = moment.replace('Z', '000001Z');
+    expect(await idsOf(`${list}?since=${finer}`)).toEqual([]);
+    expect(await idsOf(`${list}?until=${finer}`)).toEqual([orderId, test]);
+    expect(await idsOf(`${list}?until=0000-01-01T00:00:00-00:00`)).toEqual([]);
+    expect(await idsOf(`${list}?since=0000-01-01&until=9999-12-31T23:59:59-23:59`)).toEqual([orderId, test]);
   });
 
   it('tells what is held from what is pending', async () => {

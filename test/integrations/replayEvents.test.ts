@@ -71,6 +71,32 @@ describe('202', () => {
   });
 });
 
+describe('the span', () => {
+  it.each([
+    [
+      'UTC without an offset',
+      { since: '2026-01-01T00:00:00', until: '2026-01-02T00:00:00' },
+      ['2026-01-01T00:00:00.000Z', '2026-01-02T00:00:00.000Z'],
+    ],
+    [
+      'rounded up to the millisecond',
+      { since: '2026-01-01T00:00:00.0000001Z', until: '2026-01-01T23:59:59.9990000000001Z' },
+      ['2026-01-01T00:00:00.001Z', '2026-01-02T00:00:00.000Z'],
+    ],
+    [
+      'from year 1 to year 9999',
+      { since: '0000-01-01T00:00:00-00:00', until: '9999-12-31T23:59:59-23:59' },
+      ['0001-01-01T00:00:00.000Z', '9999-12-31T23:59:59.999Z'],
+    ],
+  ])('is %s', async (_name, body, span) => {
+    const { path } = await prepare();
+    const { status, headers } = await setup.service.call('POST', path, { body });
+    expect(status).toBe(202);
+    const done = await eventually(setup.service, headers['location'] ?? '', (replay) => replay.status === 'done');
+    expect([done.body.since, done.body.until]).toEqual(span);
+  });
+});
+
 describe('400', () => {
   it.each([
     ['#/since', {}],
@@ -87,6 +113,7 @@ describe('400', () => {
   it.each([
     ['until', { since: '2026-01-02', until: '2026-01-02T00:00:00+00:00' }],
     ['until', { since: '2026-01-02T00:00:00+01:00', until: '2026-01-01' }],
+    ['until', { since: '2026-01-02T00:00:00.0001Z', until: '2026-01-02T00:00:00.0002Z' }],
     ['the present', { since: '2999-01-01' }],
   ])('refuses a span that does not begin before %s', async (end, body) => {
     const { path } = await prepare();

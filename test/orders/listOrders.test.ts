@@ -67,6 +67,25 @@ describe('200', () => {
     // The boundary is found by the indexes with other fields in front, too.
     ['status=canceled&since=2026-03-02T23:59:59.999Z', () => [id(2)]],
     ['status=canceled&until=2026-03-02T23:59:59.999Z', () => []],
+    // Without an offset it is UTC.
+    ['since=2026-03-03T00:00:00', () => newest()],
+    ['until=2026-03-02T00:00:00.001', () => [id(1), id(0)]],
+    // However many digits there are, what comes after the millisecond counts.
+    ['since=2026-03-02T00:00:00.0000001Z', () => [...newest(), id(2)]],
+    ['since=2026-03-01T23:59:59.9999999999999999999999Z', () => [...newest(), id(2), id(1)]],
+    ['since=2026-03-02T00:00:00.0000000000000000000000Z', () => [...newest(), id(2), id(1)]],
+    ['until=2026-03-02T00:00:00.0000001Z', () => [id(1), id(0)]],
+    ['until=2026-03-01T23:59:59.9999999999999999999999Z', () => [id(0)]],
+    ['until=2026-03-02T00:00:00.0000000000000000000000Z', () => [id(0)]],
+    // With the offset taken off, some of these are in year 0 or 10000.
+    ['until=0000-01-01T00:00:00-00:00', () => []],
+    ['since=0000-01-01', () => [...newest(), id(2), id(1), id(0)]],
+    ['since=0001-01-01T00:00:00%2B23:59', () => [...newest(), id(2), id(1), id(0)]],
+    ['status=canceled&since=0001-01-01', () => [id(2)]],
+    ['until=0001-01-01T00:00:00%2B23:59', () => []],
+    ['until=9999-12-31T23:59:59.9999-23:59', () => [...newest(), id(2), id(1), id(0)]],
+    ['since=9999-12-31T23:59:59.9999-23:59', () => []],
+    ['since=9999-12-31T23:59:59.9999', () => []],
     ['since=2026-03-03&until=2026-03-02', () => []],
     ['since=2026-03-04', () => []],
   ])('filters by time, %s', async (query, expected) => {
@@ -104,12 +123,23 @@ describe('400', () => {
     'status=',
     'since=yesterday',
     'since=2026-02-30',
-    'since=2026-03-02T10:00:00',
+    'since=2026-02-30T10:00:00',
+    'since=2026-03-02T10:00',
+    'since=2026-03-02T10:00:00.Z',
+    `since=2026-03-02T10:00:00.${'0'.repeat(50)}Z`,
     'location_id=1',
   ])('refuses %s', async (query) => {
     const { status, body } = await list(`?${query}`);
     expect(status).toBe(400);
     expect(body.type).toBe(problem('invalid-request'));
+  });
+});
+
+describe('400 for the + of an offset', () => {
+  it('says how it is written in a URL', async () => {
+    const { status, body } = await list('?since=2026-03-03T01:00:00+01:00');
+    expect(status).toBe(400);
+    expect(body.errors).toEqual([{ detail: expect.stringContaining('%2B'), parameter: 'since' }]);
   });
 });
 

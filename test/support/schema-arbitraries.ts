@@ -130,9 +130,22 @@ function texts(schema: Schema): fc.Arbitrary<string> {
   const matching = fc
     .stringMatching(new RegExp(pattern, 'u'), { maxLength })
     .filter((text) => typeof excluded !== 'string' || !new RegExp(excluded, 'u').test(text));
+  if (!String(schema['format']).includes('date')) return matching;
+  const times = fc.oneof({ weight: 3, arbitrary: matching }, { weight: 1, arbitrary: matching.chain(atTheBorder) });
   // Patterns take days that no month has.
-  const isDate = schema['format'] === 'date' || schema['format'] === 'date-time';
-  return isDate ? matching.map((text) => text.replace(/-(29|3\d)(?=T|$)/, '-28')) : matching;
+  return times.map((text) => text.replace(/-(29|3\d)(?=T|$)/, '-28'));
+}
+
+/**
+ * Moves a date, or a date and time, to where programs stop counting. Of the ten thousand years that four digits can say
+ * chance finds the outermost ones too rarely, and a boundary that an offset crosses never.
+ */
+function atTheBorder(text: string): fc.Arbitrary<string> {
+  const days = fc.constantFrom('0000-01-01', '0000-12-31', '0001-01-01', '1969-12-31', '1970-01-01', '9999-12-31');
+  const offsets = fc.constantFrom('-23:59', '-00:00', '+23:59');
+  return fc
+    .tuple(days, offsets)
+    .map(([day, offset]) => text.replace(/^.{10}/, day).replace(/(?<=T.*)[+-]..:..$/, offset));
 }
 
 function objects(schema: Schema, options: SchemaArbitraryOptions): fc.Arbitrary<object> {

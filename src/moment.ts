@@ -1,0 +1,25 @@
+/** The first and the last instant that every engine can store and that an answer can show with four digits of year. */
+export const earliest = new Date('0001-01-01T00:00:00.000Z');
+export const latest = new Date('9999-12-31T23:59:59.999Z');
+
+const form = /^(\d{4}-\d\d-\d\d)(?:T(\d\d:\d\d:\d\d)(?:\.(\d+))?(Z|[+-]\d\d:\d\d)?)?$/;
+
+/**
+ * The instant that a date, or a date and time, of a request means. A date means its midnight; what has no offset is UTC.
+ *
+ * Fractions of a second are rounded up to the millisecond: stored times are whole milliseconds, so "not before" and
+ * "before" say the same of the rounded instant as of the exact one. Instants before {@link earliest} or after
+ * {@link latest}, which an offset can lead to, become these: nothing that is stored lies beyond them.
+ *
+ * @param text as the contract's `Moment` or `DateTimeInput` allows it
+ */
+export function toInstant(text: string): Date;
+export function toInstant(text: string | undefined): Date | undefined;
+export function toInstant(text: string | undefined): Date | undefined {
+  if (text === undefined) return undefined;
+  const [, date = '', time = '00:00:00', fraction = '', offset = 'Z'] = form.exec(text) ?? [];
+  const whole = Date.parse(`${date}T${time}${offset}`);
+  if (Number.isNaN(whole)) throw new Error(`not a moment of the contract: ${text}`);
+  const milliseconds = Number(fraction.slice(0, 3).padEnd(3, '0')) + (/[1-9]/.test(fraction.slice(3)) ? 1 : 0);
+  return new Date(Math.min(Math.max(whole + milliseconds, earliest.getTime()), latest.getTime()));
+}
