@@ -800,8 +800,8 @@ export interface paths {
          * Replay events
          * @description Sends past events to the integration once more: all that were created in the span and are of the types that it
          *     is subscribed to now, whether they had been delivered to it or not. `until` is now when left out; a `since` that
-         *     is not before it is an `invalid-request`. With an `until` in the future the replay ends when it has caught up with
-         *     the present.
+         *     is not before it, to the millisecond, is an `invalid-request`. With an `until` in the future the replay ends when it
+         *     has caught up with the present.
          *
          *     Each makes a new delivery that carries the event's own id, so receivers that remember ids can tell repetitions.
          *     The replay goes on in the background, also through a restart; while the integration is paused or disabled it waits.
@@ -2687,6 +2687,11 @@ export interface components {
         /**
          * Moment
          * @description RFC 3339 date, which means its midnight in UTC, or date and time with `T`, seconds, and an offset (`Z` or `±hh:mm`).
+         *     A date and time without an offset is in UTC.
+         *
+         *     Digits beyond the millisecond are rounded up to the next one. What is compared with it has whole milliseconds, so
+         *     the comparison is exact. A moment before year 1 or after year 9999 in UTC counts as the first or last millisecond of
+         *     these years.
          * @example 2026-11-06
          * @example 2026-11-06T00:00:00+01:00
          */
@@ -4077,7 +4082,7 @@ export interface components {
             scopes: components["schemas"]["Scope"][];
             /**
              * Format: date-time
-             * @description When the key stops working, as RFC 3339 date and time with `T`, seconds, and an offset (`Z` or `±hh:mm`). It must be in the future. Left out, the key does not expire.
+             * @description When the key stops working, as RFC 3339 date and time with `T`, seconds, and an offset (`Z` or `±hh:mm`). It must be in the future. Digits beyond the millisecond are rounded up, and a moment after year 9999 in UTC counts as the last millisecond of that year. Left out, the key does not expire.
              * @example 2036-06-30T23:59:59Z
              */
             expires_at?: string;
@@ -5903,12 +5908,16 @@ export interface components {
          */
         WithOrderStatus: "open" | "completed" | "canceled";
         /**
-         * @description Only entries created at this moment or later: an RFC 3339 date, which means its midnight in UTC, or a date and time with `T`, seconds, and an offset (`Z` or `±hh:mm`).
+         * @description Only entries created at this moment or later: an RFC 3339 date, which means its midnight in UTC, or a date and time with
+         *     `T` and seconds, in UTC unless it has an offset (`Z` or `±hh:mm`).
+         *
+         *     In a URL, the `+` of an offset is written `%2B`: `since=2026-11-06T00:00:00%2B01:00`. A `+` as it is means a blank
+         *     there.
          * @example 2026-11-06T00:00:00+01:00
          */
         Since: components["schemas"]["Moment"];
         /**
-         * @description Only entries created before this moment: an RFC 3339 date, which means its midnight in UTC, or a date and time with `T`, seconds, and an offset (`Z` or `±hh:mm`).
+         * @description Only entries created before this moment, which is written as that of `since`.
          * @example 2026-11-07
          */
         Until: components["schemas"]["Moment"];
@@ -7152,12 +7161,16 @@ export interface operations {
                  */
                 offset?: components["parameters"]["Offset"];
                 /**
-                 * @description Only entries created at this moment or later: an RFC 3339 date, which means its midnight in UTC, or a date and time with `T`, seconds, and an offset (`Z` or `±hh:mm`).
+                 * @description Only entries created at this moment or later: an RFC 3339 date, which means its midnight in UTC, or a date and time with
+                 *     `T` and seconds, in UTC unless it has an offset (`Z` or `±hh:mm`).
+                 *
+                 *     In a URL, the `+` of an offset is written `%2B`: `since=2026-11-06T00:00:00%2B01:00`. A `+` as it is means a blank
+                 *     there.
                  * @example 2026-11-06T00:00:00+01:00
                  */
                 since?: components["parameters"]["Since"];
                 /**
-                 * @description Only entries created before this moment: an RFC 3339 date, which means its midnight in UTC, or a date and time with `T`, seconds, and an offset (`Z` or `±hh:mm`).
+                 * @description Only entries created before this moment, which is written as that of `since`.
                  * @example 2026-11-07
                  */
                 until?: components["parameters"]["Until"];
@@ -7766,12 +7779,16 @@ export interface operations {
                  */
                 event_type?: components["parameters"]["OfEventType"];
                 /**
-                 * @description Only entries created at this moment or later: an RFC 3339 date, which means its midnight in UTC, or a date and time with `T`, seconds, and an offset (`Z` or `±hh:mm`).
+                 * @description Only entries created at this moment or later: an RFC 3339 date, which means its midnight in UTC, or a date and time with
+                 *     `T` and seconds, in UTC unless it has an offset (`Z` or `±hh:mm`).
+                 *
+                 *     In a URL, the `+` of an offset is written `%2B`: `since=2026-11-06T00:00:00%2B01:00`. A `+` as it is means a blank
+                 *     there.
                  * @example 2026-11-06T00:00:00+01:00
                  */
                 since?: components["parameters"]["Since"];
                 /**
-                 * @description Only entries created before this moment: an RFC 3339 date, which means its midnight in UTC, or a date and time with `T`, seconds, and an offset (`Z` or `±hh:mm`).
+                 * @description Only entries created before this moment, which is written as that of `since`.
                  * @example 2026-11-07
                  */
                 until?: components["parameters"]["Until"];
