@@ -12,6 +12,7 @@ import {
   type RemoteProviderSettings,
 } from './providers/settings.ts';
 
+export { readArguments } from './config/arguments.ts';
 export { helpText } from './config/help.ts';
 
 /** Test-run results go into a bucket. Credentials are found by the AWS SDK itself. */

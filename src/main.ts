@@ -1,4 +1,5 @@
-import { ConfigError, dropBlankVariables, helpText, loadConfig, type Config } from './config.ts';
+import packageJson from '../package.json' with { type: 'json' };
+import { ConfigError, dropBlankVariables, helpText, loadConfig, readArguments, type Config } from './config.ts';
 import { DatabaseStartError } from './db/client.ts';
 import { EmbeddedDatabaseError } from './db/embedded/obtain-server.ts';
 import { ListenError } from './http/listening.ts';
@@ -11,10 +12,15 @@ function print(line: string): void {
   process.stderr.write(`${line}\n`);
 }
 
-/** The command line: `--help`, or the service until a signal stops it. Exits with 2 on configuration mistakes. */
+/**
+ * The command line: `--help`, `--version`, or the service until a signal stops it. Exits with 2 on mistakes in arguments
+ * and configuration.
+ */
 export async function main(): Promise<void> {
-  if (process.argv.includes('--help')) {
-    process.stdout.write(`${helpText()}\n`);
+  const { command, mistakes } = readArguments(process.argv.slice(2), process.env);
+  if (mistakes.length > 0) fail(new ConfigError(mistakes));
+  if (command !== 'start') {
+    process.stdout.write(`${command === 'help' ? helpText() : `prompt-gateway ${packageJson.version}`}\n`);
     return;
   }
   const config = readConfig();
@@ -41,9 +47,20 @@ export async function main(): Promise<void> {
 
 function readConfig(): Config {
   try {
+    readEnvFile();
     return loadConfig(process.env);
   } catch (error) {
     return fail(error);
+  }
+}
+
+/** Adds the variables of a `.env` in the working directory, if there is one, to those that are not set. */
+function readEnvFile(): void {
+  try {
+    process.loadEnvFile();
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT')
+      throw new ConfigError([`.env: cannot be read (${(error as Error).message}).`]);
   }
 }
 

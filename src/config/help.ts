@@ -9,12 +9,14 @@ export function helpText(): string {
     const lines = members.map(([name, setting]) => entry(name, describe(setting), column));
     return `${group}\n${lines.join('\n')}`;
   });
-  return `prompt-gateway: stores prompts, and runs them against language-model providers over HTTP.
+  return `prompt-gateway: a prompt gateway, an orders API and outgoing webhooks.
 
-Usage: npm start            start with the settings in the environment
-       npm start -- --help  print this
+Usage: npm start               start with the settings in the environment
+       npm start -- --help     print this
+       npm start -- --version  print the version
 
-Every setting is an environment variable. Blanks around a value are dropped; an empty value counts as not set.
+Every setting is an environment variable, or a line of the file .env in the working directory.
+Blanks around a value are dropped; an empty value counts as not set.
 
 ${groups.join('\n\n')}
 `;

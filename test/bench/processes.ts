@@ -1,5 +1,6 @@
 import { execFile, spawn, type ChildProcess } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import type { LoadOptions, LoadResult } from './load.ts';
@@ -13,7 +14,11 @@ export async function startProgram(
   url: string,
   environment: Record<string, string> = {},
 ): Promise<ChildProcess> {
-  const child = spawn(file, args, { env: { ...process.env, ...environment }, stdio: ['ignore', 'ignore', 'ignore'] });
+  const child = spawn(file, args, {
+    env: { ...process.env, ...environment },
+    cwd: tmpdir(),
+    stdio: ['ignore', 'ignore', 'ignore'],
+  });
   for (let tries = 0; tries < 1_200; tries += 1) {
     if (child.exitCode !== null) throw new Error(`${file} ${args.join(' ')} ended with code ${child.exitCode}`);
     try {

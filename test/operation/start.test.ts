@@ -1,18 +1,70 @@
+import { execFile } from 'node:child_process';
 import { createServer, type AddressInfo } from 'node:net';
 import { once } from 'node:events';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { promisify } from 'node:util';
 import { describe, expect, it } from '@jest/globals';
+import packageJson from '../../package.json' with { type: 'json' };
 import { allSettings } from '../../src/config/settings.ts';
 import { runServiceProgram } from '../support/service-process.ts';
 import { setUpProcesses } from './harness.ts';
 
 const processes = setUpProcesses();
+const run = promisify(execFile);
+const root = path.resolve(import.meta.dirname, '../..');
 
 describe('the program', () => {
   it('lists every setting with --help, and starts nothing', async () => {
-    const { code, output } = await runServiceProgram({ PORT: 'not looked at' }, '--help');
+    const { code, output } = await runServiceProgram({ PORT: 'not looked at' }, ['--help']);
     expect(code).toBe(0);
     for (const name of Object.keys(allSettings)) expect(output).toMatch(new RegExp(`^  ${name}\\b`, 'm'));
     expect(output).toContain('[default: 8080]');
+  });
+
+  it('prints its version with --version, and starts nothing', async () => {
+    const { code, output, messages } = await runServiceProgram({ PORT: 'not looked at' }, ['--version']);
+    expect([code, output, messages]).toEqual([0, `prompt-gateway ${packageJson.version}`, '']);
+  });
+
+  it.each([
+    [['--port', '21083'], {}, '--port: is not an option. Set the environment variable PORT instead'],
+    [['--port=21083'], {}, 'as in PORT=… npm start.'],
+    [['--data-dir', '/tmp'], {}, 'the environment variable DATA_DIR'],
+    [['--admin-api-key', 'a-value'], {}, 'the environment variable ADMIN_API_KEY'],
+    [['-p', '21083'], {}, '-p: is not an option. Settings are environment variables'],
+    [['--watch'], {}, '--watch: is not an option. Settings are environment variables'],
+    [['--version', '--watch'], {}, '--watch: is not an option'],
+    [['start'], {}, 'Arguments without a name are not known. Settings are environment variables'],
+    // What is left of `npm start --port 21083` and `npm start --port=21083`, without the `--`.
+    [['21083'], { npm_config_port: 'true' }, '--port: is not an option. Set the environment variable PORT instead'],
+    [[], { npm_config_port: '21083' }, '--port: is not an option. Set the environment variable PORT instead'],
+  ])('does not start with the arguments %j %j, and says what to set', async (args, environment, told) => {
+    const { code, output, messages } = await runServiceProgram({ DATA_DIR: '/dev/null/data', ...environment }, args);
+    expect([code, output]).toEqual([2, '']);
+    expect(messages).toContain(told);
+    expect(messages).not.toMatch(/21083|a-value|database/);
+  });
+
+  it('reads a .env in its working directory, after the environment', async () => {
+    const folder = await mkdtemp(path.join(tmpdir(), 'env-file-'));
+    await writeFile(path.join(folder, '.env'), 'PORT=from-the-file\nLOG_LEVEL=from-the-file\n');
+    const { code, messages } = await runServiceProgram({ LOG_LEVEL: 'from-outside' }, [], folder);
+    await rm(folder, { recursive: true });
+    expect(code).toBe(2);
+    expect(messages).toMatch(/^ {2}PORT: .*found "from-the-file"/m);
+    expect(messages).toMatch(/^ {2}LOG_LEVEL: .*found "from-outside"/m);
+  });
+
+  it('starts by npm without a word about a .env that is not there', async () => {
+    const { stdout, stderr } = await run('npm', ['-s', 'start', '--', '--version'], { cwd: root });
+    expect([stdout, stderr]).toEqual([`prompt-gateway ${packageJson.version}\n`, '']);
+  });
+
+  it('refuses a setting that npm kept to itself for want of --', async () => {
+    const started = run('npm', ['-s', 'start', '--port=21083'], { cwd: root });
+    await expect(started).rejects.toMatchObject({ code: 2, stderr: expect.stringContaining('PORT=… npm start') });
   });
 
   it('tells all mistakes in its settings at once, without the values of secrets, and ends with exit code 2', async () => {

@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { startFlags } from './start-flags.ts';
@@ -36,11 +37,17 @@ interface Spawned {
   onMessage(listen: (line: string) => void): void;
 }
 
-function spawnService(environment: Readonly<Record<string, string>>, args: readonly string[]): Spawned {
+function spawnService(
+  environment: Readonly<Record<string, string>>,
+  args: readonly string[],
+  workingDirectory = tmpdir(),
+): Spawned {
   const program = path.resolve(import.meta.dirname, '../../src/server.ts');
   const child = spawn(process.execPath, [...startFlags, program, ...args], {
     // Nothing else of this process's environment: what is set here for other tests must not configure the service.
     env: { PATH: process.env['PATH'], HOME: process.env['HOME'], ...environment },
+    // Nor a `.env` of whoever runs the tests.
+    cwd: workingDirectory,
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   const log: string[] = [];
@@ -81,9 +88,10 @@ export async function startServiceProcess(environment: Readonly<Record<string, s
 /** Runs the service's program until it ends by itself. */
 export async function runServiceProgram(
   environment: Readonly<Record<string, string>>,
-  ...args: string[]
+  args: readonly string[] = [],
+  workingDirectory?: string,
 ): Promise<Exit & { output: string; messages: string }> {
-  const service = spawnService(environment, args);
+  const service = spawnService(environment, args, workingDirectory);
   const exit = await service.exited;
   return { ...exit, output: service.log.join('\n'), messages: service.messages.join('\n') };
 }

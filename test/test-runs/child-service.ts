@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
 
@@ -15,6 +16,7 @@ export async function startChildService(environment: Record<string, string>): Pr
   const server = path.resolve(import.meta.dirname, '../../src/server.ts');
   const child = spawn(process.execPath, [server], {
     env: { PATH: process.env['PATH'], HOME: process.env['HOME'], ...environment, LOG_LEVEL: 'silent' },
+    cwd: tmpdir(),
     stdio: ['ignore', 'ignore', 'pipe'],
   });
   const exited = once(child, 'exit');
