@@ -2640,6 +2640,7 @@ export const operationTable = {
       "invalid-request",
       "unauthenticated",
       "insufficient-scope",
+      "no-authority",
       "not-acceptable",
       "request-timeout",
       "content-too-large",
@@ -2705,6 +2706,12 @@ export const operationTable = {
         "in": "path",
         "type": "string",
         "required": true
+      },
+      {
+        "name": "descendants",
+        "in": "query",
+        "type": "string",
+        "required": false
       }
     ],
     "body": "none",
@@ -2723,6 +2730,7 @@ export const operationTable = {
       "invalid-request",
       "unauthenticated",
       "insufficient-scope",
+      "no-authority",
       "api-key-not-found",
       "not-acceptable",
       "rate-limited",

@@ -22,6 +22,10 @@ export const problems = {
     "status": 403,
     "title": "Insufficient scope"
   },
+  "no-authority": {
+    "status": 403,
+    "title": "No authority"
+  },
   "route-not-found": {
     "status": 404,
     "title": "No such path"

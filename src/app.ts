@@ -126,8 +126,9 @@ export function createApp(dependencies: AppDependencies): App {
   });
   const apiKeys = createApiKeys({
     store: apiKeyStore,
-    onRevoked: (id) => {
-      authentication.forget(id);
+    allScopes,
+    onRevoked: (ids) => {
+      authentication.forget(ids);
     },
   });
   const prompts = createPrompts({

@@ -2,6 +2,7 @@ import { hash, randomBytes, randomUUID } from 'node:crypto';
 import type { Scope } from '../../generated/operations.ts';
 import { ProblemError } from '../errors/problem-error.ts';
 import type { ApiKeyStore, StoredApiKey } from './store.ts';
+import { unauthenticated } from './unauthenticated.ts';
 
 /** A new key with the only copy of its secret. */
 export interface CreatedApiKey {
@@ -10,31 +11,84 @@ export interface CreatedApiKey {
   readonly key: string;
 }
 
+/** The id that stands for the key from configuration, which is in no database. */
+export const administratorId = 'administrator';
+
+/** The key that makes or revokes another. */
+export interface ActingKey {
+  readonly keyId: string;
+  readonly scopes: ReadonlySet<Scope>;
+}
+
+/** A revoked key, and how its descendants are. */
+export interface RevokedApiKey {
+  readonly key: StoredApiKey;
+  /** Descendants that were revoked with it now. */
+  readonly revokedDescendants: number;
+  /** Descendants that still work. */
+  readonly activeDescendants: number;
+}
+
 /** Making, reading and revoking API keys. */
 export interface ApiKeys {
-  /** @throws {ProblemError} insufficient-scope for a scope that the granter lacks; invalid-request for an expiry in the past */
+  /**
+   * Makes a key that has no more scopes than its maker and ends no later.
+   * @throws {ProblemError} insufficient-scope for a scope that the maker lacks; invalid-request for an expiry in the past
+   *   or after the maker's; no-authority when the maker has too many makers itself; unauthenticated when it was revoked
+   */
   create(
     request: { name: string; scopes: readonly Scope[]; expiresAt: Date | undefined },
-    granter: ReadonlySet<Scope>,
+    maker: ActingKey,
   ): Promise<CreatedApiKey>;
   /** @throws {ProblemError} api-key-not-found */
   get(id: string): Promise<StoredApiKey>;
   list(limit: number, offset: number): Promise<{ keys: StoredApiKey[]; total: number }>;
-  /** Revokes a key; revoking it again changes nothing. @throws {ProblemError} api-key-not-found */
-  revoke(id: string): Promise<StoredApiKey>;
+  /**
+   * Revokes a key, and its descendants if asked to; revoking it again changes nothing.
+   * @throws {ProblemError} api-key-not-found, no-authority
+   */
+  revoke(id: string, revoker: ActingKey, descendants: 'keep' | 'revoke'): Promise<RevokedApiKey>;
 }
 
 export interface ApiKeysOptions {
   readonly store: ApiKeyStore;
+  readonly allScopes: readonly Scope[];
   readonly now?: () => Date;
-  /** Told at once of a revocation in this process; others learn of it when their copies run out. */
-  readonly onRevoked?: (id: string) => void;
+  /** Told at once of revocations in this process; others learn of them when their copies run out. */
+  readonly onRevoked?: (ids: ReadonlySet<string>) => void;
 }
 
-export function createApiKeys({ store, now = () => new Date(), onRevoked }: ApiKeysOptions): ApiKeys {
+/** Keys that made one another down to a key, at most: each key keeps the list. */
+const mostAncestors = 16;
+
+export function createApiKeys({ store, allScopes, now = () => new Date(), onRevoked }: ApiKeysOptions): ApiKeys {
+  /** The acting key as it is now; `undefined` for the one from configuration. */
+  const readActing = async ({ keyId }: ActingKey): Promise<StoredApiKey | undefined> => {
+    if (keyId === administratorId) return undefined;
+    const key = await store.find(keyId);
+    if (key === undefined) throw unauthenticated('The API key is not valid.');
+    if (key.revokedAt !== undefined) throw unauthenticated('The API key was revoked.');
+    return key;
+  };
+
+  const mayRevoke = (revoker: ActingKey, stored: StoredApiKey | undefined, target: StoredApiKey): boolean =>
+    target.id === revoker.keyId ||
+    target.ancestors.includes(revoker.keyId) ||
+    (stored?.expiresAt === undefined && allScopes.every((scope) => revoker.scopes.has(scope)));
+
+  const revokeDescendants = async (id: string): Promise<number> => {
+    let count = 0;
+    for (;;) {
+      const revoked = await store.revokeDescendants(id, now());
+      if (revoked.length === 0) return count;
+      onRevoked?.(new Set(revoked));
+      count += revoked.length;
+    }
+  };
+
   return {
-    async create({ name, scopes, expiresAt }, granter) {
-      const lacking = scopes.filter((scope) => !granter.has(scope));
+    async create({ name, scopes, expiresAt }, maker) {
+      const lacking = scopes.filter((scope) => !maker.scopes.has(scope));
       if (lacking.length > 0) {
         throw new ProblemError('insufficient-scope', {
           detail: `A key can only grant scopes it has itself; this one lacks ${lacking.join(', ')}.`,
@@ -42,27 +96,60 @@ export function createApiKeys({ store, now = () => new Date(), onRevoked }: ApiK
         });
       }
       const createdAt = now();
-      if (expiresAt !== undefined && expiresAt <= createdAt) {
-        throw new ProblemError('invalid-request', {
-          detail: 'The body of the request is not valid.',
-          errors: [{ detail: 'must be in the future', pointer: '#/expires_at' }],
-        });
+      if (expiresAt !== undefined && expiresAt <= createdAt) throw invalidExpiry('must be in the future');
+      const stored = await readActing(maker);
+      const end = stored?.expiresAt;
+      if (expiresAt !== undefined && end !== undefined && expiresAt > end) {
+        throw invalidExpiry(`must not be later than the end of the key that makes this one, ${end.toISOString()}`);
+      }
+      const ancestors = [...(stored?.ancestors ?? []), maker.keyId];
+      if (ancestors.length > mostAncestors) {
+        throw noAuthority(`${mostAncestors} keys have made one another down to this one: it cannot make any.`);
       }
       const { key, id, secretHash } = mintKey(randomUUID());
-      const record = { id, name, scopes, secretHash, createdAt, expiresAt };
+      const record = { id, name, scopes, secretHash, createdAt, expiresAt: expiresAt ?? end, ancestors };
       await store.insert(record);
+      try {
+        // Who revokes a key with its descendants marks the key first and looks for them afterwards: either it finds this
+        // one, or this finds the mark.
+        await readActing(maker);
+      } catch (error) {
+        // Its secret was shown to nobody; this is only to keep the list true.
+        await store.revoke(id, now());
+        throw error;
+      }
       return { key, record: { ...record, revision: 1, lastUsedAt: undefined, revokedAt: undefined } };
     },
     async get(id) {
       return (await store.find(id)) ?? missing();
     },
     list: (limit, offset) => store.list(limit, offset),
-    async revoke(id) {
-      const revoked = (await store.revoke(id, now())) ?? missing();
-      onRevoked?.(id);
-      return revoked;
+    async revoke(id, revoker, descendants) {
+      const stored = await readActing(revoker);
+      const target = (await store.find(id)) ?? missing();
+      if (!mayRevoke(revoker, stored, target)) {
+        throw noAuthority('A key may revoke itself and its descendants only, unless it is an administrator key.');
+      }
+      const key = (await store.revoke(id, now())) ?? missing();
+      onRevoked?.(new Set([id]));
+      const revokedDescendants = descendants === 'revoke' ? await revokeDescendants(id) : 0;
+      return { key, revokedDescendants, activeDescendants: await store.countActiveDescendants(id, now()) };
     },
   };
+}
+
+function noAuthority(detail: string): ProblemError {
+  return new ProblemError('no-authority', {
+    detail,
+    headers: { 'www-authenticate': 'Bearer error="insufficient_scope"' },
+  });
+}
+
+function invalidExpiry(detail: string): ProblemError {
+  return new ProblemError('invalid-request', {
+    detail: 'The body of the request is not valid.',
+    errors: [{ detail, pointer: '#/expires_at' }],
+  });
 }
 
 function missing(): never {

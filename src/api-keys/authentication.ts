@@ -2,9 +2,9 @@ import { timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import { LRUCache } from 'lru-cache';
 import type { Scope } from '../../generated/operations.ts';
-import { ProblemError } from '../errors/problem-error.ts';
-import { hashSecret } from './api-keys.ts';
+import { administratorId, hashSecret } from './api-keys.ts';
 import type { ApiKeyStore, StoredApiKey } from './store.ts';
+import { unauthenticated } from './unauthenticated.ts';
 
 /** Whom a request's key stands for. */
 export interface AuthenticatedKey {
@@ -19,8 +19,8 @@ export interface Authentication {
    * @throws {ProblemError} unauthenticated, with `WWW-Authenticate`
    */
   authenticate(headers: IncomingHttpHeaders): Promise<AuthenticatedKey>;
-  /** Forgets what is known of a key. */
-  forget(id: string): void;
+  /** Forgets what is known of keys. */
+  forget(ids: ReadonlySet<string>): void;
 }
 
 export interface AuthenticationOptions {
@@ -44,7 +44,7 @@ const keyForm = /^pgw_([0-9a-f]{8})([0-9a-f]{4})([0-9a-f]{4})([0-9a-f]{4})([0-9a
 
 export function createAuthentication(options: AuthenticationOptions): Authentication {
   const { store, adminKey, allScopes, onError, now = Date.now, monotonic = () => performance.now() } = options;
-  const administrator: AuthenticatedKey = { keyId: 'administrator', name: 'administrator', scopes: allScopes };
+  const administrator: AuthenticatedKey = { keyId: administratorId, name: 'administrator', scopes: allScopes };
   const adminHash = adminKey === undefined ? undefined : hashSecret(adminKey);
   const lookUps = new LRUCache<string, LookUp>({ max: 10_000 });
   /** Keys that were just verified, by the hash of the whole token, which tells nothing of the token in memory or time. */
@@ -99,10 +99,10 @@ export function createAuthentication(options: AuthenticationOptions): Authentica
       touch(found.principal.keyId);
       return found.principal;
     },
-    forget(id) {
+    forget(ids) {
       forgotten += 1;
-      lookUps.delete(id);
-      for (const [digest, { principal }] of verified.entries()) if (principal.keyId === id) verified.delete(digest);
+      for (const id of ids) lookUps.delete(id);
+      for (const [digest, { principal }] of verified.entries()) if (ids.has(principal.keyId)) verified.delete(digest);
     },
   };
 }
@@ -132,12 +132,6 @@ function tokenOf(headers: IncomingHttpHeaders): string {
   const key = headers['x-api-key'];
   if (typeof key === 'string' && key !== '') return key;
   throw unauthenticated('This operation needs an API key: Authorization: Bearer <key>.', false);
-}
-
-function unauthenticated(detail: string, sent = true): ProblemError {
-  // RFC 6750, section 3.1: no error code when the request carried no credentials at all.
-  const challenge = sent ? 'Bearer error="invalid_token"' : 'Bearer';
-  return new ProblemError('unauthenticated', { detail, headers: { 'www-authenticate': challenge } });
 }
 
 function sameHash(a: string, b: string): boolean {

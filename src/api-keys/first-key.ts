@@ -31,6 +31,7 @@ export async function ensureFirstKey({
     name: 'administrator',
     scopes: [...allScopes],
     secretHash,
+    ancestors: [],
     createdAt: now(),
     expiresAt: undefined,
   };

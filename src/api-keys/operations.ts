@@ -14,7 +14,7 @@ export function apiKeyOperations(apiKeys: ApiKeys): ApiKeyOperations {
     async createApiKey({ body, context }) {
       const { name, scopes } = body;
       const expiresAt = toInstant(body.expires_at);
-      const { record, key } = await apiKeys.create({ name, scopes, expiresAt }, context.principal.scopes);
+      const { record, key } = await apiKeys.create({ name, scopes, expiresAt }, context.principal);
       return {
         status: 201,
         headers: { Location: `${path}/${record.id}` },
@@ -35,9 +35,19 @@ export function apiKeyOperations(apiKeys: ApiKeys): ApiKeyOperations {
       const key = await apiKeys.get(id);
       return { status: 200, headers: { ETag: etagOf(key) }, body: toApiKey(key) };
     },
-    async revokeApiKey({ path: { id } }) {
-      const key = await apiKeys.revoke(id);
-      return { status: 200, headers: { ETag: etagOf(key) }, body: toApiKey(key) };
+    async revokeApiKey({ path: { id }, query: { descendants = 'keep' }, context }) {
+      const revoked = await apiKeys.revoke(id, context.principal, descendants);
+      const { key, revokedDescendants, activeDescendants } = revoked;
+      return {
+        status: 200,
+        headers: { ETag: etagOf(key) },
+        body: {
+          ...toApiKey(key),
+          revoked_at: (key.revokedAt ?? key.createdAt).toISOString(),
+          revoked_descendants: revokedDescendants,
+          active_descendants: activeDescendants,
+        },
+      };
     },
   };
 }
@@ -48,12 +58,14 @@ function etagOf(key: StoredApiKey): string {
 }
 
 function toApiKey(key: StoredApiKey): components['schemas']['ApiKey'] {
+  const maker = key.ancestors.at(-1);
   return {
     id: key.id,
     name: key.name,
     prefix: `pgw_${key.id.replaceAll('-', '')}`,
     scopes: [...key.scopes],
     created_at: key.createdAt.toISOString(),
+    ...(maker === undefined ? {} : { created_by: maker }),
     ...(key.expiresAt === undefined ? {} : { expires_at: key.expiresAt.toISOString() }),
     ...(key.lastUsedAt === undefined ? {} : { last_used_at: key.lastUsedAt.toISOString() }),
     ...(key.revokedAt === undefined ? {} : { revoked_at: key.revokedAt.toISOString() }),

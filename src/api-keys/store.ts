@@ -12,6 +12,8 @@ export interface StoredApiKey {
   readonly scopes: readonly Scope[];
   /** SHA-256 of the secret part, in hex. */
   readonly secretHash: string;
+  /** The key that made this one, last, before it the one that made that, and so on. Empty where it is not known. */
+  readonly ancestors: readonly string[];
   readonly createdAt: Date;
   readonly expiresAt: Date | undefined;
   readonly lastUsedAt: Date | undefined;
@@ -29,6 +31,10 @@ export interface ApiKeyStore {
   isEmpty(): Promise<boolean>;
   /** Sets the time of revocation, once. */
   revoke(id: string, at: Date): Promise<StoredApiKey | undefined>;
+  /** Revokes some of a key's descendants. @returns their ids; none when all are revoked */
+  revokeDescendants(id: string, at: Date): Promise<string[]>;
+  /** How many of a key's descendants are neither revoked nor expired. */
+  countActiveDescendants(id: string, at: Date): Promise<number>;
   /** Moves the last use forward; never brings a deleted key back. */
   touch(id: string, at: Date): Promise<void>;
 }
@@ -37,6 +43,8 @@ interface ApiKeyDocument extends StampedDocument {
   name: string;
   scopes: Scope[];
   secret_hash: string;
+  /** Absent on keys that were made before it was kept, and on the first one. */
+  ancestors?: string[];
   created_at: Date;
   expires_at?: Date;
   last_used_at?: Date;
@@ -47,8 +55,14 @@ const collectionName = 'api_keys';
 
 export const apiKeyIndexes: CollectionIndexes = {
   collection: collectionName,
-  indexes: [{ key: { created_at: -1, _id: 1 }, name: 'created_at_-1__id_1' }],
+  indexes: [
+    { key: { created_at: -1, _id: 1 }, name: 'created_at_-1__id_1' },
+    { key: { ancestors: 1, _id: 1 }, name: 'ancestors_1__id_1' },
+  ],
 };
+
+/** Keys that one command revokes, so that none takes long. */
+const revokedAtOnce = 500;
 
 export function createApiKeyStore(database: Database): ApiKeyStore {
   const keys: Collection<ApiKeyDocument> = database.db.collection(collectionName);
@@ -65,6 +79,7 @@ export function createApiKeyStore(database: Database): ApiKeyStore {
         name: key.name,
         scopes: [...key.scopes],
         secret_hash: key.secretHash,
+        ...(key.ancestors.length === 0 ? {} : { ancestors: [...key.ancestors] }),
         created_at: key.createdAt,
         ...(key.expiresAt === undefined ? {} : { expires_at: key.expiresAt }),
       });
@@ -90,6 +105,25 @@ export function createApiKeyStore(database: Database): ApiKeyStore {
         if (revoked.outcome === 'done') return { ...key, revision: revoked.revision, revokedAt: at };
       }
     },
+    async revokeDescendants(id, at) {
+      const active: Filter<ApiKeyDocument> = { ancestors: id, revoked_at: { $exists: false } };
+      const options = { projection: { _id: 1 }, limit: revokedAtOnce };
+      const ids = (await read(() => keys.find(active, options).toArray())).map(({ _id }) => _id);
+      if (ids.length === 0) return [];
+      // Repeated it matches nothing more, so the revision is counted up once.
+      const unrevoked: Filter<ApiKeyDocument> = { _id: { $in: ids }, revoked_at: { $exists: false } };
+      const change = { $set: { revoked_at: at }, $inc: { revision: 1 } };
+      await writeIdempotently(() => keys.updateMany(unrevoked, change));
+      return ids;
+    },
+    async countActiveDescendants(id, at) {
+      const active: Filter<ApiKeyDocument> = {
+        ancestors: id,
+        revoked_at: { $exists: false },
+        $or: [{ expires_at: { $exists: false } }, { expires_at: { $gt: at } }],
+      };
+      return await read(() => keys.countDocuments(active));
+    },
     async touch(id, at) {
       await writeIdempotently(() => keys.updateOne({ _id: id }, { $max: { last_used_at: at } }));
     },
@@ -103,6 +137,7 @@ function fromDocument(document: ApiKeyDocument): StoredApiKey {
     name: document.name,
     scopes: document.scopes,
     secretHash: document.secret_hash,
+    ancestors: document.ancestors ?? [],
     createdAt: document.created_at,
     expiresAt: document.expires_at,
     lastUsedAt: document.last_used_at,

@@ -20,7 +20,7 @@ function setUp(): Setting {
   const { id, key, secretHash } = mintKey(randomUUID());
   const clock = { wall: Date.parse('2026-11-21T12:00:00Z'), monotonic: 0 };
   let stored: StoredApiKey = {
-    ...{ id, secretHash, name: 'till', scopes: ['orders:write'] },
+    ...{ id, secretHash, name: 'till', scopes: ['orders:write'], ancestors: [] },
     ...{ revision: 1, createdAt: new Date(clock.wall), expiresAt: undefined, lastUsedAt: undefined },
     ...{ revokedAt: undefined },
   };
@@ -49,7 +49,7 @@ function setUp(): Setting {
     },
     revoke() {
       stored = { ...stored, revokedAt: new Date(clock.wall) };
-      authentication.forget(id);
+      authentication.forget(new Set([id]));
     },
     fail() {
       for (const { reject } of waiting.splice(0)) reject(new Error('the database is away'));

@@ -45,6 +45,54 @@ describe('201', () => {
   });
 });
 
+describe('a key made by a key', () => {
+  const soon = new Date(Date.now() + 3_600_000).toISOString();
+  const makeManager = async (more: object = {}): Promise<{ id: string; key: string }> =>
+    (await create({ scopes: ['keys:manage', 'prompts:read'], ...more })).body as { id: string; key: string };
+  const createAs = (key: string, more: object = {}, options: object = {}): ReturnType<TestService['call']> =>
+    service.call('POST', path, { body: { name: 'child', scopes: ['prompts:read'], ...more }, key, ...options });
+
+  it('names its maker', async () => {
+    const manager = await makeManager();
+    expect((await service.call('GET', `${path}/${manager.id}`)).body.created_by).toBe('administrator');
+    const { body: child } = await createAs(manager.key);
+    expect(child.created_by).toBe(manager.id);
+    expect((await service.call('GET', `${path}/${child.id}`)).body.created_by).toBe(manager.id);
+  });
+
+  it('ends when its maker does, unless it is to end earlier', async () => {
+    const manager = await makeManager({ expires_at: soon });
+    expect((await createAs(manager.key)).body.expires_at).toBe(soon);
+    expect((await createAs(manager.key, { expires_at: soon })).body.expires_at).toBe(soon);
+    const earlier = new Date(Date.parse(soon) - 60_000).toISOString();
+    expect((await createAs(manager.key, { expires_at: earlier })).body.expires_at).toBe(earlier);
+    const endless = await makeManager();
+    expect((await createAs(endless.key)).body.expires_at).toBeUndefined();
+  });
+
+  it('400 when it is to end after its maker', async () => {
+    const manager = await makeManager({ expires_at: soon });
+    const later = new Date(Date.parse(soon) + 1).toISOString();
+    const differs = 'only the service knows when the maker ends';
+    const refused = await createAs(manager.key, { expires_at: later }, { differs });
+    expect(refused.status).toBe(400);
+    expect(refused.body.errors).toEqual([
+      { detail: `must not be later than the end of the key that makes this one, ${soon}`, pointer: '#/expires_at' },
+    ]);
+  });
+
+  it('403 when sixteen keys have made one another down to its maker', async () => {
+    let { key } = await makeManager();
+    // The administrator is the first maker.
+    for (let made = 1; made < 16; made += 1) {
+      const { body: child } = await createAs(key, { scopes: ['keys:manage', 'prompts:read'] });
+      ({ key } = child as { key: string });
+    }
+    const refused = await createAs(key);
+    expect([refused.status, refused.body.type]).toEqual([403, 'urn:prompt-gateway:problem:no-authority']);
+  });
+});
+
 describe('400', () => {
   it.each([
     ['no scope', { scopes: [] }],

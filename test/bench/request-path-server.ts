@@ -58,7 +58,15 @@ function validator(): Server {
 
 function service(): { server: Server; key: string } {
   const { key, secretHash } = mintKey(id);
-  const stored = { id, revision: 1, name: 'bench', scopes: allScopes, secretHash, createdAt: new Date(0) };
+  const stored = {
+    id,
+    revision: 1,
+    name: 'bench',
+    scopes: allScopes,
+    secretHash,
+    ancestors: [],
+    createdAt: new Date(0),
+  };
   const unset = { expiresAt: undefined, lastUsedAt: undefined, revokedAt: undefined };
   const store: Pick<ApiKeyStore, 'find' | 'touch'> = {
     find: () => Promise.resolve({ ...stored, ...unset }),

@@ -19,7 +19,19 @@ const fields: Readonly<Record<string, readonly string[]>> = {
     ...[...stamps, 'prompt_id', 'prompt_version', 'status', 'providers', 'created_at', 'finished_at', 'heartbeat'],
     'buried_at',
   ],
-  api_keys: [...[...stamps, 'name', 'scopes', 'secret_hash', 'created_at', 'expires_at', 'last_used_at', 'revoked_at']],
+  api_keys: [
+    ...[
+      ...stamps,
+      'name',
+      'scopes',
+      'secret_hash',
+      'ancestors',
+      'created_at',
+      'expires_at',
+      'last_used_at',
+      'revoked_at',
+    ],
+  ],
   idempotency_keys: [...stamps, 'fingerprint', 'owner', 'resource_id', 'lease_until', 'expires_at', 'answer'],
 
   locations: [
