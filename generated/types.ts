@@ -955,7 +955,9 @@ export interface paths {
          * @description Creates an API key. `key` in the answer is the secret; it is shown this once and cannot be had again, which is
          *     why the operation takes no `Idempotency-Key`.
          *
-         *     A key can grant only scopes that it holds itself. An `expires_at` that has passed is an `invalid-request`.
+         *     A key can grant only scopes that it holds itself, and no key outlives its maker: without `expires_at` the new key
+         *     ends when its maker ends; a later `expires_at`, or one that has passed, is an `invalid-request`. `created_by` names
+         *     the maker. A key whose maker is revoked while it is made is not made.
          */
         post: operations["createApiKey"];
         delete?: never;
@@ -996,7 +998,15 @@ export interface paths {
         /**
          * Revoke an API key
          * @description Ends the validity of an API key for good, everywhere within 5 seconds. The key stays listed, with `revoked_at`,
-         *     so that its past use can be explained. Revoking it again changes nothing and answers the same.
+         *     so that its past use can be explained. Revoking it again changes nothing.
+         *
+         *     A key's *descendants* are the keys that it made, those that they made, and so on. They stay valid unless
+         *     `descendants=revoke` is sent; `active_descendants` says how many there are. With it, none of them works when the
+         *     request is answered: should the request fail half-way, repeat it.
+         *
+         *     **Who may revoke.** A key may revoke itself and its descendants. An administrator key, which is one that has every
+         *     scope and no end, may revoke every key. Anyone else gets `no-authority`. Keys that are older than `created_by` are
+         *     nobody's descendants.
          */
         post: operations["revokeApiKey"];
         delete?: never;
@@ -4003,6 +4013,12 @@ export interface components {
          */
         GrantedScope: string;
         /**
+         * Maker of an API key
+         * @description Id of the API key that made this one; `administrator` for the key that the operator configured. Absent on the key of the first start, and on keys that are older than this field.
+         * @example 00000000-0000-4000-8000-000000000001
+         */
+        ApiKeyMaker: string;
+        /**
          * API key
          * @description An API key without its secret, which is not kept. Fields that are not set are absent.
          * @example {
@@ -4022,6 +4038,7 @@ export interface components {
             /** @description What the key may do. */
             scopes: components["schemas"]["GrantedScope"][];
             created_at: components["schemas"]["Timestamp"];
+            created_by?: components["schemas"]["ApiKeyMaker"];
             /**
              * Format: date-time
              * @description When the key stops working by itself. Absent when it does not expire.
@@ -4082,7 +4099,7 @@ export interface components {
             scopes: components["schemas"]["Scope"][];
             /**
              * Format: date-time
-             * @description When the key stops working, as RFC 3339 date and time with `T`, seconds, and an offset (`Z` or `±hh:mm`). It must be in the future. Digits beyond the millisecond are rounded up, and a moment after year 9999 in UTC counts as the last millisecond of that year. Left out, the key does not expire.
+             * @description When the key stops working, as RFC 3339 date and time with `T`, seconds, and an offset (`Z` or `±hh:mm`). It must be in the future, and not later than the end of the key that makes this one. Digits beyond the millisecond are rounded up, and a moment after year 9999 in UTC counts as the last millisecond of that year. Left out, the key ends when its maker ends, and does not expire when its maker does not.
              * @example 2036-06-30T23:59:59Z
              */
             expires_at?: string;
@@ -4108,6 +4125,7 @@ export interface components {
             /** @description What the key may do. */
             scopes: components["schemas"]["GrantedScope"][];
             created_at: components["schemas"]["Timestamp"];
+            created_by?: components["schemas"]["ApiKeyMaker"];
             /**
              * Format: date-time
              * @description When the key stops working by itself. Absent when it does not expire.
@@ -4119,6 +4137,59 @@ export interface components {
              * @example pgw_1e4b7c902d6f4f3a8b5c7a9d0e1f2c34_EXAMPLE-not-a-real-secret-EXAMPLE-0123456789
              */
             key: string;
+        };
+        /**
+         * Revoked API key
+         * @description The revoked API key, and how its descendants are.
+         * @example {
+         *       "id": "1e4b7c90-2d6f-4f3a-8b5c-7a9d0e1f2c34",
+         *       "name": "Helpdesk backend",
+         *       "scopes": [
+         *         "prompts:read",
+         *         "prompts:invoke"
+         *       ],
+         *       "created_at": "2026-11-03T10:00:00.000Z",
+         *       "revoked_at": "2026-11-06T08:00:00.000Z",
+         *       "revoked_descendants": 0,
+         *       "active_descendants": 0
+         *     }
+         */
+        ApiKeyRevoked: {
+            id: components["schemas"]["ApiKeyId"];
+            name: components["schemas"]["ApiKeyName"];
+            prefix?: components["schemas"]["ApiKeyPrefix"];
+            /** @description What the key may do. */
+            scopes: components["schemas"]["GrantedScope"][];
+            created_at: components["schemas"]["Timestamp"];
+            created_by?: components["schemas"]["ApiKeyMaker"];
+            /**
+             * Format: date-time
+             * @description When the key stops working by itself. Absent when it does not expire.
+             * @example 2036-06-30T23:59:59.000Z
+             */
+            expires_at?: string;
+            /**
+             * Format: date-time
+             * @description When the key was last used, to within a few minutes. Absent when it never was.
+             * @example 2026-11-05T14:59:30.000Z
+             */
+            last_used_at?: string;
+            /**
+             * Format: date-time
+             * @description When the key was revoked. Absent when it was not.
+             * @example 2026-11-06T08:00:00.000Z
+             */
+            revoked_at: string;
+            /**
+             * @description How many descendants this request has revoked.
+             * @example 3
+             */
+            revoked_descendants: number;
+            /**
+             * @description How many descendants still work: they are neither revoked nor expired. They can be revoked by this operation with `descendants=revoke`.
+             * @example 0
+             */
+            active_descendants: number;
         };
         /**
          * Liveness
@@ -5642,7 +5713,7 @@ export interface components {
                 "application/json": components["schemas"]["ApiKeyCreated"];
             };
         };
-        /** @description The API key lacks the scope `keys:manage`, or a scope that it tries to grant. */
+        /** @description The API key lacks the scope `keys:manage` or a scope that it tries to grant, or it has too many makers to make keys. */
         ScopeNotHeld: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -5692,7 +5763,19 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/json": components["schemas"]["ApiKey"];
+                "application/json": components["schemas"]["ApiKeyRevoked"];
+            };
+        };
+        /** @description The API key lacks the scope `keys:manage`, or may not revoke this key. */
+        NoAuthority: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                "Cache-Control": components["headers"]["CacheControl"];
+                "WWW-Authenticate": components["headers"]["WwwAuthenticate"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
             };
         };
         /** @description The process answers. */
@@ -5961,6 +6044,11 @@ export interface components {
          * @example 1e4b7c90-2d6f-4f3a-8b5c-7a9d0e1f2c34
          */
         ApiKeyId: components["schemas"]["ApiKeyId"];
+        /**
+         * @description What becomes of the keys that the revoked key made, those that they made, and so on: `keep` leaves them valid, `revoke` revokes them too.
+         * @example revoke
+         */
+        Descendants: "keep" | "revoke";
     };
     requestBodies: never;
     headers: {
@@ -8052,7 +8140,13 @@ export interface operations {
     };
     revokeApiKey: {
         parameters: {
-            query?: never;
+            query?: {
+                /**
+                 * @description What becomes of the keys that the revoked key made, those that they made, and so on: `keep` leaves them valid, `revoke` revokes them too.
+                 * @example revoke
+                 */
+                descendants?: components["parameters"]["Descendants"];
+            };
             header?: never;
             path: {
                 /**
@@ -8068,7 +8162,7 @@ export interface operations {
             200: components["responses"]["ApiKeyRevoked"];
             400: components["responses"]["InvalidParameters"];
             401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["InsufficientScope"];
+            403: components["responses"]["NoAuthority"];
             404: components["responses"]["ApiKeyNotFound"];
             406: components["responses"]["NotAcceptable"];
             429: components["responses"]["RateLimited"];

@@ -16636,7 +16636,7 @@ validate166.evaluated = {"props":{"path":true,"query":true,"headers":true},"dyna
 
 export const createApiKeyBody = validate167;
 const schema263 = {"$ref":"contract#/$defs/ApiKeyCreate","$id":"createApiKeyBody"};
-const schema264 = {"type":"object","title":"API key to create","description":"A new API key.","additionalProperties":false,"required":["name","scopes"],"properties":{"name":{"$ref":"contract#/$defs/ApiKeyName"},"scopes":{"type":"array","description":"What the key may do. Only scopes that the creating key holds itself.","minItems":1,"maxItems":10,"uniqueItems":true,"items":{"$ref":"contract#/$defs/Scope"}},"expires_at":{"type":"string","description":"When the key stops working, as RFC 3339 date and time with `T`, seconds, and an offset (`Z` or `±hh:mm`). It must be in the future. Digits beyond the millisecond are rounded up, and a moment after year 9999 in UTC counts as the last millisecond of that year. Left out, the key does not expire.","format":"date-time","pattern":"^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d+)?(Z|[+-]([01]\\d|2[0-3]):[0-5]\\d)$","maxLength":64,"examples":["2036-06-30T23:59:59Z"]}},"examples":[{"name":"Helpdesk backend","scopes":["prompts:read","prompts:invoke"]}]};
+const schema264 = {"type":"object","title":"API key to create","description":"A new API key.","additionalProperties":false,"required":["name","scopes"],"properties":{"name":{"$ref":"contract#/$defs/ApiKeyName"},"scopes":{"type":"array","description":"What the key may do. Only scopes that the creating key holds itself.","minItems":1,"maxItems":10,"uniqueItems":true,"items":{"$ref":"contract#/$defs/Scope"}},"expires_at":{"type":"string","description":"When the key stops working, as RFC 3339 date and time with `T`, seconds, and an offset (`Z` or `±hh:mm`). It must be in the future, and not later than the end of the key that makes this one. Digits beyond the millisecond are rounded up, and a moment after year 9999 in UTC counts as the last millisecond of that year. Left out, the key ends when its maker ends, and does not expire when its maker does not.","format":"date-time","pattern":"^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d+)?(Z|[+-]([01]\\d|2[0-3]):[0-5]\\d)$","maxLength":64,"examples":["2036-06-30T23:59:59Z"]}},"examples":[{"name":"Helpdesk backend","scopes":["prompts:read","prompts:invoke"]}]};
 const schema265 = {"type":"string","title":"API key name","description":"Who or what uses the key. Not only blanks.","pattern":"\\S","minLength":1,"maxLength":100,"examples":["Helpdesk backend"]};
 const schema266 = {"type":"string","title":"Scope","description":"What an API key may do. Each operation names the one that it requires.","enum":["prompts:read","prompts:write","prompts:invoke","orders:read","orders:write","catalog:read","catalog:write","integrations:manage","keys:manage","metrics:read"],"examples":["prompts:invoke"]};
 
@@ -17059,7 +17059,7 @@ return errors === 0;
 validate170.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
 export const revokeApiKeyParameters = validate171;
-const schema269 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/ApiKeyId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"revokeApiKeyParameters"};
+const schema269 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/ApiKeyId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{"descendants":{"type":"string","minLength":1,"enum":["keep","revoke"],"default":"keep"}},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"revokeApiKeyParameters"};
 
 function validate171(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="revokeApiKeyParameters" */;
@@ -17149,6 +17149,7 @@ if(data.query !== undefined){
 let data2 = data.query;
 if(data2 && typeof data2 == "object" && !Array.isArray(data2)){
 for(const key1 in data2){
+if(!(key1 === "descendants")){
 const err6 = {instancePath:instancePath+"/query",schemaPath:"#/properties/query/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err6];
@@ -17159,8 +17160,10 @@ vErrors.push(err6);
 errors++;
 }
 }
-else {
-const err7 = {instancePath:instancePath+"/query",schemaPath:"#/properties/query/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data2.descendants !== undefined){
+let data3 = data2.descendants;
+if(!((data3 === "keep") || (data3 === "revoke"))){
+const err7 = {instancePath:instancePath+"/query/descendants",schemaPath:"#/properties/query/properties/descendants/enum",keyword:"enum",params:{allowedValues: schema269.properties.query.properties.descendants.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err7];
 }
@@ -17169,11 +17172,9 @@ vErrors.push(err7);
 }
 errors++;
 }
-}
-if(data.headers !== undefined){
-let data3 = data.headers;
-if(!(data3 && typeof data3 == "object" && !Array.isArray(data3))){
-const err8 = {instancePath:instancePath+"/headers",schemaPath:"#/properties/headers/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(typeof data3 === "string"){
+if(func1(data3) < 1){
+const err8 = {instancePath:instancePath+"/query/descendants",schemaPath:"#/properties/query/properties/descendants/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err8];
 }
@@ -17183,14 +17184,50 @@ vErrors.push(err8);
 errors++;
 }
 }
-}
 else {
-const err9 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err9 = {instancePath:instancePath+"/query/descendants",schemaPath:"#/properties/query/properties/descendants/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err9];
 }
 else {
 vErrors.push(err9);
+}
+errors++;
+}
+}
+}
+else {
+const err10 = {instancePath:instancePath+"/query",schemaPath:"#/properties/query/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err10];
+}
+else {
+vErrors.push(err10);
+}
+errors++;
+}
+}
+if(data.headers !== undefined){
+let data4 = data.headers;
+if(!(data4 && typeof data4 == "object" && !Array.isArray(data4))){
+const err11 = {instancePath:instancePath+"/headers",schemaPath:"#/properties/headers/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err11];
+}
+else {
+vErrors.push(err11);
+}
+errors++;
+}
+}
+}
+else {
+const err12 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err12];
+}
+else {
+vErrors.push(err12);
 }
 errors++;
 }

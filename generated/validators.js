@@ -14197,7 +14197,7 @@ validate166.evaluated = {"props":{"path":true,"query":true,"headers":true},"dyna
 
 export const createApiKeyBody = validate167;
 const schema263 = {"$ref":"contract#/$defs/ApiKeyCreate","$id":"createApiKeyBody"};
-const schema264 = {"type":"object","title":"API key to create","description":"A new API key.","additionalProperties":false,"required":["name","scopes"],"properties":{"name":{"$ref":"contract#/$defs/ApiKeyName"},"scopes":{"type":"array","description":"What the key may do. Only scopes that the creating key holds itself.","minItems":1,"maxItems":10,"uniqueItems":true,"items":{"$ref":"contract#/$defs/Scope"}},"expires_at":{"type":"string","description":"When the key stops working, as RFC 3339 date and time with `T`, seconds, and an offset (`Z` or `±hh:mm`). It must be in the future. Digits beyond the millisecond are rounded up, and a moment after year 9999 in UTC counts as the last millisecond of that year. Left out, the key does not expire.","format":"date-time","pattern":"^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d+)?(Z|[+-]([01]\\d|2[0-3]):[0-5]\\d)$","maxLength":64,"examples":["2036-06-30T23:59:59Z"]}},"examples":[{"name":"Helpdesk backend","scopes":["prompts:read","prompts:invoke"]}]};
+const schema264 = {"type":"object","title":"API key to create","description":"A new API key.","additionalProperties":false,"required":["name","scopes"],"properties":{"name":{"$ref":"contract#/$defs/ApiKeyName"},"scopes":{"type":"array","description":"What the key may do. Only scopes that the creating key holds itself.","minItems":1,"maxItems":10,"uniqueItems":true,"items":{"$ref":"contract#/$defs/Scope"}},"expires_at":{"type":"string","description":"When the key stops working, as RFC 3339 date and time with `T`, seconds, and an offset (`Z` or `±hh:mm`). It must be in the future, and not later than the end of the key that makes this one. Digits beyond the millisecond are rounded up, and a moment after year 9999 in UTC counts as the last millisecond of that year. Left out, the key ends when its maker ends, and does not expire when its maker does not.","format":"date-time","pattern":"^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d+)?(Z|[+-]([01]\\d|2[0-3]):[0-5]\\d)$","maxLength":64,"examples":["2036-06-30T23:59:59Z"]}},"examples":[{"name":"Helpdesk backend","scopes":["prompts:read","prompts:invoke"]}]};
 const schema265 = {"type":"string","title":"API key name","description":"Who or what uses the key. Not only blanks.","pattern":"\\S","minLength":1,"maxLength":100,"examples":["Helpdesk backend"]};
 const schema266 = {"type":"string","title":"Scope","description":"What an API key may do. Each operation names the one that it requires.","enum":["prompts:read","prompts:write","prompts:invoke","orders:read","orders:write","catalog:read","catalog:write","integrations:manage","keys:manage","metrics:read"],"examples":["prompts:invoke"]};
 
@@ -14536,7 +14536,7 @@ return errors === 0;
 validate170.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
 export const revokeApiKeyParameters = validate171;
-const schema269 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/ApiKeyId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"revokeApiKeyParameters"};
+const schema269 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/ApiKeyId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{"descendants":{"type":"string","minLength":1,"enum":["keep","revoke"],"default":"keep"}},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"revokeApiKeyParameters"};
 
 function validate171(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="revokeApiKeyParameters" */;
@@ -14612,10 +14612,35 @@ let data2 = data.query;
 const _errs7 = errors;
 if(errors === _errs7){
 if(data2 && typeof data2 == "object" && !Array.isArray(data2)){
+const _errs9 = errors;
 for(const key1 in data2){
+if(!(key1 === "descendants")){
 validate171.errors = [{instancePath:instancePath+"/query",schemaPath:"#/properties/query/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"}];
 return false;
 break;
+}
+}
+if(_errs9 === errors){
+if(data2.descendants !== undefined){
+let data3 = data2.descendants;
+const _errs10 = errors;
+if(!((data3 === "keep") || (data3 === "revoke"))){
+validate171.errors = [{instancePath:instancePath+"/query/descendants",schemaPath:"#/properties/query/properties/descendants/enum",keyword:"enum",params:{allowedValues: schema269.properties.query.properties.descendants.enum},message:"must be equal to one of the allowed values"}];
+return false;
+}
+if(errors === _errs10){
+if(typeof data3 === "string"){
+if(func1(data3) < 1){
+validate171.errors = [{instancePath:instancePath+"/query/descendants",schemaPath:"#/properties/query/properties/descendants/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+return false;
+}
+}
+else {
+validate171.errors = [{instancePath:instancePath+"/query/descendants",schemaPath:"#/properties/query/properties/descendants/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+}
 }
 }
 else {
@@ -14630,15 +14655,15 @@ var valid0 = true;
 }
 if(valid0){
 if(data.headers !== undefined){
-let data3 = data.headers;
-const _errs10 = errors;
-if(errors === _errs10){
-if(!(data3 && typeof data3 == "object" && !Array.isArray(data3))){
+let data4 = data.headers;
+const _errs12 = errors;
+if(errors === _errs12){
+if(!(data4 && typeof data4 == "object" && !Array.isArray(data4))){
 validate171.errors = [{instancePath:instancePath+"/headers",schemaPath:"#/properties/headers/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-var valid0 = _errs10 === errors;
+var valid0 = _errs12 === errors;
 }
 else {
 var valid0 = true;
