@@ -81,7 +81,11 @@ async function perform(
 
   let results;
   try {
-    results = await callTargets(targets, { messages, keyId, signal, deadline: performance.now() + timeoutMs }, dependencies);
+    results = await callTargets(
+      targets,
+      { messages, keyId, signal, deadline: performance.now() + timeoutMs },
+      dependencies,
+    );
   } catch (error) {
     if (error instanceof RunCutOffError && error.reason === 'lost') throw whyLost(await store.find(run.id));
     await withoutResults('interrupted');

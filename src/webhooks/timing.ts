@@ -71,6 +71,8 @@ export interface WebhookLimits {
   readonly responseKept: number;
   /** Bytes of a response that are read for the sake of the connection, before it is closed instead. */
   readonly responseRead: number;
+  /** Bytes that may come around the body: status line, headers, informational answers, chunks' framing, trailers. */
+  readonly framingRead: number;
 }
 
 export const defaultLimits: WebhookLimits = {
@@ -78,6 +80,7 @@ export const defaultLimits: WebhookLimits = {
   inAll: 1_024,
   responseKept: 16 * 1_024,
   responseRead: 64 * 1_024,
+  framingRead: 64 * 1_024,
 };
 
 /** Where time comes from. */

@@ -25,6 +25,8 @@ export type Reaction =
   | { readonly kind: 'cut-body' }
   /** Answers with a long body, as fast as it is read. */
   | { readonly kind: 'flood'; readonly status?: number; readonly bytes: number }
+  /** Answers with these characters, and then with the repeated ones as fast as they are read, for ever; else 204. */
+  | { readonly kind: 'raw'; readonly begin: string; readonly repeated: string | undefined }
   /** Answers with something that is not HTTP. */
   | { readonly kind: 'garbage' };
 
@@ -47,7 +49,7 @@ export interface Receiver {
   readonly connections: number;
   /** Requests that were under way at once, at most. */
   readonly mostConcurrent: number;
-  /** Bytes of flooding bodies that were taken by the sender's side. */
+  /** Bytes of endless answers that were taken by the sender's side. */
   readonly floodedBytes: number;
   /** What to do with every request that nothing else was said about; 200 with an empty body at first. */
   always(reaction: Reaction | ((request: ReceivedRequest) => Reaction)): void;
@@ -181,6 +183,22 @@ async function react(
         if (!drained) await Promise.race([new Promise((resolve) => response.once('drain', resolve)), closed]);
       }
       response.end();
+      return;
+    }
+    case 'raw': {
+      const { begin, repeated } = reaction;
+      socket.on('error', () => undefined);
+      socket.write(begin, 'latin1');
+      if (repeated === undefined) {
+        response.writeHead(204).end();
+        return;
+      }
+      const piece = Buffer.from(repeated, 'latin1');
+      const closed = new Promise((resolve) => socket.once('close', resolve));
+      while (!socket.destroyed) {
+        counts.floodedBytes += piece.length;
+        await Promise.race([new Promise((resolve) => socket.write(piece, resolve)), closed]);
+      }
       return;
     }
     case 'garbage':

@@ -99,6 +99,73 @@ describe('post', () => {
     await sender.close();
   });
 
+  describe('reads only so much of', () => {
+    const head = 'HTTP/1.1 200 OK\r\n';
+    const long = 'x'.repeat(65_536);
+    it.each([
+      ['a status line that never ends', 'HTTP/1.1 200 ', long, { status: undefined, error: 'head-too-large' }],
+      ['blank lines before a status line', '', '\r\n'.repeat(32_768), { status: undefined, error: 'head-too-large' }],
+      ['a header that never ends', `${head}X-Long: `, long, { status: undefined, error: 'head-too-large' }],
+      ['blanks before a value', `${head}X-Blank:`, ' '.repeat(65_536), { status: undefined, error: 'head-too-large' }],
+      ['headers', head, 'X-Many: 1\r\n'.repeat(5_000), { status: undefined, error: 'head-too-large' }],
+      [
+        'informational answers',
+        '',
+        'HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n'.repeat(1_000),
+        { status: undefined, error: 'head-too-large' },
+      ],
+      // The receiver has the event, whatever follows.
+      [
+        'chunk extensions',
+        `${head}Transfer-Encoding: chunked\r\n\r\n1;`,
+        long,
+        { status: 200, error: undefined, responseCut: true },
+      ],
+      [
+        'trailers',
+        `${head}Transfer-Encoding: chunked\r\n\r\n0\r\n`,
+        'X-Many: 1\r\n'.repeat(5_000),
+        { status: 200, error: undefined, responseCut: true },
+      ],
+      [
+        'small chunks',
+        `${head}Transfer-Encoding: chunked\r\n\r\n`,
+        '1\r\nx\r\n'.repeat(10_000),
+        { status: 200, error: undefined, responseCut: true },
+      ],
+      // Nothing is decompressed: these are its bytes.
+      [
+        'what is compressed',
+        `${head}Content-Encoding: gzip\r\n\r\n`,
+        long,
+        { status: 200, error: undefined, responseCut: true },
+      ],
+    ] as const)('%s', async (_what, begin, repeated, expected) => {
+      const before = receiver.floodedBytes;
+      receiver.next({ kind: 'raw', begin, repeated });
+      expect(await post()).toMatchObject(expected);
+      await new Promise((resolve) => setTimeout(resolve, 50));
+      // What the kernel holds comes on top of what is read.
+      expect(receiver.floodedBytes - before).toBeLessThan(8 * 1_024 * 1_024);
+      await sender.close();
+    });
+
+    it('an answer, of each on a connection anew', async () => {
+      receiver.always({ kind: 'answer', body: 'x'.repeat(60_000) });
+      for (let each = 0; each < 10; each += 1) {
+        expect(await post()).toMatchObject({ status: 200, error: undefined });
+      }
+      receiver.always({ kind: 'answer' });
+      await sender.close();
+    });
+
+    it('informational answers, but takes a few', async () => {
+      receiver.next({ kind: 'raw', begin: 'HTTP/1.1 102 Processing\r\n\r\n'.repeat(3), repeated: undefined });
+      expect(await post()).toMatchObject({ status: 204, error: undefined });
+      await sender.close();
+    });
+  });
+
   it('names a refused connection', async () => {
     const closed = await startReceiver();
     await closed.close();

@@ -1,6 +1,10 @@
 import type { Dispatcher } from 'undici';
+import { AnswerTooLongError } from './answer-limit.ts';
 import { keepHeaders } from './response-headers.ts';
 import { sendErrorOf, type SendError } from './send-error.ts';
+
+/** Informational responses before the real one. */
+const informationalAtMost = 16;
 
 /** What came of a try. The status line decides, whatever becomes of the body after it. */
 export interface SendResult {
@@ -54,6 +58,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
   readonly #chunks: Buffer[] = [];
   #kept = 0;
   #read = 0;
+  #informational = 0;
 
   constructor(limits: ExchangeLimits) {
     this.#limits = limits;
@@ -87,7 +92,11 @@ export class Exchange implements Dispatcher.DispatchHandler {
     headers: Record<string, string | string[] | undefined>,
   ): void {
     // Informational responses precede the real one.
-    if (status < 200) return;
+    if (status < 200) {
+      this.#informational += 1;
+      if (this.#informational > informationalAtMost) controller.abort(new AnswerTooLongError());
+      return;
+    }
     this.#status = status;
     this.#headers = keepHeaders(headers);
     this.#controller = controller;
@@ -115,14 +124,17 @@ export class Exchange implements Dispatcher.DispatchHandler {
     this.#finish(error);
   }
 
-  #finish(error?: unknown): void {
+  #finish(failure?: unknown): void {
     clearTimeout(this.#timer);
+    const reason = failure === undefined ? undefined : sendErrorOf(failure);
+    // Once there is a status, too much of anything is as a body that is too long.
+    const isCut = reason === 'head-too-large' && this.#status !== undefined;
     this.#resolve({
       status: this.#status,
-      error: error === undefined ? undefined : sendErrorOf(error),
+      error: isCut ? undefined : reason,
       headers: this.#headers,
       response: Buffer.concat(this.#chunks),
-      responseCut: this.#read > this.#kept,
+      responseCut: isCut || this.#read > this.#kept,
       milliseconds: performance.now() - this.#startedAt,
     });
   }

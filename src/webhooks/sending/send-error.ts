@@ -12,6 +12,7 @@ export type SendError =
   | 'connection-lost'
   | 'timeout'
   | 'not-http'
+  | 'head-too-large'
   | 'aborted'
   | 'other';
 
@@ -35,6 +36,8 @@ const byCode: Readonly<Record<string, SendError>> = {
   UND_ERR_CONNECT_TIMEOUT: 'connect-timeout',
   ETIMEDOUT: 'connect-timeout',
   EPROTO: 'tls-failed',
+  ANSWER_TOO_LONG: 'head-too-large',
+  UND_ERR_HEADERS_OVERFLOW: 'head-too-large',
   ECONNRESET: 'connection-lost',
   EPIPE: 'connection-lost',
   UND_ERR_SOCKET: 'connection-lost',

@@ -26,7 +26,7 @@ export interface Sender {
 export interface SenderOptions {
   readonly mayConnect: AddressRule;
   readonly timing: Pick<WebhookTiming, 'connectTimeout' | 'totalTimeout'>;
-  readonly limits: Pick<WebhookLimits, 'perReceiver' | 'responseKept' | 'responseRead'>;
+  readonly limits: Pick<WebhookLimits, 'perReceiver' | 'responseKept' | 'responseRead' | 'framingRead'>;
   readonly lookUp: LookUp;
 }
 
@@ -46,7 +46,11 @@ interface Receiver {
  * follows redirects.
  */
 export function createSender({ mayConnect, timing, limits, lookUp }: SenderOptions): Sender {
-  const connect = guardedConnector({ mayConnect, lookUp, timeout: timing.connectTimeout });
+  const connect = guardedConnector({
+    ...{ mayConnect, lookUp },
+    timeout: timing.connectTimeout,
+    longestAnswer: limits.framingRead + limits.responseRead,
+  });
   const receivers = new Map<string, Receiver>();
   const underWay = new Set<Exchange>();
   const exchangeLimits = { ...limits, totalTimeout: timing.totalTimeout };

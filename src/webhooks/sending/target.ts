@@ -2,6 +2,7 @@ import { isIP } from 'node:net';
 import { buildConnector } from 'undici';
 import { toLookupFunction, type LookUp } from '../../dns/look-up.ts';
 import type { AddressRule } from './address-rules.ts';
+import { limitAnswers } from './answer-limit.ts';
 
 /** Characters of an address that an integration may have. */
 const longestUrl = 2_048;
@@ -41,34 +42,41 @@ export interface GuardedConnectorOptions {
   /** Milliseconds, name look-up and TLS included. */
   readonly timeout: number;
   readonly lookUp: LookUp;
+  /** Bytes of the longest answer that is read. */
+  readonly longestAnswer: number;
 }
 
 /**
  * Makes a connector for undici that connects only to permitted addresses. The check is made on the very addresses that
  * the socket then uses, so a name cannot resolve to one address for the check and to another for the connection. It
- * covers literals, which sockets do not look up. A name with any refused address is refused as a whole.
+ * covers literals, which sockets do not look up. A name with any refused address is refused as a whole. What arrives
+ * over the connection is limited, too.
  */
-export function guardedConnector({ mayConnect, timeout, lookUp }: GuardedConnectorOptions): buildConnector.connector {
+export function guardedConnector(options: GuardedConnectorOptions): buildConnector.connector {
+  const { mayConnect, timeout, lookUp, longestAnswer } = options;
   const lookup = toLookupFunction(lookUp, (found) => {
     if (!found.every(({ address }) => mayConnect(address))) throw new TargetRefusedError();
   });
   // `lookup` reaches net.connect and tls.connect, but is missing in undici's type.
   const connect = buildConnector({ timeout, lookup, allowH2: false } as buildConnector.BuildOptions);
-  return (options, callback) => {
-    const host = withoutBrackets(options.hostname);
+  return (target, callback) => {
+    const host = withoutBrackets(target.hostname);
     if (isIP(host) !== 0 && !mayConnect(host)) {
       queueMicrotask(() => {
         callback(new TargetRefusedError(), null);
       });
       return;
     }
-    connect({ ...options, hostname: host }, (...result) => {
+    connect({ ...target, hostname: host }, (...result) => {
       const [error, socket] = result;
       // Belt and braces: nothing has been sent yet.
       if (error === null && !mayConnect(socket.remoteAddress ?? '')) {
         socket.destroy();
         callback(new TargetRefusedError(), null);
-      } else callback(...result);
+        return;
+      }
+      if (error === null) limitAnswers(socket, longestAnswer);
+      callback(...result);
     });
   };
 }

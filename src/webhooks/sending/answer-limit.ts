@@ -1,0 +1,34 @@
+import type { Socket } from 'node:net';
+
+/** The answer to a request is longer than what is read of one. */
+export class AnswerTooLongError extends Error {
+  readonly code = 'ANSWER_TOO_LONG';
+
+  constructor() {
+    super('The answer is too long.');
+    this.name = 'AnswerTooLongError';
+  }
+}
+
+/**
+ * Cuts a connection when too much arrives in answer to one request. The bytes are counted as they come, because what
+ * precedes and surrounds a body is not bounded by the HTTP parser: status lines, blanks, informational answers, chunk
+ * extensions. One request is under way at a time.
+ *
+ * @param socket that is connected and has sent nothing
+ * @param longest bytes, of head and body
+ */
+export function limitAnswers(socket: Socket, longest: number): void {
+  let written = socket.bytesWritten;
+  let readBefore = socket.bytesRead;
+  let read = readBefore;
+  socket.on('readable', () => {
+    if (socket.bytesWritten !== written) {
+      // The next request has been sent.
+      written = socket.bytesWritten;
+      readBefore = read;
+    }
+    read = socket.bytesRead;
+    if (read - readBefore > longest) socket.destroy(new AnswerTooLongError());
+  });
+}
