@@ -3860,12 +3860,14 @@ export interface components {
          *     - `connection-lost`: the connection broke before the answer was complete.
          *     - `timeout`: no complete answer within 15 seconds.
          *     - `not-http`: the answer is not HTTP.
+         *     - `head-too-large`: more than 16 KiB of headers, more than 128 KiB of status line and headers in all, or more than 16
+         *       informational answers.
          *     - `aborted`: the service was stopped before the answer was complete.
          *     - `other`: an error that a later release adds.
          * @example timeout
          * @enum {string}
          */
-        AttemptError: "target-refused" | "name-not-found" | "connection-refused" | "unreachable" | "connect-timeout" | "tls-failed" | "connection-lost" | "timeout" | "not-http" | "aborted" | "other";
+        AttemptError: "target-refused" | "name-not-found" | "connection-refused" | "unreachable" | "connect-timeout" | "tls-failed" | "connection-lost" | "timeout" | "not-http" | "head-too-large" | "aborted" | "other";
         /**
          * Attempt
          * @description One try of a delivery. Fields that are not set are absent.
