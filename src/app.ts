@@ -20,6 +20,7 @@ import { createProductStore, productIndexes } from './catalog/products/store.ts'
 import type { Config } from './config.ts';
 import type { Database } from './db/client.ts';
 import type { CollectionIndexes } from './db/indexes.ts';
+import type { Installation } from './db/installation.ts';
 import type { LookUp } from './dns/look-up.ts';
 import { eventOperations } from './events/operations.ts';
 import { serialiseEvent } from './events/serialise.ts';
@@ -30,6 +31,7 @@ import { referencePages } from './http/reference-page.ts';
 import { createRouter } from './http/router.ts';
 import { createShadow } from './http/shadow.ts';
 import { createIdempotency } from './idempotency/idempotency.ts';
+import { writeTermMs } from './idempotency/lease.ts';
 import { createIdempotencyStore, idempotencyIndexes } from './idempotency/store.ts';
 import { createIntegrationDirectory } from './integrations/directory.ts';
 import { createIntegrations } from './integrations/integrations.ts';
@@ -45,7 +47,7 @@ import { createFiscalDays } from './orders/fiscal-days/fiscal-days.ts';
 import { fiscalDayOperations } from './orders/fiscal-days/operations.ts';
 import { createFiscalDayStore, fiscalDayIndexes } from './orders/fiscal-days/store.ts';
 import { orderOperations } from './orders/operations.ts';
-import { derivedOrderId } from './orders/order-id.ts';
+import { createOrderIds } from './orders/order-id.ts';
 import { createOrders } from './orders/orders.ts';
 import { createOrderStore, orderIndexes } from './orders/store.ts';
 import { createPrompts } from './prompts/prompts.ts';
@@ -65,6 +67,7 @@ import { createWebhooks, webhookIndexes } from './webhooks/webhooks.ts';
 export interface AppDependencies {
   readonly config: Config;
   readonly database: Database;
+  readonly installation: Installation;
   readonly blobs: BlobStore;
   readonly providers: ProviderRegistry;
   /** Finds the addresses of receivers. */
@@ -176,7 +179,7 @@ export function createApp(dependencies: AppDependencies): App {
     ...locationOperations(locations),
     ...categoryOperations(categories),
     ...productOperations(products),
-    ...orderOperations(orders),
+    ...orderOperations(orders, createOrderIds(dependencies.installation)),
     ...fiscalDayOperations(fiscalDays),
     ...integrationOperations(integrations, (wanted) => webhooks.consecutiveFailures(wanted)),
     ...webhookOperations({ integrations, deliveries, replays }),
@@ -189,7 +192,7 @@ export function createApp(dependencies: AppDependencies): App {
     }),
   };
 
-  const idempotency = createIdempotency(createIdempotencyStore(database));
+  const idempotency = createIdempotency({ store: createIdempotencyStore(database) });
   const shadow = config.http.contractReferee ? createShadow({ document, metrics, log }) : undefined;
   const application = createRouter(
     handlers,
@@ -198,8 +201,9 @@ export function createApp(dependencies: AppDependencies): App {
       rateLimiter: createRateLimiter(config.http.rateLimit),
       idempotency,
       log,
-      idempotencyLeaseMs: () => config.invoke.timeoutMs + leaseMarginMs,
-      derivedResourceIds: { createOrder: derivedOrderId },
+      idempotencyTermMs: (operationId, headers) =>
+        operationId === 'invokePrompt' ? paidTermMs(config.invoke.timeoutMs, headers['X-Timeout-Ms']) : writeTermMs,
+      selfIdempotent: new Set(['createOrder'] as const),
       onExchange: (exchange) => {
         recordExchange(exchange, log, metrics);
         shadow?.(exchange);
@@ -237,8 +241,13 @@ export function createApp(dependencies: AppDependencies): App {
   };
 }
 
-/** Beyond the deadline of the work itself: reading, rendering and storing. */
-const leaseMarginMs = 30_000;
+/** Milliseconds beyond the deadline of a provider's call: reading the prompt, rendering and storing. */
+const paidTermMarginMs = 10_000;
+
+/** A call that was paid for is not made again before its own deadline has passed for certain. */
+function paidTermMs(timeoutMs: number, requested: unknown): number {
+  return (typeof requested === 'number' ? Math.min(requested, timeoutMs) : timeoutMs) + paidTermMarginMs;
+}
 
 function corsFor(origins: readonly string[]): RequestHandler[] {
   if (origins.length === 0) return [];

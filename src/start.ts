@@ -7,6 +7,7 @@ import type { Config } from './config.ts';
 import { connectDatabase } from './db/client.ts';
 import { startEmbeddedDatabase } from './db/embedded/start.ts';
 import { ensureIndexes } from './db/indexes.ts';
+import { ensureInstallation } from './db/installation.ts';
 import { createLookUp } from './dns/look-up.ts';
 import { closeServer, listen } from './http/listening.ts';
 import { createHttpServer, type ArrivalLimits } from './http/listener.ts';
@@ -60,6 +61,8 @@ export async function startService(options: StartOptions): Promise<RunningServic
     cleanups.push(() => database.close());
     await ensureIndexes(database.db, indexes);
 
+    const installation = await ensureInstallation(database);
+
     const blobs = await createBlobStore(config.storage);
     cleanups.push(() => blobs.store.close());
     print(`Test-run results: ${blobs.description}`);
@@ -84,7 +87,7 @@ export async function startService(options: StartOptions): Promise<RunningServic
     const metrics = createMetrics();
     const { onExchange, createWebhooks } = options;
     const app = createApp({
-      ...{ config, database, blobs: blobs.store, providers, lookUp, secrets, metrics, log },
+      ...{ config, database, installation, blobs: blobs.store, providers, lookUp, secrets, metrics, log },
       version: packageJson.version,
       isStopping: () => stopping,
       ...(onExchange === undefined ? {} : { onExchange }),

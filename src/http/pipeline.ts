@@ -39,10 +39,10 @@ export interface PipelineDependencies {
   readonly log: Logger;
   /** Called once for each answer, after it was handed to the socket. */
   readonly onExchange: (exchange: Exchange) => void;
-  /** How long an idempotent operation may take before another try may take over, in milliseconds. */
-  readonly idempotencyLeaseMs: (headers: Readonly<Record<string, unknown>>) => number;
-  /** The operations whose resource id follows from API key and idempotency key, and so outlives the kept answer. */
-  readonly derivedResourceIds?: Partial<Record<OperationId, (keyId: string, idempotencyKey: string) => string>>;
+  /** Of an idempotent request: how long it is safe from being taken over after its process died, in milliseconds. */
+  readonly idempotencyTermMs: (operationId: OperationId, headers: Readonly<Record<string, unknown>>) => number;
+  /** The operations that know by themselves what they made under an idempotency key: nothing is kept for them. */
+  readonly selfIdempotent?: ReadonlySet<OperationId>;
 }
 
 export interface OperationRoute {
@@ -175,14 +175,15 @@ async function perform(
         }),
       } as never),
     );
-  if (key === undefined) return notModified(request, await run());
+  if (key === undefined || dependencies.selfIdempotent?.has(route.operationId) === true) {
+    return notModified(request, await run());
+  }
   const { answer, replayed } = await dependencies.idempotency.run(
     {
       scope: `${principal.keyId} ${route.operationId} ${request.path}`,
       key,
       body,
-      resourceId: dependencies.derivedResourceIds?.[route.operationId]?.(principal.keyId, key),
-      leaseMs: dependencies.idempotencyLeaseMs(parameters.headers),
+      termMs: dependencies.idempotencyTermMs(route.operationId, parameters.headers),
     },
     run,
   );

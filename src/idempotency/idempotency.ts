@@ -1,6 +1,11 @@
 import { createHash, randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import { gunzip, gzip } from 'node:zlib';
 import { configure } from 'safe-stable-stringify';
 import { ProblemError } from '../errors/problem-error.ts';
+import { createGivenUp } from './given-up.ts';
+import { createHeldLeases, createLeaseWatch } from './lease.ts';
 import { createPendingWork, waitAtMost } from './pending-work.ts';
 import type { IdempotencyRecord, IdempotencyStore } from './store.ts';
 
@@ -16,10 +21,8 @@ export interface IdempotentRequest {
   readonly scope: string;
   readonly key: string;
   readonly body: unknown;
-  /** The id to reserve where it follows from the key; a fresh UUID when left out. */
-  readonly resourceId?: string | undefined;
-  /** How long the work may take before another try may take it over, in milliseconds. */
-  readonly leaseMs: number;
+  /** How long nobody else may go on with the work while its process gives no sign of life, in milliseconds. */
+  readonly termMs: number;
 }
 
 /** Runs work at most once for each idempotency key. */
@@ -27,6 +30,9 @@ export interface Idempotency {
   /**
    * Replays the kept answer of an earlier request, or does the work and keeps its answer when it is a 2xx; any other
    * outcome frees the key. `work` gets the id that the first try reserved and must recognise what it made under it.
+   *
+   * While another process has the key, it waits some seconds to see whether that process lives. One that has died is
+   * followed at the end of the record's term.
    * @throws {ProblemError} idempotency-key-reused for another body, idempotency-key-in-use while the first still runs
    */
   run(
@@ -37,8 +43,14 @@ export interface Idempotency {
   drain(timeoutMs: number): Promise<void>;
 }
 
-/** Answers are kept at least this long. */
-const keepMs = 24 * 3_600_000;
+/** Answers are kept at least a day. The hour more is for the clock of the database, which removes them. */
+const keepMs = 25 * 3_600_000;
+/** Milliseconds that a request waits to see what becomes of another one with its key, in another process. */
+const patienceMs = 6_000;
+/** Milliseconds before the second look at the record of another process; then twice as long each time. */
+const firstPauseMs = 50;
+/** Bodies from this size on are compressed. */
+const compressedFrom = 16 * 1024;
 /**
  * Bytes of the largest body that is kept, below MongoDB's 16 MiB for a document. Only test runs can answer more, and
  * they make their answer again from what they stored under the reserved id; an invocation's has to fit, because making
@@ -47,6 +59,9 @@ const keepMs = 24 * 3_600_000;
 export const largestKeptBody = 8 * 1024 * 1024;
 /** How long an answer waits for what is to be noted about it, in milliseconds. */
 const recordWaitMs = 1_000;
+
+const compress = promisify(gzip);
+const decompress = promisify(gunzip);
 
 const canonical = configure({ bigint: false, circularValue: Error });
 
@@ -65,88 +80,140 @@ export function idempotencyKeyReused(): ProblemError {
   });
 }
 
-export function createIdempotency(store: IdempotencyStore, now: () => number = Date.now): Idempotency {
-  const claim = async (
-    id: string,
-    fingerprint: string,
-    leaseMs: number,
-    resourceId: string = randomUUID(),
-  ): Promise<{ record: IdempotencyRecord; mine: boolean }> => {
-    const fresh: IdempotencyRecord = {
-      id,
-      fingerprint,
-      owner: randomUUID(),
-      resourceId,
-      leaseUntil: now() + leaseMs,
-      expiresAt: now() + keepMs + leaseMs,
-      answer: undefined,
-    };
-    const found = await store.insert(fresh);
-    if (found.owner === fresh.owner) return { record: fresh, mine: true };
-    if (found.fingerprint !== fingerprint || found.answer !== undefined || found.leaseUntil > now()) {
-      return { record: found, mine: false };
-    }
-    const taken = { ...fresh, resourceId: found.resourceId };
-    return (await store.takeOver(taken, found.owner)) ? { record: taken, mine: true } : { record: found, mine: false };
-  };
+export interface IdempotencyOptions {
+  readonly store: IdempotencyStore;
+  /** Milliseconds since the epoch. */
+  readonly now?: () => number;
+  /** Milliseconds that never go back. */
+  readonly monotonic?: () => number;
+  readonly pause?: (milliseconds: number) => Promise<unknown>;
+}
 
+export function createIdempotency({
+  store,
+  now = Date.now,
+  monotonic = () => performance.now(),
+  pause = sleep,
+}: IdempotencyOptions): Idempotency {
   const pending = createPendingWork();
+  const watch = createLeaseWatch(monotonic);
+  const held = createHeldLeases((records) => store.beat(records), monotonic);
+  const givenUp = createGivenUp(store);
+
   /**
    * The caller's answer does not wait for a database that has just gone away; the record is written when it is back.
-   * Should even that fail, the lease ends by itself.
+   * Should even that fail, the term ends by itself.
    */
-  const record = async (write: Promise<void>): Promise<void> => {
+  const record = async (write: Promise<unknown>): Promise<void> => {
     await waitAtMost(recordWaitMs, pending.track(write.catch(() => undefined)));
+  };
+
+  /** @returns one's own record when the work is to be done, else a foreign one that has an answer or another body */
+  const claim = async (fresh: IdempotencyRecord): Promise<IdempotencyRecord> => {
+    const patientUntil = monotonic() + patienceMs;
+    let lookedAt = monotonic();
+    let found = await store.insert(fresh);
+    for (let pauseMs = firstPauseMs; ; pauseMs *= 2) {
+      if (found.owner === fresh.owner || found.fingerprint !== fresh.fingerprint || found.answer !== undefined) {
+        return found;
+      }
+      if (held.holds(found)) throw inUse(1_000);
+      const { leftMs, isAlive } = watch.look(found, lookedAt);
+      if (isAlive) throw inUse(2_000);
+      if (leftMs === 0) {
+        const taken = { ...fresh, resourceId: found.resourceId };
+        if (await store.takeOver(taken, found)) return taken;
+      } else {
+        const patience = patientUntil - monotonic();
+        if (patience <= 0) throw inUse(leftMs);
+        await pause(Math.min(pauseMs, leftMs, patience));
+      }
+      lookedAt = monotonic();
+      found = (await store.find(fresh.id)) ?? (await store.insert(fresh));
+    }
   };
 
   const perform = async (
     claimed: IdempotencyRecord,
     work: (resourceId: string) => Promise<KeptAnswer>,
   ): Promise<KeptAnswer> => {
+    held.hold(claimed);
     let answer: KeptAnswer;
     try {
       answer = await work(claimed.resourceId);
     } catch (error) {
+      held.drop(claimed);
       // A refusal frees the key. After an outage or a fault nobody knows what was written, so the next try has to go
       // on under the same reserved id; so it has to when the work of an earlier try turns out to be still under way.
       const refused =
         error instanceof ProblemError && ![500, 503].includes(error.status) && error.type !== 'idempotency-key-in-use';
-      await record(refused ? store.release(claimed) : store.yieldLease(claimed));
+      await record(refused ? store.release(claimed) : givenUp.add(claimed));
       throw error;
     }
-    const kept = Buffer.byteLength(answer.body) > largestKeptBody ? { ...answer, body: null } : answer;
-    await record(store.finish(claimed, kept));
+    await record(
+      keep(store, claimed, answer).finally(() => {
+        held.drop(claimed);
+      }),
+    );
     return answer;
   };
 
-  const run: Idempotency['run'] = async ({ scope, key, body, resourceId, leaseMs }, work) => {
-    const id = createHash('sha256').update(`${scope}\n${key}`).digest('hex');
-    const fingerprint = fingerprintOf(body);
-    const { record: claimed, mine } = await claim(id, fingerprint, leaseMs, resourceId);
-    if (!mine) return { answer: await replay(claimed, fingerprint, now, work), replayed: true };
-    return { answer: await perform(claimed, work), replayed: false };
+  const run: Idempotency['run'] = async ({ scope, key, body, termMs }, work) => {
+    const fresh: IdempotencyRecord = {
+      id: createHash('sha256').update(`${scope}\n${key}`).digest('hex'),
+      fingerprint: fingerprintOf(body),
+      owner: randomUUID(),
+      resourceId: randomUUID(),
+      beat: 0,
+      termMs,
+      isGivenUp: false,
+      expiresAt: now() + keepMs,
+      answer: undefined,
+    };
+    let claimed: IdempotencyRecord;
+    try {
+      claimed = await claim(fresh);
+    } catch (error) {
+      // The record may be this one's all the same: its answer may have got lost, or it may still be on its way.
+      if (!(error instanceof ProblemError) || error.status === 503) await record(givenUp.add(fresh));
+      throw error;
+    }
+    if (claimed.owner === fresh.owner) return { answer: await perform(claimed, work), replayed: false };
+    if (claimed.fingerprint !== fresh.fingerprint) throw idempotencyKeyReused();
+    return { answer: await replay(store, claimed, work), replayed: true };
   };
 
   return {
     run: (request, work) => pending.track(run(request, work)),
-    drain: (timeoutMs) => pending.drain(timeoutMs),
+    async drain(timeoutMs) {
+      await pending.drain(timeoutMs);
+      givenUp.stop();
+    },
   };
 }
 
+function inUse(leftMs: number): ProblemError {
+  return new ProblemError('idempotency-key-in-use', {
+    detail: 'The first request with this Idempotency-Key is still running.',
+    headers: { 'retry-after': String(Math.max(1, Math.ceil(leftMs / 1000))) },
+  });
+}
+
+async function keep(store: IdempotencyStore, record: IdempotencyRecord, answer: KeptAnswer): Promise<void> {
+  const { status, headers, body } = answer;
+  const bytes = Buffer.byteLength(body);
+  const head = { status, headers, bytes };
+  if (bytes > largestKeptBody) await store.finish(record, head, null);
+  else await store.finish(record, head, bytes < compressedFrom ? body : await compress(body));
+}
+
 async function replay(
-  record: IdempotencyRecord,
-  fingerprint: string,
-  now: () => number,
+  store: IdempotencyStore,
+  { id, resourceId, answer }: IdempotencyRecord,
   work: (resourceId: string) => Promise<KeptAnswer>,
 ): Promise<KeptAnswer> {
-  if (record.fingerprint !== fingerprint) throw idempotencyKeyReused();
-  if (record.answer === undefined) {
-    const seconds = Math.max(1, Math.ceil((record.leaseUntil - now()) / 1000));
-    throw new ProblemError('idempotency-key-in-use', {
-      detail: 'The first request with this Idempotency-Key is still running.',
-      headers: { 'retry-after': String(Math.min(seconds, 5)) },
-    });
-  }
-  const { body } = record.answer;
-  return body === null ? work(record.resourceId) : { ...record.answer, body };
+  const body = await store.body(id);
+  if (answer === undefined || body === null || body === undefined) return work(resourceId);
+  const { status, headers } = answer;
+  return { status, headers, body: typeof body === 'string' ? body : String(await decompress(body)) };
 }

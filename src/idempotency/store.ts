@@ -1,12 +1,26 @@
-import type { Collection } from 'mongodb';
+import { Binary, type Collection } from 'mongodb';
 import type { Database } from '../db/client.ts';
+import { duplicateKeyFields } from '../db/errors.ts';
 import type { CollectionIndexes } from '../db/indexes.ts';
 import { compareAndSet, insertOnce, read, writeIdempotently, type StampedDocument } from '../db/writes.ts';
 
-/** Milliseconds that a write is tried for at least, however little is left of the lease. */
-const leastBudgetMs = 6_000;
+/** Milliseconds that an answer is tried to be kept, and a key to be freed, while the database is away. */
+const persistMs = 10 * 60_000;
+/** The longest lease of records that say nothing about it: former versions wrote them. */
+const formerTermMs = 90_000;
 
-/** What is known about an idempotency key. Times are in milliseconds since the epoch. */
+/** An answer as it is stored: text, or the compressed bytes of it. Null was too large to keep. */
+export type StoredBody = string | Uint8Array | null;
+
+/** A finished answer without its body. */
+export interface AnswerHead {
+  readonly status: number;
+  readonly headers: Record<string, string>;
+  /** Of the body before it was compressed. */
+  readonly bytes: number;
+}
+
+/** What is known about an idempotency key. */
 export interface IdempotencyRecord {
   /** Hash of scope and key. */
   readonly id: string;
@@ -16,32 +30,48 @@ export interface IdempotencyRecord {
   readonly owner: string;
   /** The id that the work creates its resource under, the same for every try. */
   readonly resourceId: string;
-  readonly leaseUntil: number;
+  /** Counted up by the owner while it works. */
+  readonly beat: number;
+  /** Milliseconds without a beat after which somebody else may take the record over. */
+  readonly termMs: number;
+  /** The owner works on it no more. */
+  readonly isGivenUp: boolean;
+  /** Milliseconds since the epoch. */
   readonly expiresAt: number;
-  /** Set once the work is done. A `null` body was too large to keep. */
-  readonly answer: { status: number; headers: Record<string, string>; body: string | null } | undefined;
+  /** Set once the work is done. */
+  readonly answer: AnswerHead | undefined;
 }
 
 export interface IdempotencyStore {
-  /** Inserts the record, or returns the one that is there. An expired one is replaced first. */
+  /** Inserts the record, or returns the one that is there. */
   insert(record: IdempotencyRecord): Promise<IdempotencyRecord>;
-  /** Replaces a record whose lease ran out. False when someone else was first. */
-  takeOver(record: IdempotencyRecord, formerOwner: string): Promise<boolean>;
-  /** Keeps the answer. This and the two below go on trying until the lease ends, and change nothing once it was taken over. */
-  finish(record: IdempotencyRecord, answer: NonNullable<IdempotencyRecord['answer']>): Promise<void>;
+  find(id: string): Promise<IdempotencyRecord | undefined>;
+  /** The body of a kept answer; undefined once the record has expired. */
+  body(id: string): Promise<StoredBody | undefined>;
+  /** Makes the record one's own, if it is still as it was found. */
+  takeOver(record: IdempotencyRecord, found: IdempotencyRecord): Promise<boolean>;
+  /** Shows that the owners of these records live. */
+  beat(records: readonly IdempotencyRecord[]): Promise<void>;
+  /** Keeps the answer. This and the two below change nothing once somebody else has taken the record over. */
+  finish(record: IdempotencyRecord, head: AnswerHead, body: StoredBody): Promise<void>;
   /** Frees the key. */
   release(record: IdempotencyRecord): Promise<void>;
-  /** Ends the lease now, so that the next try takes over under the same resource id. */
-  yieldLease(record: IdempotencyRecord): Promise<void>;
+  /**
+   * Lets the next try take over at once, under the same resource id. Where there is no record, it stores one that is
+   * given up: an insert of it that is still on its way comes too late then.
+   */
+  giveUp(record: IdempotencyRecord): Promise<void>;
 }
 
 interface IdempotencyDocument extends StampedDocument {
   fingerprint: string;
   owner: string;
   resource_id: string;
-  lease_until: Date;
+  beat?: number;
+  term_ms?: number;
+  given_up?: boolean;
   expires_at: Date;
-  answer?: { status: number; headers: [string, string][]; body: string | null };
+  answer?: { status: number; headers: [string, string][]; bytes?: number; body: string | Binary | null };
 }
 
 const collectionName = 'idempotency_keys';
@@ -51,61 +81,89 @@ export const idempotencyIndexes: CollectionIndexes = {
   indexes: [{ key: { expires_at: 1 }, name: 'expires_at_1', expireAfterSeconds: 0 }],
 };
 
-export function createIdempotencyStore(database: Database, now: () => number = Date.now): IdempotencyStore {
+/** Records that show in one command that their owners live. */
+const beatenAtOnce = 500;
+
+export function createIdempotencyStore(database: Database): IdempotencyStore {
   const records: Collection<IdempotencyDocument> = database.db.collection(collectionName);
-  const owned = (record: IdempotencyRecord): { _id: string; owner: string } => ({
-    _id: record.id,
-    owner: record.owner,
-  });
-  const untilLeaseEnds = (record: IdempotencyRecord): { budgetMs: number } => ({
-    budgetMs: Math.max(leastBudgetMs, record.leaseUntil - now()),
-  });
+  const owned = ({ id, owner }: IdempotencyRecord): { _id: string; owner: string } => ({ _id: id, owner });
+  const find = async (id: string): Promise<IdempotencyRecord | undefined> => {
+    const found = await read(() => records.findOne({ _id: id }, { projection: { 'answer.body': 0 } }));
+    return found === null ? undefined : fromDocument(found);
+  };
 
   return {
+    find,
     async insert(record) {
       for (;;) {
         const inserted = await insertOnce(records, toDocument(record), { writeId: record.owner });
         if (inserted.outcome === 'done') return record;
-        const found = await read(() => records.findOne({ _id: record.id }));
-        if (found !== null && found.expires_at.getTime() > now()) return fromDocument(found);
-        // Expired, and the TTL index has not come round yet (or just has).
-        if (found !== null) await writeIdempotently(() => records.deleteOne({ _id: record.id, owner: found.owner }));
+        const found = await find(record.id);
+        if (found !== undefined) return found;
       }
     },
-    async takeOver(record, formerOwner) {
-      const found = await read(() => records.findOne({ _id: record.id, owner: formerOwner }));
-      if (found === null) return false;
-      const { owner, lease_until, expires_at } = toDocument(record);
+    async body(id) {
+      const found = await read(() => records.findOne({ _id: id }, { projection: { 'answer.body': 1 } }));
+      const body = found?.answer?.body;
+      return body instanceof Binary ? body.buffer : body;
+    },
+    async takeOver(record, found) {
+      const document = await read(() => records.findOne({ _id: record.id, owner: found.owner }));
+      if (document === null) return false;
+      const { owner, beat, term_ms, given_up, expires_at } = toDocument(record);
       const taken = await compareAndSet(records, {
         id: record.id,
-        revision: found.revision,
-        // The former owner may have finished since its lease was seen to have run out.
-        where: { answer: { $exists: false } },
-        change: { $set: { owner, lease_until, expires_at } },
+        revision: document.revision,
+        where: {
+          // The former owner may have finished, or shown that it lives.
+          answer: { $exists: false },
+          ...(document.beat === undefined ? {} : { beat: found.beat }),
+        },
+        change: { $set: { owner, beat, term_ms, given_up, expires_at } },
       });
       return taken.outcome === 'done';
     },
-    async finish(record, { status, headers, body }) {
-      const answer = { status, headers: Object.entries(headers), body };
-      await writeIdempotently(() => records.updateOne(owned(record), { $set: { answer } }), untilLeaseEnds(record));
+    async beat(held) {
+      for (let start = 0; start < held.length; start += beatenAtOnce) {
+        const some = held.slice(start, start + beatenAtOnce);
+        const filter = { _id: { $in: some.map(({ id }) => id) }, owner: { $in: some.map(({ owner }) => owner) } };
+        await writeIdempotently(() => records.updateMany(filter, { $inc: { beat: 1 } }), { attempts: 1 });
+      }
+    },
+    async finish(record, { status, headers, bytes }, body) {
+      const answer = {
+        ...{ status, headers: Object.entries(headers), bytes },
+        body: body instanceof Uint8Array ? new Binary(body) : body,
+      };
+      await writeIdempotently(() => records.updateOne(owned(record), { $set: { answer } }), { budgetMs: persistMs });
     },
     async release(record) {
-      await writeIdempotently(() => records.deleteOne(owned(record)), untilLeaseEnds(record));
+      await writeIdempotently(() => records.deleteOne(owned(record)), { budgetMs: persistMs });
     },
-    async yieldLease(record) {
-      const ended = { $set: { lease_until: new Date(0) } };
-      await writeIdempotently(() => records.updateOne(owned(record), ended), untilLeaseEnds(record));
+    async giveUp(record) {
+      const { _id, owner, given_up: _given_up, ...rest } = toDocument(record);
+      const change = { $set: { given_up: true }, $setOnInsert: { ...rest, revision: 1, writes: [] } };
+      try {
+        await writeIdempotently(() => records.updateOne({ _id, owner }, change, { upsert: true }));
+      } catch (error) {
+        // The record is somebody else's by now.
+        if (duplicateKeyFields(error) === undefined) throw error;
+      }
     },
   };
 }
 
-function toDocument(record: IdempotencyRecord): Omit<IdempotencyDocument, 'revision' | 'writes'> & { _id: string } {
+function toDocument(
+  record: IdempotencyRecord,
+): Required<Omit<IdempotencyDocument, 'revision' | 'writes' | 'answer'>> & { _id: string } {
   return {
     _id: record.id,
     fingerprint: record.fingerprint,
     owner: record.owner,
     resource_id: record.resourceId,
-    lease_until: new Date(record.leaseUntil),
+    beat: record.beat,
+    term_ms: record.termMs,
+    given_up: record.isGivenUp,
     expires_at: new Date(record.expiresAt),
   };
 }
@@ -117,8 +175,13 @@ function fromDocument(document: IdempotencyDocument): IdempotencyRecord {
     fingerprint: document.fingerprint,
     owner: document.owner,
     resourceId: document.resource_id,
-    leaseUntil: document.lease_until.getTime(),
+    beat: document.beat ?? 0,
+    termMs: document.term_ms ?? formerTermMs,
+    isGivenUp: document.given_up ?? false,
     expiresAt: document.expires_at.getTime(),
-    answer: answer === undefined ? undefined : { ...answer, headers: Object.fromEntries(answer.headers) },
+    answer:
+      answer === undefined
+        ? undefined
+        : { status: answer.status, headers: Object.fromEntries(answer.headers), bytes: answer.bytes ?? 0 },
   };
 }

@@ -1,8 +1,10 @@
 import { ifMatch } from '../http/conditional.ts';
+import { idempotencyKey } from '../http/idempotency-key.ts';
 import type { OperationHandlers } from '../http/operation.ts';
 import { nextPageLink } from '../http/page.ts';
 import { fingerprintOf } from '../idempotency/idempotency.ts';
 import { toInstant } from '../moment.ts';
+import type { createOrderIds } from './order-id.ts';
 import type { Order } from './order.ts';
 import type { Orders } from './orders.ts';
 import { orderTag, representOrder, representSummary } from './representation.ts';
@@ -15,7 +17,7 @@ type OrderOperations = Pick<
 const collectionPath = '/v1/orders';
 
 /** The contract's operations on orders. */
-export function orderOperations(orders: Orders): OrderOperations {
+export function orderOperations(orders: Orders, derivedIds: ReturnType<typeof createOrderIds>): OrderOperations {
   return {
     async createOrder({ headers, body, context }) {
       const request = {
@@ -29,8 +31,12 @@ export function orderOperations(orders: Orders): OrderOperations {
         note: body.note,
         fingerprint: fingerprintOf(body),
       };
-      const repeatable = headers['Idempotency-Key'] !== undefined;
-      const { order, replayed } = await orders.create(request, { id: context.resourceId, repeatable });
+      const key = idempotencyKey(headers['Idempotency-Key']);
+      const reservation =
+        key === undefined
+          ? { id: context.resourceId, repeatable: false }
+          : { ...derivedIds(context.principal.keyId, key), repeatable: true };
+      const { order, replayed } = await orders.create(request, reservation);
       return {
         status: 201,
         headers: {

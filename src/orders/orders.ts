@@ -28,6 +28,8 @@ export interface RequestedOrder {
 /** Under which id an order is created, and what may be there already. */
 export interface Reservation {
   readonly id: string;
+  /** Where the order may be, too. */
+  readonly formerId?: string | undefined;
   /** Does the id follow from an idempotency key? Then the order may exist, created by an earlier request. */
   readonly repeatable: boolean;
 }
@@ -76,8 +78,9 @@ export function createOrders({
     return order;
   };
 
-  const findPlaced = async (id: string, fingerprint: string): Promise<Order | undefined> => {
-    const order = await store.find(id);
+  const findPlaced = async (ids: readonly (string | undefined)[], fingerprint: string): Promise<Order | undefined> => {
+    const found = await Promise.all(ids.filter((id) => id !== undefined).map((id) => store.find(id)));
+    const order = found.find((candidate) => candidate !== undefined);
     if (order === undefined) return undefined;
     if (order.fingerprint !== fingerprint) throw idempotencyKeyReused();
     return asPlaced(order);
@@ -97,10 +100,10 @@ export function createOrders({
     complete: (id, precondition) => end(id, 'completed', precondition),
     cancel: (id, precondition) => end(id, 'canceled', precondition),
 
-    async create(request, { id, repeatable }) {
+    async create(request, { id, formerId, repeatable }) {
       const { locationId, spotId, note, fingerprint } = request;
       // Before the catalog is looked at: what was sold when the order was placed may be gone by now.
-      const earlier = repeatable ? await findPlaced(id, fingerprint) : undefined;
+      const earlier = repeatable ? await findPlaced([id, formerId], fingerprint) : undefined;
       if (earlier !== undefined) return { order: earlier, replayed: true };
 
       const [location, sold] = await Promise.all([
@@ -130,7 +133,7 @@ export function createOrders({
         relay.nudge('orders', id);
         return { order, replayed: false };
       }
-      const faster = await findPlaced(id, fingerprint);
+      const faster = await findPlaced([id], fingerprint);
       if (faster === undefined) throw new Error(`order ${id} exists and cannot be read`);
       return { order: faster, replayed: true };
     },

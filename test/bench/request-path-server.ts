@@ -97,7 +97,7 @@ function service(): { server: Server; key: string } {
     rateLimiter: createRateLimiter({ requests: 1e9, windowSeconds: 60 }),
     idempotency: { run: unused },
     log,
-    idempotencyLeaseMs: () => 60_000,
+    idempotencyTermMs: () => 60_000,
     onExchange: (exchange) => {
       recordExchange(exchange, log, metrics);
     },

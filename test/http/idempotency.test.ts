@@ -8,7 +8,8 @@ import {
   type Idempotency,
   type KeptAnswer,
 } from '../../src/idempotency/idempotency.ts';
-import { createIdempotencyStore, idempotencyIndexes } from '../../src/idempotency/store.ts';
+import { writeTermMs } from '../../src/idempotency/lease.ts';
+import { createIdempotencyStore, idempotencyIndexes, type IdempotencyStore } from '../../src/idempotency/store.ts';
 import { ensureIndexes } from '../../src/db/indexes.ts';
 import { problemOf, startInvokeHarness, type InvokeHarness } from '../invoke/harness.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
@@ -139,32 +140,55 @@ describe('over HTTP', () => {
   });
 });
 
+/** Waits until something is so. */
+async function until(isSo: () => boolean | Promise<boolean>, limitMs = 5_000): Promise<void> {
+  const end = performance.now() + limitMs;
+  while (!(await isSo())) {
+    if (performance.now() > end) throw new Error('still not so');
+    await sleep(5);
+  }
+}
+
+const unknown = new ProblemError('database-unavailable', { detail: 'away' });
+
 describe('the rules', () => {
   let database: TestDatabase;
-  let time = Date.now();
+  let store: IdempotencyStore;
+  let time = 1_000;
+  /** A process. All of them have the same clock, which goes on while one of them waits. */
+  const startProcess = (): Idempotency =>
+    createIdempotency({
+      store,
+      monotonic: () => time,
+      pause: async (milliseconds) => {
+        time += milliseconds;
+        await sleep(1);
+      },
+    });
   let idempotency: Idempotency;
   beforeAll(async () => {
     database = await createTestDatabase();
     await ensureIndexes(database.db, [idempotencyIndexes]);
-    idempotency = createIdempotency(
-      createIdempotencyStore(database, () => time),
-      () => time,
-    );
+    store = createIdempotencyStore(database);
+    idempotency = startProcess();
   });
   afterAll(() => database.drop());
 
-  const leaseMs = 60_000;
-  const request = (key: string, body: unknown = {}): Parameters<Idempotency['run']>[0] => ({
-    ...{ scope: 'key operation path', key, body, leaseMs },
+  const request = (key: string, body: unknown = {}, termMs = writeTermMs): Parameters<Idempotency['run']>[0] => ({
+    ...{ scope: 'key operation path', key, body, termMs },
   });
   const answer = (body: string): KeptAnswer => ({ status: 201, headers: { etag: '"a"' }, body });
   const saysItsId = (resourceId: string): Promise<KeptAnswer> => Promise.resolve(answer(resourceId));
   const never = (): Promise<KeptAnswer> => Promise.reject(new Error('must not be done'));
-  /** A try whose process dies in the middle of its work. */
-  const crash = async (key: string): Promise<{ resourceId: string; finish: (body: string) => Promise<unknown> }> => {
+  const inUse = { type: 'idempotency-key-in-use' };
+  /** A try in another process, which dies in the middle of its work unless it is told to finish. */
+  const crash = async (
+    key: string,
+    termMs?: number,
+  ): Promise<{ resourceId: string; finish: (body: string) => Promise<unknown> }> => {
     const work = Promise.withResolvers<KeptAnswer>();
     const reserved = Promise.withResolvers<string>();
-    const run = idempotency.run(request(key), (resourceId) => {
+    const run = startProcess().run(request(key, {}, termMs), (resourceId) => {
       reserved.resolve(resourceId);
       return work.promise;
     });
@@ -176,51 +200,113 @@ describe('the rules', () => {
       },
     };
   };
+  const recordOf = async (resourceId: string): Promise<Record<string, unknown> | null> =>
+    database.db.collection('idempotency_keys').findOne({ resource_id: resourceId });
 
-  it('let the next try go on under the same id once the lease of a crashed one has run out', async () => {
+  it('let the next try go on under the same id within 6 s of its coming, when the first one crashed', async () => {
     const { resourceId } = await crash('crash');
-    time += leaseMs - 1;
-    await expect(idempotency.run(request('crash'), never)).rejects.toMatchObject({ type: 'idempotency-key-in-use' });
-    time += 2;
+    const came = time;
     const taken = await idempotency.run(request('crash'), saysItsId);
     expect(taken).toEqual({ answer: answer(resourceId), replayed: false });
+    expect(time - came).toBeGreaterThanOrEqual(writeTermMs);
+    expect(time - came).toBeLessThan(6_000);
     expect(await idempotency.run(request('crash'), never)).toEqual({ answer: answer(resourceId), replayed: true });
+  });
+
+  it('do not pay again before the deadline of what was paid for, and say when that is', async () => {
+    await crash('paid', 70_000);
+    const came = time;
+    const refused = idempotency.run(request('paid', {}, 70_000), never);
+    await expect(refused).rejects.toMatchObject({ ...inUse, headers: { 'retry-after': '64' } });
+    expect(time - came).toBe(6_000);
+    time = came + 69_000;
+    const again = await idempotency.run(request('paid', {}, 70_000), saysItsId);
+    expect([again.replayed, time - came]).toEqual([false, 70_000]);
+  });
+
+  it('wait for what another process is at, and replay it', async () => {
+    const { finish } = await crash('elsewhere');
+    const second = idempotency.run(request('elsewhere'), never);
+    await finish('done there');
+    expect(await second).toEqual({ answer: answer('done there'), replayed: true });
+  });
+
+  it('answer at once that the key is in use while the owner shows that it lives', async () => {
+    const { resourceId, finish } = await crash('alive');
+    const came = time;
+    const second = expect(idempotency.run(request('alive'), never)).rejects.toMatchObject(inUse);
+    await until(() => time > came);
+    await database.db
+      .collection('idempotency_keys')
+      .updateOne({ resource_id: resourceId }, { $inc: { beat: 1 } as never });
+    await second;
+    await finish('at last');
+  });
+
+  it('show that an owner lives, and keep the answer of work that takes longer than the term', async () => {
+    const slow = createIdempotency({ store });
+    const done = slow.run(request('beating'), async (resourceId) => {
+      await until(async () => Number((await recordOf(resourceId))?.['beat']) > 0, 10_000);
+      return answer('slow');
+    });
+    expect((await done).answer.body).toBe('slow');
   });
 
   it('let one of many take over', async () => {
     await crash('rush');
-    time += leaseMs + 1;
     let done = 0;
     const work = async (): Promise<KeptAnswer> => {
       done += 1;
       await sleep(100);
       return answer('once');
     };
-    const tries = Array.from({ length: 20 }, () => idempotency.run(request('rush'), work));
+    const other = startProcess();
+    const tries = Array.from({ length: 20 }, (_, each) =>
+      (each % 2 === 0 ? idempotency : other).run(request('rush'), work),
+    );
     const outcomes = await Promise.allSettled(tries);
     expect(done).toBe(1);
     expect(outcomes.filter(({ status }) => status === 'fulfilled').length).toBeGreaterThan(0);
     for (const outcome of outcomes) {
-      if (outcome.status === 'rejected') expect(outcome.reason).toMatchObject({ type: 'idempotency-key-in-use' });
+      if (outcome.status === 'rejected') expect(outcome.reason).toMatchObject(inUse);
     }
   });
 
   it('keep the answer of the one that took over, not of the one that was late', async () => {
     const { finish } = await crash('late');
-    time += leaseMs + 1;
     await idempotency.run(request('late'), () => Promise.resolve(answer('second')));
     await finish('first');
     expect((await idempotency.run(request('late'), never)).answer.body).toBe('second');
   });
 
-  it('keep an answer that came after the lease, when nobody took over', async () => {
-    const { finish } = await crash('slow');
-    time += leaseMs + 1;
-    await finish('slow but first');
-    expect(await idempotency.run(request('slow'), never)).toMatchObject({ answer: { body: 'slow but first' } });
+  it('give a key up when it is not known whether its record was stored', async () => {
+    const lost: IdempotencyStore = {
+      ...store,
+      insert: async (record) => {
+        if (record.termMs === 70_000) void sleep(20).then(() => store.insert(record));
+        return Promise.reject(unknown);
+      },
+    };
+    const unlucky = createIdempotency({ store: lost });
+    await expect(unlucky.run(request('lost', {}, 70_000), never)).rejects.toBe(unknown);
+    await sleep(100); // The insert has come too late.
+    expect((await idempotency.run(request('lost', {}, 70_000), saysItsId)).replayed).toBe(false);
   });
 
-  const unknown = new ProblemError('database-unavailable', { detail: 'away' });
+  it('give a key up however long the database stands still', async () => {
+    let away = true;
+    const standing: IdempotencyStore = {
+      ...store,
+      giveUp: (record) => (away ? Promise.reject(unknown) : store.giveUp(record)),
+    };
+    const unlucky = createIdempotency({ store: standing });
+    const failing = unlucky.run(request('standing', {}, 70_000), () => Promise.reject(unknown));
+    await expect(failing).rejects.toBe(unknown);
+    away = false;
+    await unlucky.drain(5_000);
+    expect((await idempotency.run(request('standing', {}, 70_000), saysItsId)).replayed).toBe(false);
+  });
+
   it.each([['an outage', unknown] as const, ['a fault', new Error('bug')] as const])(
     'let the next try go on under the same id after %s, without waiting for the lease',
     async (what, failure) => {
@@ -262,17 +348,17 @@ describe('the rules', () => {
   });
 
   it('keep an answer for a day and not for ever', async () => {
-    await idempotency.run(request('day'), saysItsId);
-    time += 24 * 3_600_000 - 1;
-    expect((await idempotency.run(request('day'), never)).replayed).toBe(true);
-    time += leaseMs + 2;
-    expect((await idempotency.run(request('day'), saysItsId)).replayed).toBe(false);
+    const before = Date.now();
+    const { answer: kept } = await idempotency.run(request('day'), saysItsId);
+    const expiresAt = (await recordOf(kept.body))?.['expires_at'] as Date;
+    expect(expiresAt.getTime() - before).toBeGreaterThanOrEqual(24 * 3_600_000);
+    expect(expiresAt.getTime() - before).toBeLessThan(26 * 3_600_000);
     const indexes = await database.db.collection('idempotency_keys').indexes();
     expect(indexes).toContainEqual(expect.objectContaining({ key: { expires_at: 1 }, expireAfterSeconds: 0 }));
   });
 
   it('wait for work under way when the process stops, but not for ever', async () => {
-    const other = createIdempotency(createIdempotencyStore(database));
+    const other = createIdempotency({ store });
     const work = Promise.withResolvers<KeptAnswer>();
     const run = other.run(request('stop'), () => work.promise);
     let drained = false;

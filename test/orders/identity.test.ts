@@ -1,16 +1,21 @@
 import { randomUUID } from 'node:crypto';
-import { describe, expect, it } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { ensureInstallation } from '../../src/db/installation.ts';
 import { packIds, unpackIds } from '../../src/orders/fiscal-days/packed-ids.ts';
-import { derivedOrderId } from '../../src/orders/order-id.ts';
+import { createOrderIds } from '../../src/orders/order-id.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 
 describe('an order id made of keys', () => {
+  const apiKey = '0d5a2c0e-8d6d-4f0c-9a3c-0b8f4c1f2a11';
+  const here = createOrderIds({ id: 'here', hasFormerOrders: false });
+
   it('is a UUID of version 8, the same each time', () => {
-    const id = derivedOrderId('0d5a2c0e-8d6d-4f0c-9a3c-0b8f4c1f2a11', 'order-4711');
-    expect(id).toBe('a6fceab4-6f75-8a0a-8857-3b28b42e76a2');
+    const { id } = here(apiKey, 'order-4711');
+    expect(here(apiKey, 'order-4711').id).toBe(id);
     expect(id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
   });
 
-  it('is another one for another key of either kind', () => {
+  it('is another one for another key of either kind, and in another installation', () => {
     const pairs = [
       ['a', 'b'],
       ['a', 'B'],
@@ -18,7 +23,44 @@ describe('an order id made of keys', () => {
       ['', 'ab'],
       ['b', 'a'],
     ] as const;
-    expect(new Set(pairs.map(([apiKey, key]) => derivedOrderId(apiKey, key))).size).toBe(pairs.length);
+    const there = createOrderIds({ id: 'there', hasFormerOrders: false });
+    const ids = pairs.flatMap(([key, idempotencyKey]) => [here(key, idempotencyKey).id, there(key, idempotencyKey).id]);
+    expect(new Set(ids).size).toBe(2 * pairs.length);
+  });
+
+  it('has a former one only where there are orders from before installations had ids', () => {
+    const upgraded = createOrderIds({ id: 'here', hasFormerOrders: true });
+    expect(here(apiKey, 'order-4711').formerId).toBeUndefined();
+    // What the first version made of these two.
+    expect(upgraded(apiKey, 'order-4711').formerId).toBe('a6fceab4-6f75-8a0a-8857-3b28b42e76a2');
+  });
+});
+
+describe('an installation', () => {
+  let database: TestDatabase;
+  beforeEach(async () => {
+    database = await createTestDatabase();
+  });
+  afterEach(() => database.drop());
+
+  it('has one id, however many processes start first', async () => {
+    const made = await Promise.all(Array.from({ length: 10 }, () => ensureInstallation(database)));
+    expect(new Set(made.map(({ id }) => id)).size).toBe(1);
+    expect(await ensureInstallation(database)).toEqual({ ...made[0], hasFormerOrders: false });
+  });
+
+  it('knows for ever whether it had orders before', async () => {
+    const orders = database.db.collection<{ _id: string }>('orders');
+    await orders.insertOne({ _id: 'former' });
+    expect((await ensureInstallation(database)).hasFormerOrders).toBe(true);
+    await orders.deleteOne({ _id: 'former' });
+    expect((await ensureInstallation(database)).hasFormerOrders).toBe(true);
+  });
+
+  it('has its id from the first start, before the first order', async () => {
+    await ensureInstallation(database);
+    await database.db.collection<{ _id: string }>('orders').insertOne({ _id: 'later' });
+    expect((await ensureInstallation(database)).hasFormerOrders).toBe(false);
   });
 });
 

@@ -150,10 +150,7 @@ describe('201', () => {
 
 /** As if the process had died between storing the prompt and keeping the answer. */
 async function forgetAnswerOf(resourceId: string): Promise<void> {
-  await idempotencyKeys().updateOne(
-    { resource_id: resourceId },
-    { $unset: { answer: '' }, $set: { lease_until: new Date(0) } },
-  );
+  await idempotencyKeys().updateOne({ resource_id: resourceId }, { $unset: { answer: '' }, $set: { given_up: true } });
 }
 
 function idempotencyKeys(): ReturnType<typeof setup.database.db.collection<RawDocument>> {
@@ -233,8 +230,13 @@ describe('409', () => {
     const body = promptBody();
     const headers = { 'Idempotency-Key': 'create-running' };
     const first = await post(body, headers);
-    await idempotencyKeys().updateOne({ resource_id: first.body.id }, { $unset: { answer: '' } });
+    // As if another process were at work on it, and alive.
+    const ofFirst = { resource_id: first.body.id };
+    await idempotencyKeys().updateOne(ofFirst, { $unset: { answer: '' } });
+    const beat = async (): Promise<unknown> => idempotencyKeys().updateOne(ofFirst, { $inc: { beat: 1 } as never });
+    const beating = setInterval(() => void beat(), 20);
     const second = await post(body, headers);
+    clearInterval(beating);
     expect(second).toMatchObject({ status: 409, body: { type: problem('idempotency-key-in-use') } });
     expect(Number(second.headers['retry-after'])).toBeGreaterThan(0);
   });

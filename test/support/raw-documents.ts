@@ -32,7 +32,18 @@ const fields: Readonly<Record<string, readonly string[]>> = {
       'revoked_at',
     ],
   ],
-  idempotency_keys: [...stamps, 'fingerprint', 'owner', 'resource_id', 'lease_until', 'expires_at', 'answer'],
+  idempotency_keys: [
+    ...stamps,
+    'fingerprint',
+    'owner',
+    'resource_id',
+    'beat',
+    'term_ms',
+    'given_up',
+    'expires_at',
+    'answer',
+  ],
+  installation: [...stamps, 'installation_id', 'former_orders'],
 
   locations: [
     ...[...stamps, ...times, 'name', 'currency', 'timezone', 'fiscal_day_end', 'tax_rate', 'fee_rate', 'zones'],

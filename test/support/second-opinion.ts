@@ -46,7 +46,7 @@ export function createSecondOpinion(): (request: GeneratedRequest) => Promise<Op
     rateLimiter: { count: () => ({}) },
     idempotency: { run: async (_request, work) => ({ answer: await work('test'), replayed: false }) },
     log: createLogger('silent'),
-    idempotencyLeaseMs: () => 1_000,
+    idempotencyTermMs: () => 1_000,
     onExchange: (exchange) => waiting.get(exchange.requestId)?.(exchange),
   });
   let count = 0;

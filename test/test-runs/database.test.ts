@@ -48,7 +48,7 @@ describe('an outage while a run is under way', () => {
     const { body } = await until(list, (page) => page.status === 200 && page.body.data[0].status === 'done');
     expect((await harness.service.call('GET', resultsPath(body.data[0].id as string))).status).toBe(200);
 
-    await harness.database.db.collection('idempotency_keys').updateMany({}, { $set: { lease_until: new Date(0) } });
+    await harness.database.db.collection('idempotency_keys').updateMany({}, { $set: { given_up: true } });
     const repeat = await runTest(harness.service, prompt, onMock('mock-slow-500'), headers);
     expect([repeat.status, repeat.body.id]).toEqual([201, body.data[0].id]);
     expect(harness.mock.requests).toHaveLength(1);

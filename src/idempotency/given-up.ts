@@ -1,0 +1,47 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { IdempotencyRecord, IdempotencyStore } from './store.ts';
+
+/** Records to be given up at the same time, at most: while the database is away they pile up. */
+const mostWaiting = 10_000;
+const pauseMs = 500;
+
+/** Gives records up, one after the other, however long the database is away. */
+export interface GivenUp {
+  /** Resolves when this record, and those before it, are given up. */
+  add(record: IdempotencyRecord): Promise<void>;
+  /** Tries no more. */
+  stop(): void;
+}
+
+export function createGivenUp(store: Pick<IdempotencyStore, 'giveUp'>): GivenUp {
+  const waiting = new Map<string, IdempotencyRecord>();
+  let work: Promise<void> | undefined;
+  let isStopped = false;
+
+  const giveUpAll = async (): Promise<void> => {
+    for (const [owner, record] of waiting) {
+      while (!isStopped && waiting.has(owner)) {
+        try {
+          await store.giveUp(record);
+          break;
+        } catch {
+          await sleep(pauseMs);
+        }
+      }
+      waiting.delete(owner);
+    }
+    work = undefined;
+  };
+  return {
+    add(record) {
+      waiting.set(record.owner, record);
+      const [oldest] = waiting.keys();
+      // What is left out stays as it is until its term is over.
+      if (waiting.size > mostWaiting && oldest !== undefined) waiting.delete(oldest);
+      return (work ??= giveUpAll());
+    },
+    stop() {
+      isStopped = true;
+    },
+  };
+}
