@@ -7312,7 +7312,6 @@ export interface operations {
             403: components["responses"]["InsufficientScope"];
             406: components["responses"]["NotAcceptable"];
             408: components["responses"]["RequestTimeout"];
-            409: components["responses"]["IdempotencyKeyInUse"];
             413: components["responses"]["ContentTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["CreateOrderUnprocessable"];
