@@ -3,6 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { parse as parseContentType } from 'content-type';
 import { ProblemError } from '../errors/problem-error.ts';
 import { CallerGoneError } from './caller-gone.ts';
+import { findInexactNumber } from './inexact-numbers.ts';
 
 /** Largest request body, in bytes. */
 export const bodyLimit = 1024 * 1024;
@@ -126,16 +127,18 @@ export function parseJson(bytes: Buffer): unknown {
       detail: `The body is not valid JSON${position === undefined ? '' : ` (at ${position})`}.`,
     });
   }
-  checkValues(value, text.includes('\\u') && /\\ud[89a-f]/i.test(text));
+  const { hasNumbers } = checkValues(value, text.includes('\\u') && /\\ud[89a-f]/i.test(text));
+  const inexact = hasNumbers ? findInexactNumber(text) : undefined;
+  if (inexact !== undefined) throw notExact(inexact);
   return value;
 }
 
 /**
- * Refuses what JSON allows but nothing behind this point could keep: nesting that would exhaust the stack, numbers that
- * JavaScript reads as infinity (and would write as null), and half surrogate pairs (UTF-8 cannot carry them, an escape
- * can; no database would give them back as they were).
+ * Refuses what JSON allows but nothing behind this point could keep: nesting that would exhaust the stack, and half
+ * surrogate pairs (UTF-8 cannot carry them, an escape can; no database would give them back as they were).
  */
-function checkValues(value: unknown, surrogates: boolean): void {
+function checkValues(value: unknown, surrogates: boolean): { hasNumbers: boolean } {
+  let hasNumbers = typeof value === 'number';
   let level: unknown[] = [value];
   for (let depth = 0; level.length > 0; depth += 1) {
     if (depth > maxDepth) {
@@ -146,17 +149,27 @@ function checkValues(value: unknown, surrogates: boolean): void {
       if (typeof node === 'object' && node !== null) {
         if (surrogates && Object.keys(node).some((key) => !key.isWellFormed())) throw unpaired();
         for (const member of Object.values(node)) {
-          if (typeof member === 'number' && !Number.isFinite(member)) throw tooGreat();
-          if (typeof member === 'object' || (surrogates && typeof member === 'string')) next.push(member);
+          if (typeof member === 'number') hasNumbers = true;
+          else if (typeof member === 'object' || (surrogates && typeof member === 'string')) next.push(member);
         }
       } else if (surrogates && typeof node === 'string' && !node.isWellFormed()) throw unpaired();
     }
     level = next;
   }
+  return { hasNumbers };
 }
 
-function tooGreat(): ProblemError {
-  return new ProblemError('malformed-body', { detail: 'The body contains a number that is too great, such as 1e999.' });
+function notExact(path: readonly (string | number)[]): ProblemError {
+  const pointer = path.map((step) => `/${String(step).slice(0, 200).replaceAll('~', '~0').replaceAll('/', '~1')}`);
+  return new ProblemError('malformed-body', {
+    detail: 'The body contains a number that would be changed: it is too long, too great or too small for a double.',
+    errors: [
+      {
+        detail: 'is a number that would be changed; send it as a string',
+        pointer: `#${pointer.join('')}`.slice(0, 1_000),
+      },
+    ],
+  });
 }
 
 function unpaired(): ProblemError {

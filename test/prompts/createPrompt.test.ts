@@ -206,6 +206,7 @@ describe('400', () => {
     const body = JSON.stringify(promptBody({ test_settings: 'NUMBER' })).replace('"NUMBER"', '[{"n": -1e999}]');
     const answer = await setup.service.call('POST', promptsPath, { body });
     expect([answer.status, answer.body.type]).toEqual([400, 'urn:prompt-gateway:problem:malformed-body']);
+    expect(answer.body.errors[0].pointer).toBe('#/test_settings/0/n');
   });
 });
 

@@ -89,6 +89,13 @@ export const knownDifferences: readonly KnownDifference[] = [
     covers: ({ body }) => /\\ud[89a-f]/i.test(body ?? ''),
   },
   {
+    name: 'inexact-number',
+    refusedBy: 'service',
+    reason: 'The referee sees the body parsed, when the digits of a long number are gone.',
+    example: { ...invoke, body: '{"variables":{"a":12345678901234567890}}' },
+    covers: ({ body }) => /[\d.]{16}|\de/i.test(body ?? ''),
+  },
+  {
     name: 'nesting-depth',
     refusedBy: 'service',
     reason: 'Deeper nesting than 64 is refused before anything walks it.',

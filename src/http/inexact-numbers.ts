@@ -1,0 +1,112 @@
+/**
+ * Numbers that JavaScript would change. `JSON.parse` reads every number as an IEEE 754 double: 1234567890123456789
+ * becomes 1234567890123456800, and 1e999 infinity (RFC 8259, section 6). A number is *exact* here when it comes back with
+ * the value that it was written with, as 0.1 and 1e23 do, though no double is a tenth. Whatever has at most 15
+ * significant digits is, within the range of doubles.
+ */
+
+/** Sixteen digits and points in a row, spelt so that the search can leap. They may be in a string. */
+const long = /[\d.][\d.][\d.][\d.][\d.][\d.][\d.][\d.]{9}/;
+/** An exponent after something that looks like a number. It may be in a string, but not in most UUIDs. */
+const exponential = /[eE][-+\d](?<=[:,[\s]-?[\d.]+[eE].)/;
+
+/**
+ * Finds the first number in a JSON text that is not exact. Takes time linear in the length of the text, and next to none
+ * where no number is long.
+ *
+ * @param text valid JSON
+ * @returns where it is, as member names and indexes from the outside in
+ */
+export function findInexactNumber(text: string): (string | number)[] | undefined {
+  if (!long.test(text) && !exponential.test(text)) return undefined;
+  /** For each open array the index of the present element, for each open object where its present name begins and ends. */
+  const open: (number | { start: number; end: number })[] = [];
+  for (let at = 0; at < text.length; at += 1) {
+    const inside = open.at(-1);
+    switch (text[at]) {
+      case '{':
+        open.push({ start: 0, end: 0 });
+        break;
+      case '[':
+        open.push(0);
+        break;
+      case '}':
+      case ']':
+        open.pop();
+        break;
+      case ',':
+        if (typeof inside === 'number') open[open.length - 1] = inside + 1;
+        break;
+      case '"': {
+        const end = endOfString(text, at);
+        if (typeof inside === 'object' && text[skipBlanks(text, end)] === ':')
+          Object.assign(inside, { start: at, end });
+        at = end - 1;
+        break;
+      }
+      default: {
+        const end = endOfNumber(text, at);
+        if (end - at > 1 && !isExact(text.slice(at, end))) return open.map((step) => nameOf(step, text));
+        at = Math.max(at, end - 1);
+      }
+    }
+  }
+  return undefined;
+}
+
+function nameOf(step: number | { start: number; end: number }, text: string): string | number {
+  return typeof step === 'number' ? step : (JSON.parse(text.slice(step.start, step.end)) as string);
+}
+
+/** At most 15 digits, and an exponent that takes them nowhere near the ends of the range: exact without a look. */
+const plain = /^-?[\d.]{1,15}(?:[eE][-+]?(?:\d{1,2}|1\d\d|2[0-8]\d))?$/;
+
+/** Whether a double, written out again, has the value of this JSON number. */
+export function isExact(literal: string): boolean {
+  if (plain.test(literal)) return true;
+  const value = Number(literal);
+  if (!Number.isFinite(value)) return false;
+  const text = String(value);
+  if (text === literal) return true;
+  const [written, kept] = [decimal(literal), decimal(text)];
+  return written.digits === kept.digits && (written.digits === '' || written.exponent === kept.exponent);
+}
+
+/** A number's significant digits, and the power of ten that they are to be multiplied with. The sign is left out. */
+function decimal(literal: string): { digits: string; exponent: number } {
+  const [mantissa = '', power = '0'] = literal.toLowerCase().split('e');
+  const [whole = '', fraction = ''] = mantissa.replace('-', '').split('.');
+  const all = whole + fraction;
+  let start = 0;
+  while (all[start] === '0') start += 1;
+  let end = all.length;
+  while (end > start && all[end - 1] === '0') end -= 1;
+  return { digits: all.slice(start, end), exponent: Number(power) - fraction.length + all.length - end };
+}
+
+/** The index after the string that begins at `start`. */
+function endOfString(text: string, start: number): number {
+  for (let quote = text.indexOf('"', start + 1); ; quote = text.indexOf('"', quote + 1)) {
+    let backslashes = 0;
+    while (text[quote - 1 - backslashes] === '\\') backslashes += 1;
+    if (backslashes % 2 === 0) return quote + 1;
+  }
+}
+
+/** The index after the number that begins at `start`; `start` itself when none does. */
+function endOfNumber(text: string, start: number): number {
+  let at = start;
+  while (isPartOfNumber(text.charCodeAt(at))) at += 1;
+  return at;
+}
+
+/** Digits, `+`, `-`, `.`, `e` and `E`. The last letter of a literal is one of them too, and alone as no long number is. */
+function isPartOfNumber(code: number): boolean {
+  return (code >= 0x30 && code <= 0x39) || code === 0x2b || code === 0x2d || code === 0x2e || (code | 0x20) === 0x65;
+}
+
+function skipBlanks(text: string, from: number): number {
+  let at = from;
+  while (at < text.length && ' \t\n\r'.includes(text.charAt(at))) at += 1;
+  return at;
+}
