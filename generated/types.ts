@@ -1242,7 +1242,7 @@ export interface components {
         ModelId: string;
         /**
          * Test settings
-         * @description Any JSON value of at most 16 KiB, `null` included, kept for the tool that edits the prompt. Metadata; the service does not interpret it.
+         * @description Any JSON value of at most 16 KiB, `null` included, kept for the tool that edits the prompt. Metadata; the service does not interpret it. The size is that of compact JSON in UTF-8.
          * @example {
          *       "temperature": 0.2,
          *       "sample_tickets": [
