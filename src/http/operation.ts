@@ -1,4 +1,3 @@
-import type { Logger } from 'pino';
 import type { OperationId, Scope } from '../../generated/operations.ts';
 import type { operations } from '../../generated/types.ts';
 
@@ -9,17 +8,28 @@ export interface Principal {
   readonly scopes: ReadonlySet<Scope>;
 }
 
+/** What the log line of a request says beside what is the same for all. */
+export interface RequestNotes {
+  /** Id of the prompt that was found, and the version of it. */
+  prompt?: string;
+  version?: number;
+  /** What was chosen to run it. */
+  provider?: string;
+  model?: string;
+}
+
 /** What a handler may know about the request besides its contract input. */
 export interface RequestContext {
   readonly requestId: string;
   /** W3C trace context, when the caller sent a well-formed one. */
   readonly traceparent: string | undefined;
   readonly principal: Principal;
-  readonly log: Logger;
   /** Aborted when the caller hangs up; never when the request carries an `Idempotency-Key`, whose answer is kept. */
   readonly signal: AbortSignal;
   /** The id to create under: fresh, or the one that an earlier try of the same idempotency key reserved. */
   readonly resourceId: string;
+  /** Adds to the request's log line. */
+  note(notes: RequestNotes): void;
 }
 
 type Declared<Headers> = { [Name in keyof Headers as string extends Name ? never : Name]: Headers[Name] };

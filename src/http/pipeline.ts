@@ -9,7 +9,7 @@ import { CallerGoneError, callerGoneStatus } from './caller-gone.ts';
 import { ifNoneMatch } from './conditional.ts';
 import { explainBody, explainParameters, isSmall } from './explain.ts';
 import { idempotencyKey } from './idempotency-key.ts';
-import type { OperationHandler, Principal } from './operation.ts';
+import type { OperationHandler, Principal, RequestNotes } from './operation.ts';
 import { invalidParameters, parseParameters, type ParsedParameters } from './parameters.ts';
 import { problemAnswer, type RawAnswer } from './problem-response.ts';
 import type { RateLimiter } from './rate-limit.ts';
@@ -28,8 +28,11 @@ export interface Exchange {
   readonly answer: RawAnswer;
   readonly keyId: string | undefined;
   readonly milliseconds: number;
+  /** Why the request was refused, or what failed. */
+  readonly problem: ProblemError | undefined;
   /** What was thrown, unless it was expected. */
   readonly error: unknown;
+  readonly notes: RequestNotes;
 }
 
 export interface PipelineDependencies {
@@ -58,6 +61,7 @@ export interface OperationRoute {
 interface Progress {
   keyId: string | undefined;
   body: unknown;
+  readonly notes: RequestNotes;
   /** Fields that every answer from here on carries. */
   headers: Record<string, string>;
 }
@@ -77,8 +81,9 @@ export function createOperationHandler(route: OperationRoute, dependencies: Pipe
   return async (request, response) => {
     const started = performance.now();
     const requestId = requestIdOf(request);
-    const progress: Progress = { keyId: undefined, body: undefined, headers: {} };
+    const progress: Progress = { keyId: undefined, body: undefined, notes: {}, headers: {} };
     let answer: RawAnswer;
+    let problem: ProblemError | undefined;
     let unexpected: unknown;
     try {
       answer = await perform(route, dependencies, mediaTypes, request, response, requestId, progress);
@@ -87,7 +92,8 @@ export function createOperationHandler(route: OperationRoute, dependencies: Pipe
         answer = { status: callerGoneStatus, headers: {}, body: '' };
       } else {
         answer = problemAnswer(error, request.path, requestId);
-        if (!(error instanceof ProblemError) || error.cause !== undefined) unexpected = error;
+        if (error instanceof ProblemError) problem = error;
+        if (problem === undefined || problem.cause !== undefined) unexpected = error;
       }
     }
     try {
@@ -102,7 +108,9 @@ export function createOperationHandler(route: OperationRoute, dependencies: Pipe
         answer: sent,
         keyId: progress.keyId,
         milliseconds: performance.now() - started,
+        problem,
         error: unexpected,
+        notes: progress.notes,
       });
     } catch (error) {
       dependencies.log.error({ error, request_id: requestId }, 'answer could not be sent');
@@ -169,7 +177,7 @@ async function perform(
           response,
           requestId,
           principal,
-          log: dependencies.log,
+          notes: progress.notes,
           cancelOnHangUp: key === undefined,
           resourceId,
         }),

@@ -1,11 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Logger } from 'pino';
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import { CallerGoneError } from './caller-gone.ts';
-import type { Principal, RequestContext } from './operation.ts';
+import type { Principal, RequestContext, RequestNotes } from './operation.ts';
 
 const requestIdForm = /^[A-Za-z0-9._-]{1,128}$/;
-const traceparentForm = /^[0-9a-f]{2}-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}$/;
+const traceparentForm = /^(?!ff)[0-9a-f]{2}-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}$/;
 
 /** The caller's `X-Request-Id` where it is well-formed, else a fresh UUID. */
 export function requestIdOf(request: IncomingMessage): string {
@@ -13,18 +12,24 @@ export function requestIdOf(request: IncomingMessage): string {
   return typeof sent === 'string' && requestIdForm.test(sent) ? sent : randomUUID();
 }
 
+/** The caller's `traceparent` where it is well-formed (W3C Trace Context, section 3.2). */
+export function traceparentOf(headers: IncomingHttpHeaders): string | undefined {
+  const sent = headers['traceparent'];
+  return typeof sent === 'string' && traceparentForm.test(sent) ? sent : undefined;
+}
+
 export interface RequestContextOptions {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
   readonly requestId: string;
   readonly principal: Principal;
-  readonly log: Logger;
+  readonly notes: RequestNotes;
   /** False when the answer is kept under an idempotency key and so is wanted even after the caller left. */
   readonly cancelOnHangUp: boolean;
   readonly resourceId: string | undefined;
 }
 
-/** Builds the context of one request. Signal, child logger and id are made only when a handler asks for them. */
+/** Builds the context of one request. Signal and id are made only when a handler asks for them. */
 export function createRequestContext(options: RequestContextOptions): RequestContext {
   return new LazyRequestContext(options);
 }
@@ -33,7 +38,6 @@ export function createRequestContext(options: RequestContextOptions): RequestCon
 class LazyRequestContext implements RequestContext {
   readonly #options: RequestContextOptions;
   #signal: AbortSignal | undefined;
-  #log: Logger | undefined;
   #resourceId: string | undefined;
 
   constructor(options: RequestContextOptions) {
@@ -50,8 +54,7 @@ class LazyRequestContext implements RequestContext {
   }
 
   get traceparent(): string | undefined {
-    const field = this.#options.request.headers['traceparent'];
-    return typeof field === 'string' && traceparentForm.test(field) ? field : undefined;
+    return traceparentOf(this.#options.request.headers);
   }
 
   get signal(): AbortSignal {
@@ -59,13 +62,12 @@ class LazyRequestContext implements RequestContext {
     return (this.#signal ??= cancelOnHangUp ? hangUpSignal(response) : new AbortController().signal);
   }
 
-  get log(): Logger {
-    const { log, requestId, principal } = this.#options;
-    return (this.#log ??= log.child({ request_id: requestId, key_id: principal.keyId }));
-  }
-
   get resourceId(): string {
     return (this.#resourceId ??= randomUUID());
+  }
+
+  note(notes: RequestNotes): void {
+    Object.assign(this.#options.notes, notes);
   }
 }
 

@@ -99,8 +99,9 @@ function dispatch(methods: Methods, dependencies: PipelineDependencies): Request
 }
 
 function refuse(request: Request, response: Response, dependencies: PipelineDependencies, error: unknown): void {
-  const problem = (requestId: string): RawAnswer => problemAnswer(error, request.path, requestId);
-  answer(request, response, dependencies, problem, error instanceof ProblemError ? undefined : error);
+  const make = (requestId: string): RawAnswer => problemAnswer(error, request.path, requestId);
+  const isExpected = error instanceof ProblemError;
+  answer(request, response, dependencies, make, isExpected ? { problem: error } : { error });
 }
 
 /** Answers what reaches no operation. */
@@ -109,7 +110,7 @@ function answer(
   response: Response,
   dependencies: PipelineDependencies,
   make: (requestId: string) => RawAnswer,
-  error?: unknown,
+  { problem, error }: { problem?: ProblemError; error?: unknown } = {},
 ): void {
   const requestId = requestIdOf(request);
   dependencies.onExchange({
@@ -122,6 +123,8 @@ function answer(
     answer: sendAnswer(response, make(requestId), requestId),
     keyId: undefined,
     milliseconds: 0,
+    problem,
     error,
+    notes: {},
   });
 }

@@ -13,6 +13,7 @@ export interface Question {
   readonly messages: readonly ChatMessage[];
   /** Whose call it is. */
   readonly keyId: string;
+  readonly traceparent: string | undefined;
   /** Aborted when the answer is needed no more. */
   readonly signal: AbortSignal;
   /** When the provider's answer is due, on the clock of `performance.now`. */
@@ -50,7 +51,7 @@ export function createAnswers({ cache, metrics }: AnswersDependencies): Answers 
   const sharedCalls = createSharedCalls<ProviderAnswer>();
 
   const callShared = (question: Question, key: string, policy: CachePolicy): Promise<ProviderAnswer> => {
-    const { provider, model, messages, keyId, signal, deadline } = question;
+    const { provider, model, messages, keyId, traceparent, signal, deadline } = question;
     const caller: Caller = { signal, deadline, timeout: () => timedOut(question) };
     const joined = policy.maxAgeMs > 0 ? sharedCalls.join(key, caller) : undefined;
     metrics.countCache(joined === undefined ? 'miss' : 'joined');
@@ -61,6 +62,7 @@ export function createAnswers({ cache, metrics }: AnswersDependencies): Answers 
           model,
           messages,
           keyId,
+          traceparent,
           signal: terms.signal,
           get deadline() {
             return terms.deadline;

@@ -21,6 +21,10 @@ export interface Invocation {
   readonly model: string | undefined;
   /** Milliseconds that the provider may take. Lowers the configured deadline, never raises it. */
   readonly timeoutMs: number | undefined;
+  /** The caller's trace context, which the provider is given too. */
+  readonly traceparent: string | undefined;
+  /** Told what is chosen, as soon as it is. */
+  readonly note: (chosen: { prompt: string; version: number } | { provider: string; model: string }) => void;
   /** The request's `Cache-Control` field; see `parseCacheControl`. */
   readonly cacheControl: string | undefined;
   /** Aborted when the caller hangs up. */
@@ -66,14 +70,16 @@ export function createInvoke({ prompts, providers, metrics, settings }: InvokeDe
   const answers = createAnswers({ cache, metrics });
 
   return async (invocation) => {
-    const { id, content } = await prompts.resolve(invocation.slugOrId, invocation.version);
+    const { id, version, content } = await prompts.resolve(invocation.slugOrId, invocation.version);
+    invocation.note({ prompt: id, version });
     const messages = renderPrompt(content, invocation.variables);
     const { provider, model } = selectModel(providers, content, invocation);
+    invocation.note({ provider: provider.id, model });
 
     const policy = parseCacheControl(invocation.cacheControl, settings.cacheMaxAge);
     const deadline = performance.now() + Math.min(invocation.timeoutMs ?? settings.timeoutMs, settings.timeoutMs);
-    const { keyId, signal } = invocation;
-    const answer = await answers.get({ provider, model, messages, keyId, signal, deadline }, policy);
+    const { keyId, traceparent, signal } = invocation;
+    const answer = await answers.get({ provider, model, messages, keyId, traceparent, signal, deadline }, policy);
     return { promptId: id, provider: provider.id, model, ...answer };
   };
 }

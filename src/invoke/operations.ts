@@ -14,6 +14,10 @@ export function invokeOperations(invoke: Invoke): Pick<OperationHandlers, 'invok
         timeoutMs: headers['X-Timeout-Ms'],
         cacheControl: headers['Cache-Control'],
         signal: context.signal,
+        traceparent: context.traceparent,
+        note: (chosen) => {
+          context.note(chosen);
+        },
       });
       const { text, finishReason, usage } = result;
       return {

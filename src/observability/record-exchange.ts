@@ -1,20 +1,60 @@
 import type { Logger } from 'pino';
+import { traceparentOf } from '../http/request-context.ts';
 import type { Exchange } from '../http/pipeline.ts';
+import { scrub } from './logger.ts';
 import type { Metrics } from './metrics.ts';
 
-/** One log line and one observation for each answer. */
+/** Asked for every few seconds by whoever supervises the process. */
+const probes: ReadonlySet<string> = new Set(['getLiveness', 'getReadiness']);
+
+/** One observation for each answer, and one log line, but not for health probes that succeed. */
 export function recordExchange(exchange: Exchange, log: Logger, metrics: Metrics): void {
-  const { operationId = 'none', answer, milliseconds, requestId, keyId, method, error } = exchange;
-  metrics.observeRequest(operationId, answer.status, milliseconds / 1000);
-  const fields = {
+  const { operationId = 'none', answer, milliseconds, error } = exchange;
+  const { status } = answer;
+  metrics.observeRequest(operationId, status, milliseconds / 1000);
+  if (probes.has(operationId) && status < 400) return;
+  const fields = fieldsOf(exchange);
+  if (status === 500) log.error({ ...fields, error }, 'request failed');
+  else if (error !== undefined) log.warn({ ...fields, error }, 'request');
+  else if (status > 500) log.warn(fields, 'request');
+  else log.info(fields, 'request');
+}
+
+function fieldsOf(exchange: Exchange): Record<string, unknown> {
+  const { operationId = 'none', answer, milliseconds, requestId, keyId, method, problem, error, notes } = exchange;
+  const fields: Record<string, unknown> = {
     request_id: requestId,
     operation: operationId,
     method,
     status: answer.status,
     ms: Math.round(milliseconds * 10) / 10,
-    ...(keyId === undefined ? {} : { key_id: keyId }),
   };
-  if (error === undefined) log.info(fields, 'request');
-  else if (answer.status === 500) log.error({ ...fields, error }, 'request failed');
-  else log.warn({ ...fields, error }, 'request');
+  if (keyId !== undefined) fields['key_id'] = keyId;
+  const traceparent = traceparentOf(exchange.requestHeaders);
+  if (traceparent !== undefined) fields['traceparent'] = traceparent;
+  // Without an operation only the path tells what was asked for, and with one which of its resources was not found.
+  if (answer.status === 404 || operationId === 'none') fields['path'] = plainPath(exchange.url);
+  if (problem !== undefined) fields['problem'] = problem.type;
+  else if (error !== undefined) fields['problem'] = 'internal-error';
+  const { prompt, version, provider, model } = { ...notes, ...problem?.extensions };
+  if (prompt !== undefined) fields['prompt'] = prompt;
+  if (version !== undefined) fields['version'] = version;
+  if (provider !== undefined) fields['provider'] = provider;
+  // Callers choose the names of models.
+  if (model !== undefined) fields['model'] = scrub(model);
+  const upstreamStatus = problem?.extensions.provider_status;
+  if (upstreamStatus !== undefined) fields['provider_status'] = upstreamStatus;
+  return fields;
+}
+
+const longestPath = 200;
+
+/**
+ * The path of a request's URL, as far as it is plain: it ends before anything that could begin a query, percent-encoded
+ * or not, before control characters, and at 200 characters. What looks like credentials is masked.
+ */
+function plainPath(url: string): string {
+  const path = url.replace(/^\w+:\/\/[^/?#]*/, '');
+  const [plain = ''] = /^(?:[\w\-.~/:@]|%(?![01]|2[36]|3[bdf]|7f)[\da-f]{2})*/i.exec(path) ?? [];
+  return scrub(plain.slice(0, longestPath));
 }

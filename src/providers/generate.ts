@@ -102,7 +102,7 @@ export async function generate(
 
 async function tryOnce(
   { models, turns, options }: RemoteTarget,
-  { model, keyId, background = false }: GenerateRequest,
+  { model, keyId, traceparent, background = false }: GenerateRequest,
   prompt: LanguageModelV4Prompt,
   signal: AbortSignal,
 ): Promise<{ result: InvocationResult } | { failure: Failure }> {
@@ -117,6 +117,7 @@ async function tryOnce(
     const answer = await languageModel.doGenerate({
       prompt,
       abortSignal: signal,
+      ...(traceparent !== undefined && { headers: { traceparent } }),
       ...(options && { providerOptions: options }),
     });
     // Some packages make an empty answer of a body in which they recognize nothing.

@@ -20,6 +20,8 @@ export interface GenerateRequest {
   readonly deadline: number;
   /** Whose call it is: keys take turns where a provider has more calls to make than may be under way at once. */
   readonly keyId: string;
+  /** W3C trace context to send with the call. */
+  readonly traceparent?: string | undefined;
   /** Comes after the calls that somebody waits for. False when left out. */
   readonly background?: boolean;
 }

@@ -38,7 +38,7 @@ export interface CallTargetsDependencies {
  */
 export async function callTargets(
   targets: readonly ResolvedTarget[],
-  call: Pick<GenerateRequest, 'messages' | 'keyId' | 'signal' | 'deadline'>,
+  call: Pick<GenerateRequest, 'messages' | 'keyId' | 'traceparent' | 'signal' | 'deadline'>,
   { metrics, log }: CallTargetsDependencies,
 ): Promise<TestResult[]> {
   const results = await Promise.all(

@@ -21,6 +21,10 @@ export function testRunOperations(testRuns: TestRuns): TestRunOperations {
         targets: body.providers,
         variables: body.variables,
         respondAsync: prefersAsync(headers.Prefer),
+        traceparent: context.traceparent,
+        note: (found) => {
+          context.note(found);
+        },
       });
       const { run } = outcome;
       const Location = `/api/v1/test-runs/${run.id}`;

@@ -22,6 +22,7 @@ export interface RunTask {
   readonly messages: readonly ChatMessage[];
   /** Whose run it is. */
   readonly keyId: string;
+  readonly traceparent: string | undefined;
   /** For each call, in milliseconds. */
   readonly timeoutMs: number;
 }
@@ -66,7 +67,7 @@ export async function performRun(
 }
 
 async function perform(
-  { run, targets, messages, keyId, timeoutMs }: RunTask,
+  { run, targets, messages, keyId, traceparent, timeoutMs }: RunTask,
   signal: AbortSignal,
   dependencies: PerformRunDependencies,
   answer: RunAnswer,
@@ -81,11 +82,8 @@ async function perform(
 
   let results;
   try {
-    results = await callTargets(
-      targets,
-      { messages, keyId, signal, deadline: performance.now() + timeoutMs },
-      dependencies,
-    );
+    const call = { messages, keyId, traceparent, signal, deadline: performance.now() + timeoutMs };
+    results = await callTargets(targets, call, dependencies);
   } catch (error) {
     if (error instanceof RunCutOffError && error.reason === 'lost') throw whyLost(await store.find(run.id));
     await withoutResults('interrupted');

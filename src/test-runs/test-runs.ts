@@ -19,6 +19,10 @@ import { resolveTargets } from './targets.ts';
 export interface TestRequest {
   /** The caller's API key. */
   readonly keyId: string;
+  /** The caller's trace context, which the providers are given too. */
+  readonly traceparent?: string | undefined;
+  /** Told which prompt is run, as soon as it is found. */
+  readonly note?: (found: { prompt: string; version: number }) => void;
   /** The id to create the run under. */
   readonly id: string;
   /** Whether an earlier try of the same request may have created the run already. */
@@ -125,6 +129,7 @@ export function createTestRuns(dependencies: TestRunsDependencies): TestRuns {
     request: TestRequest,
   ): Promise<{ run: TestRun; finished: Promise<FinishedTestRun> } | undefined> => {
     const prompt = await prompts.resolve(request.slugOrId, request.version);
+    request.note?.({ prompt: prompt.id, version: prompt.version });
     const messages = renderPrompt(prompt.content, request.variables);
     const targets = resolveTargets(providers, request.targets);
     // A run that cannot be stored after twenty calls were paid for is worse than an early no.
@@ -137,8 +142,9 @@ export function createTestRuns(dependencies: TestRunsDependencies): TestRuns {
       createdAt: new Date(now()),
     };
     if (!(await store.insert(created))) return undefined;
+    const { keyId, traceparent } = request;
     const run: TestRun = { ...created, revision: 1, status: 'running', finishedAt: undefined };
-    return { run, finished: start({ run, targets, messages, keyId: request.keyId, timeoutMs }) };
+    return { run, finished: start({ run, targets, messages, keyId, traceparent, timeoutMs }) };
   };
 
   const deleteAllOf = createDeletion({ store, archive, now });

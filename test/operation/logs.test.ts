@@ -72,7 +72,9 @@ describe('what the service tells about its work', () => {
       proxy = await LossyProxy.start(testDatabaseUri());
       const service = await processes.start({ LOG_LEVEL: level, MONGODB_URI: proxy.uri, CONTRACT_REFEREE: 'on' });
       const failures = await sendMarkedRequests(service);
-      const named = await send(service, 'GET', '/health/live', undefined, { 'x-request-id': 'named-by-the-caller' });
+      const named = await send(service, 'GET', '/api/v1/providers', undefined, {
+        'x-request-id': 'named-by-the-caller',
+      });
       expect(named.headers.get('x-request-id')).toBe('named-by-the-caller');
       await until(() => service.log.some((line) => line.includes('named-by-the-caller')));
       await service.stop();

@@ -42,7 +42,7 @@ describe('CONTRACT_REFEREE=on', () => {
       // No messages: the contract refuses it, this service is said to have accepted it.
       requestBody: { name: 'Accepted by mistake' },
       answer: { status: 201, headers: { 'content-type': 'application/json; charset=utf-8' }, body: '{"id":7}' },
-      ...{ keyId: undefined, milliseconds: 1, error: undefined },
+      ...{ keyId: undefined, milliseconds: 1, problem: undefined, error: undefined, notes: {} },
     };
     shadow(exchange);
     await until(() => lines.length >= 2);

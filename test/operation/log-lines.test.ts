@@ -1,0 +1,211 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { createLogger } from '../../src/observability/logger.ts';
+import { startMockProvider, type MockProvider } from '../support/mock-provider.ts';
+import { startTestService, type Answer, type CallOptions, type TestService } from '../support/service.ts';
+
+type Line = Readonly<Record<string, unknown>>;
+
+const traceparent = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01';
+
+let lines: Line[] = [];
+let mock: MockProvider;
+let service: TestService;
+let promptId: string;
+beforeAll(async () => {
+  mock = await startMockProvider();
+  const providers = [{ id: 'mock', base_url: mock.url, api_key: 'sk-not-secret-here', models: ['model-a'] }];
+  service = await startTestService({
+    environment: { OPENAI_COMPATIBLE_PROVIDERS: JSON.stringify(providers), INVOKE_CACHE_MAX_AGE: '60' },
+    log: createLogger('info', { write: (line: string) => void lines.push(JSON.parse(line) as Line) }),
+  });
+  const body = {
+    name: 'Logged',
+    messages: [{ role: 'user', content: 'Say {{something}}' }],
+    variables: { something: { required: true } },
+    selected_provider: 'mock',
+  };
+  promptId = (await service.call('POST', '/api/v1/prompts', { body })).body.id as string;
+});
+beforeEach(() => {
+  lines = [];
+  mock.reset();
+});
+afterAll(async () => {
+  await service.close();
+  await mock.close();
+});
+
+const requestLines = (): Line[] => lines.filter(({ msg }) => msg === 'request' || msg === 'request failed');
+
+/** Makes a call and returns its log line. */
+async function lineOf(method: string, path: string, options?: CallOptions): Promise<Line> {
+  await service.call(method, path, options);
+  expect(requestLines()).toHaveLength(1);
+  return requestLines()[0] ?? {};
+}
+
+async function invoke(body: object, headers: Record<string, string> = {}): Promise<Answer> {
+  return await service.call('POST', '/api/v1/prompts/logged/invoke', {
+    body: { variables: { something: 'nothing' }, ...body },
+    headers,
+  });
+}
+
+describe('the log line of a failed invocation', () => {
+  it.each([
+    ['mock-400', 'provider-failed', 400],
+    ['mock-401', 'provider-refused-credentials', 401],
+    ['mock-429', 'provider-rate-limited', 429],
+    ['mock-500', 'provider-failed', 500],
+  ])('names prompt, version, provider, model and what the provider answered (%s)', async (model, problem, status) => {
+    await invoke({ model });
+    expect(requestLines()).toMatchObject([
+      {
+        ...{ level: 'warn', operation: 'invokePrompt', status: 502, problem },
+        ...{ prompt: promptId, version: 1, provider: 'mock', model, provider_status: status },
+      },
+    ]);
+  });
+
+  it('names what was known when it failed', async () => {
+    await invoke({ variables: {} });
+    await invoke({ version: 7 });
+    await invoke({ provider: 'unheard-of' });
+    expect(requestLines().map(({ problem, prompt, version }) => ({ problem, prompt, version }))).toEqual([
+      { problem: 'missing-variables', prompt: promptId, version: 1 },
+      { problem: 'version-not-found', prompt: undefined, version: undefined },
+      { problem: 'unknown-provider', prompt: promptId, version: 1 },
+    ]);
+  });
+
+  it('masks what looks like a key in the place of a model', async () => {
+    await invoke({ model: 'sk-0123456789abcdef', provider: 'mock' });
+    expect(requestLines()[0]?.['model']).toBe('sk-[redacted]');
+  });
+
+  it('names the prompt of a refused test run', async () => {
+    const body = { providers: [{ provider: 'mock' }] };
+    const line = await lineOf('POST', '/api/v1/prompts/logged/test', { body });
+    expect(line).toMatchObject({ problem: 'missing-variables', prompt: promptId, version: 1 });
+  });
+});
+
+describe('the log line of a refused request', () => {
+  it.each([
+    ['GET', '/api/v1/prompts', { key: null }, 'unauthenticated'],
+    ['GET', '/api/v1/prompts?limit=0', {}, 'invalid-request'],
+    ['POST', '/api/v1/prompts', { body: '{' }, 'malformed-body'],
+    ['GET', '/api/v1/prompts/absent', {}, 'prompt-not-found'],
+  ])('%s %s has the problem type', async (method, path, options, problem) => {
+    expect(await lineOf(method, path, options)).toMatchObject({ problem });
+  });
+
+  it('has the path where it was not found, and where no operation was reached', async () => {
+    expect(await lineOf('GET', '/api/v1/prompts/absent')).toMatchObject({ path: '/api/v1/prompts/absent' });
+    lines = [];
+    await fetch(`${service.url}/api/v2/prompts`);
+    await fetch(`${service.url}/api/v1/prompts`, { method: 'PATCH' });
+    expect(requestLines()).toMatchObject([
+      { status: 404, problem: 'route-not-found', path: '/api/v2/prompts' },
+      { status: 405, problem: 'method-not-allowed', path: '/api/v1/prompts' },
+    ]);
+  });
+
+  it('has no path where the operation says it all', async () => {
+    expect(await lineOf('GET', '/api/v1/prompts')).not.toHaveProperty('path');
+  });
+
+  it.each([
+    ['/nothing?api_key=MARK', '/nothing'],
+    ['/nothing%3Fapi_key=MARK', '/nothing'],
+    ['/nothing%3fapi_key=MARK', '/nothing'],
+    ['/nothing;token=MARK', '/nothing'],
+    ['/nothing&token=MARK', '/nothing'],
+    ['/token=MARK', '/token'],
+    ['/token%3DMARK', '/token'],
+    ['/nothing%0d%0alevel:MARK', '/nothing'],
+    ['/nothing%00MARK', '/nothing'],
+    ['/nothing%1b[31mMARK', '/nothing'],
+    ['/nothing"MARK', '/nothing'],
+    ['/nothing\\MARK', '/nothing'],
+    ['/https://user:MARK@example.com/', '/https://[redacted]@example.com/'],
+    ['http://user:MARK@example.com/nothing', '/nothing'],
+    ['http://user:MARK@example.com?MARK', ''],
+    ['/nothing/pgw_0123456789MARK', '/nothing/pgw_[redacted]'],
+    ['/nothing/sk-0123456789MARK', '/nothing/sk-[redacted]'],
+    [`/${'a'.repeat(300)}MARK`, `/${'a'.repeat(199)}`],
+  ])('shows of the target %j the plain part only', async (target, path) => {
+    await sendRaw(`GET ${target} HTTP/1.1`, `Authorization: Bearer ${service.adminKey}`);
+    expect(requestLines()).toHaveLength(1);
+    expect(requestLines()[0]?.['path'] ?? '').toBe(path);
+    expect(JSON.stringify(lines)).not.toContain('MARK');
+  });
+});
+
+/** Sends a request line as it is, and waits for the answer. */
+async function sendRaw(requestLine: string, ...fields: string[]): Promise<void> {
+  const { hostname, port } = new URL(service.url);
+  const socket = connect(Number(port), hostname);
+  const head = [requestLine, `Host: ${hostname}`, 'Connection: close', ...fields].join('\r\n');
+  socket.write(Buffer.from(`${head}\r\n\r\n`, 'latin1'));
+  socket.resume();
+  await once(socket, 'close');
+}
+
+describe('health probes', () => {
+  it.each(['/health/live', '/health/ready'])('%s is not logged when it succeeds', async (path) => {
+    await service.call('GET', path, { key: null });
+    await service.call('HEAD', path, { key: null, differs: 'head' });
+    expect(requestLines()).toEqual([]);
+  });
+
+  it('are logged when they are refused', async () => {
+    expect(await lineOf('GET', '/health/ready?x=1', { key: null })).toMatchObject({ operation: 'getReadiness' });
+  });
+});
+
+describe('traceparent', () => {
+  it('is in the log line and goes on to the provider, on each attempt', async () => {
+    await invoke({ model: 'mock-flaky-1' }, { traceparent });
+    expect(requestLines()).toMatchObject([{ status: 200, traceparent }]);
+    expect(mock.requests.map(({ headers }) => headers['traceparent'])).toEqual([traceparent, traceparent]);
+  });
+
+  it('goes on with a call that others may share', async () => {
+    await invoke({ variables: { something: 'shared' } }, { traceparent, 'cache-control': 'max-age=60' });
+    expect(mock.requests.map(({ headers }) => headers['traceparent'])).toEqual([traceparent]);
+  });
+
+  it('goes on with every call of a test run', async () => {
+    const body = {
+      variables: { something: 'tested' },
+      providers: [{ provider: 'mock' }, { provider: 'mock', model: 'mock-400' }],
+    };
+    await service.call('POST', '/api/v1/prompts/logged/test', { body, headers: { traceparent } });
+    expect(mock.requests.map(({ headers }) => headers['traceparent'])).toEqual([traceparent, traceparent]);
+  });
+
+  it('is in the log line of requests that reach no operation', async () => {
+    await sendRaw('GET /nothing HTTP/1.1', `traceparent: ${traceparent}`);
+    expect(requestLines()).toMatchObject([{ status: 404, traceparent }]);
+  });
+
+  it.each([
+    undefined,
+    'MARK',
+    traceparent.toUpperCase(),
+    traceparent.replace(/^00/, 'ff'),
+    traceparent.replace(/-00f0\w+-/, `-${'0'.repeat(16)}-`),
+    traceparent.replace(/-4bf9\w+-/, `-${'0'.repeat(32)}-`),
+    `${traceparent}-MARK`,
+    `${traceparent}, ${traceparent}`,
+  ])('that is not well-formed goes nowhere (%s)', async (sent) => {
+    await invoke({ variables: { something: sent ?? 'none' } }, sent === undefined ? {} : { traceparent: sent });
+    expect(requestLines()).toMatchObject([{ status: 200 }]);
+    expect(requestLines()[0]).not.toHaveProperty('traceparent');
+    expect(mock.requests.map(({ headers }) => headers['traceparent'])).toEqual([undefined]);
+    expect(JSON.stringify(lines)).not.toContain('MARK');
+  });
+});
