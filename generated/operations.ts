@@ -108,6 +108,7 @@ export const operationTable = {
       "idempotency-key-in-use",
       "content-too-large",
       "unsupported-media-type",
+      "unknown-provider",
       "idempotency-key-reused",
       "rate-limited",
       "internal-error",
@@ -191,6 +192,7 @@ export const operationTable = {
       "412": "application/problem+json",
       "413": "application/problem+json",
       "415": "application/problem+json",
+      "422": "application/problem+json",
       "429": "application/problem+json",
       "500": "application/problem+json",
       "503": "application/problem+json"
@@ -208,6 +210,7 @@ export const operationTable = {
       "precondition-failed",
       "content-too-large",
       "unsupported-media-type",
+      "unknown-provider",
       "rate-limited",
       "internal-error",
       "database-unavailable",

@@ -26,8 +26,8 @@ export interface paths {
          *     Without `slug`, one is generated from the name, with `-2`, `-3` … appended while it is taken. A `slug` that you
          *     choose yourself must be free.
          *
-         *     The provider selection is checked when the prompt is invoked, not here: a prompt may be stored before its
-         *     provider is configured.
+         *     A `selected_provider` that the service does not know is `unknown-provider`. One that is known and not configured is
+         *     accepted: whether it can be called is checked when the prompt is invoked. The model is not checked.
          */
         post: operations["createPrompt"];
         delete?: never;
@@ -55,6 +55,9 @@ export interface paths {
          *     A change of the content (`messages`, `variables`, `selected_provider`, `selected_model`) makes a new version;
          *     invocations use it at once. A change of metadata makes none. Content that equals the present one makes no
          *     version, and a request that changes nothing leaves `updated_at` and `ETag` alone.
+         *
+         *     A new `selected_provider` that the service does not know is `unknown-provider`. The present one may be sent back even
+         *     if the service knows it no longer.
          *
          *     Send `If-Match` with the `ETag` that you know, and nobody's change is overwritten unseen.
          */
@@ -124,7 +127,7 @@ export interface paths {
          * Restore a version
          * @description Gives the prompt the content of an earlier version, as a new version: history is added to, never rewritten.
          *     Restoring what the content already is makes no version. The request has no body; `If-Match` is about the
-         *     prompt.
+         *     prompt. The provider selection is restored unchecked, as it was accepted before.
          */
         post: operations["restorePromptVersion"];
         delete?: never;
@@ -1242,7 +1245,7 @@ export interface components {
         ModelId: string;
         /**
          * Test settings
-         * @description Any JSON value of at most 16 KiB, `null` included, kept for the tool that edits the prompt. Metadata; the service does not interpret it. The size is that of compact JSON in UTF-8.
+         * @description Any JSON value of at most 16 KiB, kept for the tool that edits the prompt. `null` means none, on creation too. Metadata; the service does not interpret it. The size is that of compact JSON in UTF-8.
          * @example {
          *       "temperature": 0.2,
          *       "sample_tickets": [
@@ -4467,8 +4470,8 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The idempotency key was used before with a different request. */
-        IdempotencyKeyReused: {
+        /** @description The selected provider is not known, or the idempotency key was used before with a different request. */
+        CreatePromptUnprocessable: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
                 "Cache-Control": components["headers"]["CacheControl"];
@@ -4548,6 +4551,19 @@ export interface components {
         };
         /** @description The resource is no longer the one that `If-Match` names. Nothing was changed. */
         PreconditionFailed: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                "Cache-Control": components["headers"]["CacheControl"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The selected provider is not known. */
+        UpdatePromptUnprocessable: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
                 "Cache-Control": components["headers"]["CacheControl"];
@@ -4663,6 +4679,19 @@ export interface components {
                 RateLimit: components["headers"]["RateLimit"];
                 "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                 "Retry-After": components["headers"]["RetryAfterIfTemporary"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The idempotency key was used before with a different request. */
+        IdempotencyKeyReused: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                "Cache-Control": components["headers"]["CacheControl"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                 [name: string]: unknown;
             };
             content: {
@@ -6218,7 +6247,7 @@ export interface operations {
             409: components["responses"]["CreatePromptConflict"];
             413: components["responses"]["ContentTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["IdempotencyKeyReused"];
+            422: components["responses"]["CreatePromptUnprocessable"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["ServiceUnavailable"];
@@ -6294,6 +6323,7 @@ export interface operations {
             412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["ContentTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["UpdatePromptUnprocessable"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["ServiceUnavailable"];

@@ -137,6 +137,7 @@ export function createApp(dependencies: AppDependencies): App {
   const prompts = createPrompts({
     store: createPromptStore(database),
     cascades: [(promptId) => testRuns.deleteAllOf(promptId)],
+    isKnownProvider: (id) => providers.get(id) !== undefined,
   });
   const testRuns = createTestRuns({
     store: createTestRunStore(database),

@@ -10,9 +10,13 @@ export interface PromptContent {
   readonly selectedModel: string | undefined;
 }
 
-/** Are two contents the same, whatever the order in which their variables are listed? Such a change makes no version. */
+/**
+ * Are two contents the same, whatever the order in which their variables are listed? Such a change makes no version.
+ * No variables are the same as an empty list of them.
+ */
 export function sameContent(one: PromptContent, other: PromptContent): boolean {
-  return isDeepStrictEqual(one, other);
+  const comparable = (content: PromptContent): PromptContent => ({ ...content, variables: content.variables ?? {} });
+  return isDeepStrictEqual(comparable(one), comparable(other));
 }
 
 /** Copies messages member by member, so that nothing else gets into comparison, storage or answers. */

@@ -40,13 +40,13 @@ export interface ResolvedPrompt {
 export interface Prompts {
   /**
    * Stores a prompt as version 1, or finds the one that an earlier try stored under the same id.
-   * @throws {ProblemError} slug-taken
+   * @throws {ProblemError} slug-taken, unknown-provider
    */
   create(prompt: NewPrompt, id: string): Promise<Prompt>;
   get(slugOrId: string): Promise<Prompt>;
   /** The most recently updated first. @param text only those whose name, slug or description contains it */
   list(bounds: PageBounds<Prompt>, text: string | undefined): Promise<{ prompts: Prompt[]; total: number }>;
-  /** @throws {ProblemError} slug-taken, edit-conflict */
+  /** @throws {ProblemError} slug-taken, edit-conflict; unknown-provider unless it is the present one */
   update(slugOrId: string, change: PromptChange, precondition: Precondition<Prompt>): Promise<Prompt>;
   /**
    * Removes a prompt and all that hangs on it; goes on with a removal that was interrupted.
@@ -78,6 +78,8 @@ export interface Prompts {
 export interface PromptsOptions {
   readonly store: PromptStore;
   readonly cascades: readonly Cascade[];
+  /** Whether there is a provider of this id, configured or not. */
+  readonly isKnownProvider: (id: string) => boolean;
   readonly now?: () => Date;
   readonly versionCache?: VersionCache;
 }
@@ -94,6 +96,7 @@ const numberedAttempts = 8;
 export function createPrompts({
   store,
   cascades,
+  isKnownProvider,
   now = () => new Date(),
   versionCache = createVersionCache(),
 }: PromptsOptions): Prompts {
@@ -116,6 +119,15 @@ export function createPrompts({
     throw new ProblemError('version-not-found', { detail: `The prompt "${slugOrId}" has no version ${number}.` });
   };
 
+  const requireKnownProvider = (provider: string | null | undefined): void => {
+    if (provider === undefined || provider === null || isKnownProvider(provider)) return;
+    throw new ProblemError('unknown-provider', {
+      detail: `The selected_provider ${JSON.stringify(provider)} is not known.`,
+      errors: [{ detail: 'is not known', pointer: '#/selected_provider' }],
+      extensions: { provider },
+    });
+  };
+
   /** Tries an edit of a prompt until it wins against those of others. @param attempt returns `undefined` for a lost race */
   const contend = <Result>(slugOrId: string, attempt: () => Promise<Result | undefined>): Promise<Result> =>
     turns.take(slugOrId, () => untilWon(attempt));
@@ -126,6 +138,7 @@ export function createPrompts({
     change: PromptChange,
     precondition: Precondition<Prompt>,
     writeId: string,
+    check: (prompt: Prompt) => void = () => undefined,
   ): Promise<Prompt> => {
     let id = slugOrId;
     let archived = false;
@@ -139,6 +152,7 @@ export function createPrompts({
       id = prompt.id; // From here on the slug may move to another prompt.
       if (prompt.writes.includes(writeId)) return prompt;
       requireMatch(prompt, precondition);
+      check(prompt);
       const next = applyChange(prompt, change, now());
       if (next === prompt) return prompt;
       if (next.version !== prompt.version) {
@@ -176,9 +190,14 @@ export function createPrompts({
   return {
     get,
     getVersion,
-    update: (slugOrId, change, precondition) => edit(slugOrId, change, precondition, randomUUID()),
+    update: (slugOrId, change, precondition) =>
+      edit(slugOrId, change, precondition, randomUUID(), ({ content }) => {
+        // A prompt can be sent back as it was got, whatever became of its provider.
+        if (change.selectedProvider !== content.selectedProvider) requireKnownProvider(change.selectedProvider);
+      }),
 
     async create({ name, slug, description, content, testSettings }, id) {
+      requireKnownProvider(content.selectedProvider);
       const createdAt = now();
       const prompt: Prompt = {
         id,

@@ -2,6 +2,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/glob
 import { MongoClient } from 'mongodb';
 import { createLogger } from '../../src/observability/logger.ts';
 import { LossyProxy } from '../support/lossy-proxy.ts';
+import { openDatabaseOf } from '../support/operation-harness.ts';
 import { problemOf, providerKey, startInvokeHarness, type InvokeHarness } from './harness.ts';
 
 const confidential = 'the merger with Initech is on';
@@ -17,6 +18,13 @@ afterEach(() => {
 afterAll(async () => {
   await harness.close();
 });
+
+/** Selects a provider that the service once knew. */
+async function retireProviderOf(slug: string): Promise<void> {
+  const database = await openDatabaseOf(harness.service);
+  await database.db.collection('prompts').updateOne({ slug }, { $set: { selected_provider: 'retired' } });
+  await database.close();
+}
 
 describe('200', () => {
   it('answers with what the provider generated, and says where it comes from', async () => {
@@ -327,7 +335,8 @@ describe('422, before any provider is called', () => {
   });
 
   it('knows no such provider in the prompt', async () => {
-    const prompt = await harness.createPrompt({ selected_provider: 'retired' });
+    const prompt = await harness.createPrompt();
+    await retireProviderOf(prompt);
     const answer = await harness.invoke(prompt);
     expect([answer.status, problemOf(answer)]).toEqual([422, 'unknown-provider']);
     expect(answer.body.detail).toBe('The prompt\'s selected_provider "retired" is not known.');
@@ -361,8 +370,8 @@ describe('422, before any provider is called', () => {
   it('checks version, variables and provider in this order', async () => {
     const prompt = await harness.createPrompt({
       messages: [{ role: 'user', content: '{{a}}' }],
-      selected_provider: 'retired',
     });
+    await retireProviderOf(prompt);
     expect(problemOf(await harness.invoke(prompt, { version: 2 }))).toBe('version-not-found');
     expect(problemOf(await harness.invoke(prompt, {}))).toBe('missing-variables');
     expect(problemOf(await harness.invoke(prompt, { variables: { a: 1 } }))).toBe('unknown-provider');

@@ -244,6 +244,17 @@ describe('409', () => {
 });
 
 describe('422', () => {
+  it('knows no such provider, and stores nothing', async () => {
+    const { status, body } = await post(promptBody({ slug: 'no-such-provider', selected_provider: 'opnai' }));
+    expect(status).toBe(422);
+    expect(body).toMatchObject({
+      type: problem('unknown-provider'),
+      errors: [{ detail: 'is not known', pointer: '#/selected_provider' }],
+      provider: 'opnai',
+    });
+    expect((await setup.service.call('GET', `${promptsPath}/no-such-provider`)).status).toBe(404);
+  });
+
   it('refuses an Idempotency-Key that was used with another body', async () => {
     const headers = { 'Idempotency-Key': 'create-reused' };
     await post(promptBody(), headers);

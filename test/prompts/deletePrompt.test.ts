@@ -13,7 +13,7 @@ const versions = () => setup.database.db.collection<RawDocument>('prompt_version
 
 /** What the service's own maintenance does, here and now. */
 function sweeper(cascades: ((promptId: string) => Promise<void>)[] = []): Prompts {
-  return createPrompts({ store: createPromptStore(setup.database), cascades });
+  return createPrompts({ store: createPromptStore(setup.database), cascades, isKnownProvider: () => true });
 }
 
 describe('200', () => {

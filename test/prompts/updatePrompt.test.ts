@@ -88,6 +88,10 @@ describe('200', () => {
       'the same variables in another order',
       { variables: { two: { description: 'second' }, one: { required: false, default: '1' } } },
     ],
+    [
+      'the same variables spelt twice',
+      `{"variables": {"two": {}, "two": {"description": "second"}, "one": ${JSON.stringify(full.variables.one)}}}`,
+    ],
     ['the same test settings', { test_settings: { seed: 7 } }],
     [
       'what belongs to the server',
@@ -98,6 +102,23 @@ describe('200', () => {
     const { body, headers } = await put(id, change);
     expect(body).toEqual(before);
     expect(headers['etag']).toBe(etag);
+  });
+
+  it('takes no variables and an empty list of them for the same', async () => {
+    const without = await create(setup.service);
+    expect((await put(without.id, { variables: {} })).body).toEqual(without.body);
+    const empty = await create(setup.service, { variables: {} });
+    expect((await put(empty.id, { variables: null, name: 'Renamed' })).body.version).toBe(1);
+    expect(await versionsOf(empty.id)).toBe(1);
+  });
+
+  it('keeps a provider that the service knows no longer', async () => {
+    const { id } = await create(setup.service, full);
+    const provider = { $set: { selected_provider: 'retired' } };
+    await setup.database.db.collection<RawDocument>('prompts').updateOne({ _id: id }, provider);
+    const got = await setup.service.call('GET', `${promptsPath}/${id}`);
+    expect((await put(id, got.text)).body).toEqual(got.body);
+    expect((await put(id, saying('new'))).body).toMatchObject({ version: 2, selected_provider: 'retired' });
   });
 
   it('tells apart what looks alike', async () => {
@@ -179,6 +200,20 @@ describe('404', () => {
     await prompts.updateOne({ _id: id }, { $set: { deleting: true } });
     expect((await put(id, saying('back'))).status).toBe(404);
     expect(await prompts.findOne({ _id: id })).toMatchObject({ deleting: true, version: 1 });
+  });
+});
+
+describe('422', () => {
+  it.each(['opnai', 'toString', 'ECHO'])('knows no provider %s', async (provider) => {
+    const { id, etag } = await create(setup.service, full);
+    const { status, body } = await put(id, { selected_provider: provider, name: 'New' });
+    expect(status).toBe(422);
+    expect(body).toMatchObject({
+      type: problem('unknown-provider'),
+      errors: [{ detail: 'is not known', pointer: '#/selected_provider' }],
+      provider,
+    });
+    expect((await setup.service.call('GET', `${promptsPath}/${id}`)).headers['etag']).toBe(etag);
   });
 });
 

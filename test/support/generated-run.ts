@@ -181,5 +181,7 @@ export function findUnlike({ sent, answer }: Write, own: readonly string[]): str
   return Object.keys(sent)
     .filter((name) => !own.includes(name))
     .filter((name) => canonical(answer[name] ?? null) !== canonical(sent[name]))
+    // A prompt without variables stays as it is when it is sent an empty list of them.
+    .filter((name) => !(name === 'variables' && answer[name] === undefined && canonical(sent[name]) === '{}'))
     .map((name) => `${name} is not what was sent`);
 }

@@ -17,7 +17,7 @@ export function observe(
   const testRuns = createTestRuns({
     store: createTestRunStore(database),
     blobs,
-    prompts: createPrompts({ store: createPromptStore(database), cascades: [] }),
+    prompts: createPrompts({ store: createPromptStore(database), cascades: [], isKnownProvider: () => true }),
     providers: { get: () => undefined },
     metrics: { observeProviderCall: () => undefined, setTestRunsActive: () => undefined },
     log: createLogger('silent'),
