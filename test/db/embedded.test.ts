@@ -1,17 +1,21 @@
 import { spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { access, cp, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { access, cp, mkdir, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { MongoClient } from 'mongodb';
 import { connectDatabase, type Database } from '../../src/db/client.ts';
 import { defaultCacheDir } from '../../src/db/embedded/cache-dir.ts';
-import { ENGINE_ORDER, type EngineId } from '../../src/db/embedded/engines.ts';
+import { cacheMebibytesFor, ENGINE_ORDER, engines, type EngineId } from '../../src/db/embedded/engines.ts';
 import { findOnPath } from '../../src/db/embedded/find-on-path.ts';
 import { installSecantus, SECANTUS_VERSION } from '../../src/db/embedded/secantus-install.ts';
+import { freePort } from '../../src/db/embedded/server-process.ts';
 import { startEmbeddedDatabase, type EmbeddedDatabase } from '../../src/db/embedded/start.ts';
+import type { WatchTimes } from '../../src/db/embedded/watch.ts';
 import { withRetry } from '../../src/db/retry.ts';
 import { insertOnce, type StampedDocument } from '../../src/db/writes.ts';
 import { fakeProgram, mongodStandIn } from '../support/fake-programs.ts';
@@ -44,16 +48,19 @@ interface StartOptions {
   cache?: string;
   log?: ReturnType<typeof recordingLog>;
   env?: Record<string, string>;
+  watchTimes?: WatchTimes;
 }
 
 async function start(name: string, options: StartOptions = {}): Promise<EmbeddedDatabase> {
   const { engines = ['secantusd-py'], path = process.env['PATH'], cache = cacheDir, log = silentLog, env } = options;
+  const { watchTimes } = options;
   const database = await startEmbeddedDatabase({
     dataDir: join(folder, name),
     cacheDir: cache,
     env: { ...process.env, ...env, PATH: path },
     log,
     engines,
+    ...(watchTimes === undefined ? {} : { watchTimes }),
   });
   started.push(database);
   return database;
@@ -127,6 +134,97 @@ describe.each(present)('%s', (engine) => {
     expect(await things.findOne({ _id: 'kept' })).toMatchObject({ _id: 'kept' });
     expect(second.engine).toBe(first.engine);
   });
+});
+
+describe.each(present)('the password of %s', (engine) => {
+  it('is asked of everybody, and readable by the owner of the folder alone', async () => {
+    const name = `password-${engine}`;
+    const embedded = await start(name, { engines: [engine] });
+    expect(embedded.isProtected).toBe(true);
+    const path = join(folder, name, 'database', 'password');
+    const password = (await readFile(path, 'utf8')).trim();
+    expect(password).toMatch(/^[\w-]{43}$/);
+    expect((await stat(path)).mode & 0o777).toBe(0o600);
+    expect((await stat(join(folder, name, 'database'))).mode & 0o077).toBe(0);
+    await (await connect(embedded)).ping();
+
+    const open = embedded.uri.replace(/\/\/.*@/, '//').replace('&authSource=admin', '');
+    expect(open).not.toContain(password);
+    const stranger = new MongoClient(open);
+    const { db } = { db: stranger.db('service') };
+    for (const attempt of [
+      () => db.collection('api_keys').find().toArray(),
+      () => db.collection<{ _id: string }>('api_keys').insertOne({ _id: 'mine' }),
+      () => stranger.db('admin').command({ createUser: 'stranger', pwd: 'x', roles: ['root'] }),
+      () => stranger.db('admin').command({ listDatabases: 1 }),
+    ]) {
+      await expect(attempt()).rejects.toMatchObject({ code: 13 });
+    }
+    await stranger.close();
+    const wrong = connectDatabase({
+      uri: embedded.uri.replace(password, 'x'),
+      databaseName: 'service',
+      log: silentLog,
+    });
+    await expect(wrong).rejects.toThrow(/refused the credentials/);
+  });
+
+  it('is given to a folder that has none yet, whose data stays', async () => {
+    const name = `migrated-${engine}`;
+    const database = join(folder, name, 'database');
+    const storagePath = join(database, engine);
+    await mkdir(storagePath, { recursive: true });
+    await writeFile(join(database, 'secantusd.toml'), '');
+    const context = { cacheDir, env: process.env, log: silentLog, now: () => new Date() };
+    const command = await engines[engine].locate(context, undefined);
+    const port = await freePort();
+    const args = engines[engine].args({ port, storagePath, cacheMebibytes: 256, auth: false });
+    const server = spawn(command ?? '', args, { stdio: 'ignore' });
+    const client = new MongoClient(`mongodb://127.0.0.1:${port}/?directConnection=true`);
+    const id = randomUUID();
+    await client
+      .db('embedded_server')
+      .collection<StampedDocument>('folder')
+      .insertOne({ _id: 'folder', folderId: id } as never);
+    await client
+      .db('service')
+      .collection<StampedDocument>('things')
+      .insertOne({ _id: 'kept' } as never);
+    await client.close();
+    server.kill();
+    await once(server, 'exit');
+    await writeFile(join(database, 'engine.json'), JSON.stringify({ id, engine }));
+
+    const embedded = await start(name, { engines: [engine] });
+    expect(embedded.isProtected).toBe(true);
+    const things = (await connect(embedded)).db.collection<StampedDocument>('things');
+    expect(await things.findOne({ _id: 'kept' })).toMatchObject({ _id: 'kept' });
+  });
+});
+
+describe('a server that no longer answers', () => {
+  const watchTimes = {
+    intervalMs: 100,
+    silentForMs: 1_000,
+    firstPauseMs: 100,
+    longestPauseMs: 500,
+    wellAfterMs: 60_000,
+  };
+
+  it('is ended and replaced, once, though two processes share its folder', async () => {
+    const name = 'stopped';
+    const both = [await start(name, { watchTimes }), await start(name, { watchTimes })];
+    const connections = await Promise.all(both.map(connect));
+    const pid = await serverPid(name);
+    process.kill(pid, 'SIGSTOP');
+    while (isRunning(pid)) await sleep(50);
+    await Promise.all(connections.map((database) => withRetry(() => database.ping(), { budgetMs: 20_000 })));
+    const replacement = await serverPid(name);
+    expect(replacement).not.toBe(pid);
+    await sleep(2_000);
+    expect(await serverPid(name)).toBe(replacement);
+    expect(isRunning(replacement)).toBe(true);
+  }, 60_000);
 });
 
 describe('one data folder, several processes', () => {
@@ -213,6 +311,32 @@ describe('the choice of an engine', () => {
     await expect(start('chosen', { path })).rejects.toThrow(
       /made with mongod on the PATH, and no other engine can read its files; but it is not there any more.*MONGODB_URI/,
     );
+  });
+
+  it('does not take the servers that are for benchmarks, though they are on the PATH', async () => {
+    const bin = join(folder, 'bin-others');
+    for (const name of ['secantusd-rs', 'secantusd-mdb']) await fakeProgram(bin, name, 'echo "was started"; exit 1');
+    const attempt = start('others', {
+      path: bin,
+      cache: join(folder, 'no-cache'),
+      env: unreachableDownload,
+      engines: [...ENGINE_ORDER],
+    });
+    await expect(attempt).rejects.toThrow(/No database can be started/);
+    await expect(attempt).rejects.not.toThrow(/secantusd-(rs|mdb)/);
+  });
+
+  it('says so when an engine can be given no password, and serves all the same', async () => {
+    const bin = join(folder, 'bin-open');
+    await fakeProgram(bin, 'mongod', mongodStandIn(secantusd));
+    const embedded = await start('open', { path: `${bin}:/usr/bin:/bin`, engines: ['mongod'] });
+    expect(embedded.isProtected).toBe(false);
+    await (await connect(embedded)).ping();
+  });
+
+  it('gives the storage engine an eighth of the memory, 256 MiB to 1 GiB', () => {
+    const gibibyte = 2 ** 30;
+    expect([0.5, 2, 4, 64].map((memory) => cacheMebibytesFor(memory * gibibyte))).toEqual([256, 256, 512, 1_024]);
   });
 
   it('goes on to the next when one does not start, and leaves nothing of it behind', async () => {

@@ -12,7 +12,8 @@ export async function fakeProgram(folder: string, name: string, script: string):
 
 /**
  * A script that takes mongod's command line and runs another server of the same wire protocol by it: what the service
- * does with a mongod can be tested where there is none.
+ * does with a mongod can be tested where there is none. It asks for no password: a mongod lets its first user be made
+ * over the loopback, the other server does not.
  */
 export function mongodStandIn(secantusd: string): string {
   return `
@@ -21,7 +22,8 @@ while [ $# -gt 0 ]; do
     --port) port=$2; shift 2 ;;
     --dbpath) dbpath=$2; shift 2 ;;
     --bind_ip) host=$2; shift 2 ;;
-    --quiet) shift ;;
+    --wiredTigerCacheSizeGB) shift 2 ;;
+    --quiet | --auth) shift ;;
     *) echo "unknown option $1" >&2; exit 2 ;;
   esac
 done

@@ -1,3 +1,4 @@
+import { mkdir } from 'node:fs/promises';
 import { isAbsolute, join } from 'node:path';
 import type { Environment } from './processes.ts';
 
@@ -8,4 +9,17 @@ import type { Environment } from './processes.ts';
 export function defaultCacheDir(env: Environment, home: string): string {
   const base = env['XDG_CACHE_HOME'];
   return join(base !== undefined && isAbsolute(base) ? base : join(home, '.cache'), 'prompt-gateway');
+}
+
+/** Makes a folder for downloads and installations. @throws Error that says what to set */
+export async function makeCacheFolder(path: string): Promise<void> {
+  try {
+    await mkdir(path, { recursive: true });
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    throw new Error(
+      `downloads and installations cannot be kept in ${path}: set CACHE_DIR to a folder that this user can write (${reason})`,
+      { cause },
+    );
+  }
 }

@@ -5,13 +5,17 @@ import { findOnPath } from './find-on-path.ts';
 import { downloadMongod, MONGOD_VERSION } from './mongod-download.ts';
 import type { Environment } from './processes.ts';
 import { installSecantus, SECANTUS_VERSION } from './secantus-install.ts';
+import { addSecantusUser, type NewUser } from './secantus-user.ts';
 
 /** Engines do not read each other's files, nor does one mongod reliably read those of another release. */
 export const engineIdSchema = z.enum(['mongod', 'mongod-download', 'secantusd-rs', 'secantusd-mdb', 'secantusd-py']);
 export type EngineId = z.infer<typeof engineIdSchema>;
 
-/** What is tried for a new data folder, first to last. */
-export const ENGINE_ORDER: readonly EngineId[] = engineIdSchema.options;
+/**
+ * What is tried for a new data folder, first to last. The servers `secantusd-rs` and `secantusd-mdb` are used where they
+ * are asked for by name only: release 0.5.3 keeps replaced values in unique indexes.
+ */
+export const ENGINE_ORDER: readonly EngineId[] = ['mongod', 'mongod-download', 'secantusd-py'];
 
 export interface EngineContext {
   /** Downloads and installations, shared by all data folders of a user. */
@@ -25,6 +29,10 @@ export interface ServerSettings {
   port: number;
   /** An existing folder for the engine's files. */
   storagePath: string;
+  /** Memory for the storage engine's cache, in MiB. */
+  cacheMebibytes: number;
+  /** Whether users have to authenticate. */
+  auth: boolean;
 }
 
 export interface Engine {
@@ -39,6 +47,8 @@ export interface Engine {
    */
   locate(context: EngineContext, version: string | undefined): Promise<string | undefined>;
   args(settings: ServerSettings): string[];
+  /** Writes a user into the files before the server runs, where the first user cannot be made over the loopback. */
+  addUser?(user: NewUser): Promise<void>;
 }
 
 export const engines: Readonly<Record<EngineId, Engine>> = {
@@ -68,21 +78,34 @@ export const engines: Readonly<Record<EngineId, Engine>> = {
     version: SECANTUS_VERSION,
     locate: (context, version = SECANTUS_VERSION) => installSecantus({ ...context, version }),
     args: secantusArgs,
+    addUser: addSecantusUser,
   },
 };
 
-function mongodArgs({ port, storagePath }: ServerSettings): string[] {
-  return ['--bind_ip', '127.0.0.1', '--port', String(port), '--dbpath', storagePath, '--quiet'];
+/**
+ * An eighth of the memory that this process may use, between 256 MiB, the least that mongod accepts, and 1 GiB. A mongod
+ * by itself takes half of the machine.
+ */
+export function cacheMebibytesFor(memoryBytes: number): number {
+  return Math.round(Math.min(1_024, Math.max(256, memoryBytes / 8 / 1_048_576)));
+}
+
+function mongodArgs({ port, storagePath, cacheMebibytes, auth }: ServerSettings): string[] {
+  return [
+    ...['--bind_ip', '127.0.0.1', '--port', String(port), '--dbpath', storagePath, '--quiet'],
+    ...['--wiredTigerCacheSizeGB', String(cacheMebibytes / 1_024), ...(auth ? ['--auth'] : [])],
+  ];
 }
 
 /**
  * `--sync-on-commit`: without it a kill -9 of the server loses acknowledged writes.
  * `--config`: an existing empty file, or the server looks for settings in the home folder and elsewhere.
  */
-function secantusArgs({ port, storagePath }: ServerSettings): string[] {
+function secantusArgs({ port, storagePath, cacheMebibytes, auth }: ServerSettings): string[] {
   return [
     ...['--config', join(storagePath, '..', 'secantusd.toml')],
     ...['--host', '127.0.0.1', '--port', String(port), '--storage-path', storagePath],
-    ...['--log-level', 'WARNING', '--sync-on-commit'],
+    ...['--log-level', 'WARNING', '--sync-on-commit', '--cache-size', `${cacheMebibytes}M`],
+    ...(auth ? ['--auth'] : []),
   ];
 }

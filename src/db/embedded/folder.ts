@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import { mkdir, readdir, realpath, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, realpath, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { engineIdSchema, type EngineId } from './engines.ts';
-import { readJson, writeJson } from './json-file.ts';
+import { isMissing, readJson, writeJson, writePrivately } from './json-file.ts';
 import { isAlive, thisProcess } from './processes.ts';
 
 const folderRecordSchema = z.object({
@@ -27,6 +27,7 @@ const userSchema = z.object({ pid: z.number(), startedAt: z.number() });
  *
  *     database/engine.json     the folder's id and engine
  *     database/server.json     process and port of the last server
+ *     database/password        of the server's one user, readable by the owner alone
  *     database/users/*.json    one file a service process that uses the server
  *     database/lock            held while a server is looked for, started or stopped
  *     database/server.log      the server's output since its start; server.log.previous is of the one before
@@ -80,9 +81,28 @@ export class DatabaseFolder {
     return writeJson(join(this.path, 'engine.json'), record);
   }
 
+  get passwordPath(): string {
+    return join(this.path, 'password');
+  }
+
+  /** The password of the server's user; undefined where no server has run with one yet. */
+  async readPassword(): Promise<string | undefined> {
+    try {
+      return (await readFile(this.passwordPath, 'utf8')).trim();
+    } catch (error) {
+      if (isMissing(error)) return undefined;
+      throw error;
+    }
+  }
+
+  writePassword(password: string): Promise<void> {
+    return writePrivately(this.passwordPath, `${password}\n`);
+  }
+
   /** Forgets an engine that never came up, so that the next one can be tried. */
   async discard(engine: EngineId): Promise<void> {
     await rm(this.storagePath(engine), { recursive: true, force: true });
+    await rm(this.passwordPath, { force: true });
     await rm(join(this.path, 'engine.json'), { force: true });
   }
 

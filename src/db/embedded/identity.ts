@@ -1,12 +1,24 @@
-import { MongoClient, type Db } from 'mongodb';
+import { MongoClient, MongoServerError, type Db, type MongoClientOptions } from 'mongodb';
 
 /** A database of its own, so that dropping the service's database does not drop it. */
 const DATABASE = 'embedded_server';
 const ANSWER_LIMIT_MS = 2_000;
+/** The one user of a server; the password is in the data folder. */
+export const SERVER_USER = 'prompt-gateway';
+
+const UNAUTHORIZED = 13;
+const AUTHENTICATION_FAILED = 18;
 
 interface Marker {
   _id: string;
   folderId: string;
+}
+
+/** How to reach a server on this machine. */
+export interface Access {
+  port: number;
+  /** Undefined where the server asks for none. */
+  password: string | undefined;
 }
 
 /** What a server on a port says about itself. */
@@ -18,14 +30,17 @@ export interface ServerIdentity {
 }
 
 /** The connection string of a server on this machine. One server, whatever replica set it says it belongs to. */
-export function localUri(port: number): string {
-  return `mongodb://127.0.0.1:${port}/?directConnection=true`;
+export function localUri({ port, password }: Access): string {
+  return password === undefined
+    ? `mongodb://127.0.0.1:${port}/?directConnection=true`
+    : `mongodb://${SERVER_USER}:${password}@127.0.0.1:${port}/?directConnection=true&authSource=admin`;
 }
 
-/** Asks the server on a port who it is. @throws MongoError when nothing answers there within 2 s */
-export function identify(port: number): Promise<ServerIdentity> {
-  return withServer(port, async (db) => {
-    const marker = await markers(db).findOne({ _id: 'folder' });
+/** Asks a server who it is, by a real read. @throws MongoError when nothing answers there within 2 s */
+export function identify(access: Access): Promise<ServerIdentity> {
+  return withServer(access, async (client) => {
+    const db = client.db(DATABASE);
+    const marker = await readMarker(db);
     const build = await db.command({ buildInfo: 1 });
     const product =
       build['secantusVersion'] === undefined
@@ -35,10 +50,10 @@ export function identify(port: number): Promise<ServerIdentity> {
   });
 }
 
-/** Writes into the server on a port which data folder it serves. */
-export function mark(port: number, folderId: string): Promise<void> {
-  return withServer(port, async (db) => {
-    await markers(db).updateOne(
+/** Writes into a server which data folder it serves. */
+export function mark(access: Access, folderId: string): Promise<void> {
+  return withServer(access, async (client) => {
+    await markers(client.db(DATABASE)).updateOne(
       { _id: 'folder' },
       { $set: { folderId } },
       { upsert: true, writeConcern: { w: 'majority', journal: true } },
@@ -46,19 +61,71 @@ export function mark(port: number, folderId: string): Promise<void> {
   });
 }
 
+/**
+ * Makes the first user of a server that runs with authentication, which lets whoever comes first over the loopback do
+ * that (the localhost exception).
+ *
+ * @throws MongoServerError, 13 when there is a user already
+ */
+export function createFirstUser({ port, password }: Access): Promise<void> {
+  return withServer({ port, password: undefined }, async (client) => {
+    await client.db('admin').command({ createUser: SERVER_USER, pwd: password, roles: ['root'] });
+  });
+}
+
+/** False when a server lets anybody read without the password. */
+export function isProtected({ port }: Access): Promise<boolean> {
+  return withServer({ port, password: undefined }, (client) => readMarker(client.db(DATABASE))).then(
+    () => false,
+    () => true,
+  );
+}
+
+/** True for the error of a server that wants a user and password, or another one. */
+export function isRefusal(error: unknown): boolean {
+  return error instanceof MongoServerError && [UNAUTHORIZED, AUTHENTICATION_FAILED].includes(Number(error.code));
+}
+
+/** Reads from a server again and again over one connection. */
+export interface ServerProbe {
+  /** One real read. @throws MongoServerError when the server answers that it cannot; another error when it is silent for 2 s */
+  read(): Promise<void>;
+  close(): Promise<void>;
+}
+
+export function openProbe(access: Access): ServerProbe {
+  const client = connectTo(access, { maxPoolSize: 1, retryReads: false });
+  return {
+    async read() {
+      await readMarker(client.db(DATABASE));
+    },
+    close: () => client.close(),
+  };
+}
+
+function readMarker(db: Db): Promise<Marker | null> {
+  return markers(db).findOne({ _id: 'folder' });
+}
+
 function markers(db: Db) {
   return db.collection<Marker>('folder');
 }
 
-async function withServer<Result>(port: number, action: (db: Db) => Promise<Result>): Promise<Result> {
-  const client = new MongoClient(localUri(port), {
+function connectTo(access: Access, options: MongoClientOptions = {}): MongoClient {
+  return new MongoClient(localUri(access), {
     serverSelectionTimeoutMS: ANSWER_LIMIT_MS,
     connectTimeoutMS: ANSWER_LIMIT_MS,
     socketTimeoutMS: ANSWER_LIMIT_MS,
+    waitQueueTimeoutMS: ANSWER_LIMIT_MS,
     retryWrites: false,
+    ...options,
   });
+}
+
+async function withServer<Result>(access: Access, action: (client: MongoClient) => Promise<Result>): Promise<Result> {
+  const client = connectTo(access);
   try {
-    return await action(client.db(DATABASE));
+    return await action(client);
   } finally {
     await client.close();
   }

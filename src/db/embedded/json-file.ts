@@ -14,12 +14,19 @@ export async function readJson(path: string): Promise<unknown> {
   return JSON.parse(text) as unknown;
 }
 
-/** Replaces a JSON file in one step: a reader, and a crash, leaves the old one or the new one. */
-export async function writeJson(path: string, value: unknown): Promise<void> {
+/** Replaces a JSON file as {@link writePrivately} does. */
+export function writeJson(path: string, value: unknown): Promise<void> {
+  return writePrivately(path, `${JSON.stringify(value, null, 2)}\n`);
+}
+
+/**
+ * Replaces a file that only its owner can read, in one step: a reader, and a crash, leaves the old one or the new one.
+ */
+export async function writePrivately(path: string, text: string): Promise<void> {
   const temporary = `${path}.${randomUUID()}`;
   const file = await open(temporary, 'wx', 0o600);
   try {
-    await file.writeFile(`${JSON.stringify(value, null, 2)}\n`);
+    await file.writeFile(text);
     await file.sync();
   } finally {
     await file.close();

@@ -1,8 +1,9 @@
-import { mkdir, rm } from 'node:fs/promises';
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
 import type { DatabaseLog } from '../log.ts';
+import { makeCacheFolder } from './cache-dir.ts';
 import { readJson, writeJson } from './json-file.ts';
 import { installerEnvironment, type Environment } from './processes.ts';
 import { CommandError, runCommand } from './run-command.ts';
@@ -41,7 +42,7 @@ export interface DownloadOptions {
 export async function downloadMongod({ cacheDir, env, log, version, now }: DownloadOptions): Promise<string> {
   const downloadDir = join(cacheDir, `mongod-${version}`);
   const failureFile = join(cacheDir, 'mongod-download-failed.json');
-  await mkdir(downloadDir, { recursive: true });
+  await makeCacheFolder(downloadDir);
   const failure = failureSchema.safeParse(await readJson(failureFile).catch(() => undefined)).data;
   const age = failure === undefined ? NaN : now().getTime() - Date.parse(failure.at);
   // A failure of the future is from before the clock was set back.

@@ -1,14 +1,28 @@
-import { randomUUID } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
+import { mkdir } from 'node:fs/promises';
+import { totalmem } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { engines, type EngineContext, type EngineId } from './engines.ts';
+import { cacheMebibytesFor, engines, type EngineContext, type EngineId } from './engines.ts';
 import type { DatabaseFolder, FolderRecord } from './folder.ts';
-import { identify, mark } from './identity.ts';
+import { isFull } from './free-space.ts';
+import {
+  createFirstUser,
+  identify,
+  isProtected,
+  isRefusal,
+  mark,
+  SERVER_USER,
+  type Access,
+  type ServerIdentity,
+} from './identity.ts';
 import { isRunning } from './processes.ts';
 import { freePort, launchServer, ServerLaunchError, stopServer } from './server-process.ts';
 
 /** A server that is stopping, or is not yet answering, still holds its files: it gets this many seconds. */
 const LAUNCH_ATTEMPTS = 10;
 const LAUNCH_PAUSE_MS = 1_000;
+/** Milliseconds for a server that does not work any more to stop by itself. */
+const BROKEN_SERVER_LIMIT_MS = 3_000;
 
 const WHAT_TO_DO = 'Bring it back, give another folder by DATA_DIR, or use a MongoDB of your own by MONGODB_URI.';
 
@@ -23,47 +37,75 @@ export class EmbeddedDatabaseError extends Error {
 /** A server that answers, and the engine behind it. */
 export interface RunningServer {
   pid: number;
-  port: number;
+  access: Access;
   product: string;
   engine: EngineId;
+  /** False when everybody on this machine may use it. */
+  isProtected: boolean;
 }
 
 /**
  * The server that runs on a folder, or a new one. Called under the folder's lock.
  *
  * @param order what to try for a new folder, first to last
- * @param port where the server has to be, when clients know it already
  * @throws EmbeddedDatabaseError
  */
 export async function obtainServer(
   folder: DatabaseFolder,
   context: EngineContext,
   order: readonly EngineId[],
-  port?: number,
 ): Promise<RunningServer> {
   const record = await folder.readRecord().catch((error: unknown) => {
     throw new EmbeddedDatabaseError(`${messageOf(error)} ${WHAT_TO_DO}`, { cause: error });
   });
-  return record === undefined ? startFirst(folder, context, order) : startRecorded(folder, context, record, port);
+  return record === undefined ? startFirst(folder, context, order) : startRecorded(folder, context, record);
+}
+
+/**
+ * Replaces a server that has ended, or that no longer does its work: the one that another process has started meanwhile,
+ * or a new one on the same port and with the same password. The old one has ended before a new one is started. One
+ * attempt, under the folder's lock.
+ *
+ * @throws Error when there is none yet
+ */
+export async function replaceServer(
+  folder: DatabaseFolder,
+  context: EngineContext,
+  { access, pid }: RunningServer,
+): Promise<RunningServer> {
+  const record = await folder.readRecord();
+  if (record === undefined) throw new Error(`${folder.path} has lost its record of the engine.`);
+  const running = await findRunning(folder, record, access.password);
+  if (running !== undefined) return running;
+  // Another process may have started one since, which has failed too.
+  const last = (await folder.readServer())?.pid ?? pid;
+  if (isRunning(last)) await stopServer(last, BROKEN_SERVER_LIMIT_MS);
+  return launch(folder, context, record, await locateRecorded(context, record), access);
 }
 
 async function startRecorded(
   folder: DatabaseFolder,
   context: EngineContext,
   record: FolderRecord,
-  port: number | undefined,
 ): Promise<RunningServer> {
   let failure: unknown;
   for (let attempt = 1; attempt <= LAUNCH_ATTEMPTS; attempt += 1) {
-    const running = await findRunning(folder, record);
+    const running = await findRunning(folder, record, await folder.readPassword());
     if (running !== undefined) return running;
     try {
-      return await launch(folder, context, record, await locateRecorded(context, record), port);
+      return await launch(folder, context, record, await locateRecorded(context, record));
     } catch (error) {
       if (!(error instanceof ServerLaunchError)) throw error;
       failure = error;
+      if (await isFull(folder.path)) break;
       await sleep(LAUNCH_PAUSE_MS);
     }
+  }
+  if (await isFull(folder.path)) {
+    throw new EmbeddedDatabaseError(
+      `The database in ${folder.path} cannot be started: its file system is full. Free some space and start again.`,
+      { cause: failure },
+    );
   }
   throw new EmbeddedDatabaseError(
     `The database in ${folder.path} cannot be started. ${messageOf(failure)}\n` +
@@ -72,12 +114,26 @@ async function startRecorded(
   );
 }
 
-async function findRunning(folder: DatabaseFolder, record: FolderRecord): Promise<RunningServer | undefined> {
+async function findRunning(
+  folder: DatabaseFolder,
+  record: FolderRecord,
+  password: string | undefined,
+): Promise<RunningServer | undefined> {
   const server = await folder.readServer();
   if (server === undefined || !isRunning(server.pid)) return undefined;
-  const identity = await identify(server.port).catch(() => undefined);
+  const access = { port: server.port, password };
+  const identity = await identify(access).catch(() => undefined);
   if (identity?.folderId !== record.id) return undefined;
-  return { pid: server.pid, port: server.port, product: identity.product, engine: record.engine };
+  return describe(server.pid, access, identity, record);
+}
+
+async function describe(
+  pid: number,
+  access: Access,
+  { product }: ServerIdentity,
+  { engine }: FolderRecord,
+): Promise<RunningServer> {
+  return { pid, access, product, engine, isProtected: await isProtected(access) };
 }
 
 async function locateRecorded(context: EngineContext, { engine, version }: FolderRecord): Promise<string> {
@@ -115,7 +171,7 @@ async function startFirst(
       const record: FolderRecord = { id: randomUUID(), engine: id, ...(version && { version }) };
       // Before the first start: should this process be killed meanwhile, the files are known for whose they are.
       await folder.writeRecord(record);
-      return await launch(folder, context, record, command, undefined);
+      return await launch(folder, context, record, command);
     } catch (error) {
       context.log.info({ engine: id }, `${title} cannot be used: ${messageOf(error)}`);
       tried.push(`- ${title}: ${messageOf(error)}`);
@@ -127,38 +183,92 @@ async function startFirst(
   );
 }
 
+/** @param wanted how clients reach the server already */
 async function launch(
   folder: DatabaseFolder,
-  { env }: EngineContext,
+  context: EngineContext,
   record: FolderRecord,
   command: string,
-  wantedPort: number | undefined,
+  wanted?: Access,
 ): Promise<RunningServer> {
-  const port = wantedPort ?? (await freePort());
+  const { env } = context;
+  const engine = engines[record.engine];
   const storagePath = folder.storagePath(record.engine);
+  const access = wanted ?? {
+    port: await freePort(),
+    password: await obtainPassword(folder, context, record.engine, command),
+  };
+  const { port, password } = access;
+  const cacheMebibytes = cacheMebibytesFor(Math.min(process.constrainedMemory() || Infinity, totalmem()));
   const previous = await folder.readServer();
   const { pid, identity } = await launchServer({
     command,
-    args: engines[record.engine].args({ port, storagePath }),
+    args: engine.args({ port, storagePath, cacheMebibytes, auth: password !== undefined }),
     port,
     storagePath,
     logPath: folder.logPath,
     env,
     onSpawn: (spawned) => folder.writeServer({ pid: spawned, port, storagePath }),
+    identify: () => identifyOwn(folder, access),
   }).catch(async (error: unknown) => {
     // A server that is only too busy to answer keeps this one from starting, and must be found the next time.
     if (previous !== undefined) await folder.writeServer(previous);
     throw error;
   });
   if (identity.folderId === undefined) {
-    await mark(port, record.id);
+    await mark(access, record.id);
   } else if (identity.folderId !== record.id) {
     await stopServer(pid);
     throw new EmbeddedDatabaseError(
       `The database files in ${storagePath} belong to another data folder. ${WHAT_TO_DO}`,
     );
   }
-  return { pid, port, product: identity.product, engine: record.engine };
+  return describe(pid, access, identity, record);
+}
+
+/**
+ * The password of the folder's server, made with the first start; undefined where the engine cannot be given one.
+ * It is written before the server knows it: a user whose password is lost would lock the folder for ever.
+ */
+async function obtainPassword(
+  folder: DatabaseFolder,
+  { env, log }: EngineContext,
+  id: EngineId,
+  command: string,
+): Promise<string | undefined> {
+  const existing = await folder.readPassword();
+  if (existing !== undefined) return existing;
+  const password = randomBytes(32).toString('base64url');
+  try {
+    const storagePath = folder.storagePath(id);
+    await mkdir(storagePath, { recursive: true, mode: 0o700 });
+    await engines[id].addUser?.({ command, storagePath, name: SERVER_USER, password, env });
+  } catch (error) {
+    log.warn({ engine: id, err: error }, 'the database cannot be given a password');
+    return undefined;
+  }
+  await folder.writePassword(password);
+  return password;
+}
+
+/** Asks a server who it is, and makes its user when it has none. */
+async function identifyOwn(folder: DatabaseFolder, access: Access): Promise<ServerIdentity | undefined> {
+  try {
+    return await identify(access);
+  } catch (error) {
+    if (!isRefusal(error)) return undefined;
+  }
+  try {
+    await createFirstUser(access);
+  } catch (error) {
+    if (!isRefusal(error)) return undefined;
+    throw new EmbeddedDatabaseError(
+      `The database does not accept the password in ${folder.passwordPath}. Put the right file there, ` +
+        'give another folder by DATA_DIR, or use a MongoDB of your own by MONGODB_URI.',
+      { cause: error },
+    );
+  }
+  return identify(access).catch(() => undefined);
 }
 
 function messageOf(error: unknown): string {

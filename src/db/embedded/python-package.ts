@@ -1,6 +1,7 @@
-import { access, mkdir, rm, writeFile } from 'node:fs/promises';
+import { access, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { DatabaseLog } from '../log.ts';
+import { makeCacheFolder } from './cache-dir.ts';
 import { withFileLock } from './file-lock.ts';
 import { findOnPath } from './find-on-path.ts';
 import { installerEnvironment, type Environment } from './processes.ts';
@@ -33,7 +34,7 @@ export async function installPythonPackage(options: PythonPackageOptions): Promi
   const complete = join(venv, 'complete');
   const programs = join(venv, 'bin');
   if (await exists(complete)) return programs;
-  await mkdir(cacheDir, { recursive: true });
+  await makeCacheFolder(cacheDir);
   await withFileLock(
     `${venv}.lock`,
     async () => {

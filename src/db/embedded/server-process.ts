@@ -2,7 +2,6 @@ import { spawn } from 'node:child_process';
 import { mkdir, open, readFile, rename } from 'node:fs/promises';
 import { connect, createServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { identify, type ServerIdentity } from './identity.ts';
 import { isRunning, serverEnvironment, type Environment } from './processes.ts';
 
 /** A server that recovers its journal after a crash may take a while. */
@@ -11,7 +10,7 @@ const POLL_MS = 50;
 const TERMINATE_LIMIT_MS = 15_000;
 const LOG_TAIL_CHARACTERS = 1_500;
 
-export interface Launch {
+export interface Launch<Identity> {
   command: string;
   args: readonly string[];
   port: number;
@@ -20,6 +19,8 @@ export interface Launch {
   env: Environment;
   /** Called with the process number as soon as there is one, before the server is ready. */
   onSpawn: (pid: number) => Promise<void>;
+  /** Asks the server who it is; undefined while it does not answer. What is thrown ends the server. */
+  identify: () => Promise<Identity | undefined>;
 }
 
 /** A database server did not come up. The message ends with the last lines of its log. */
@@ -36,8 +37,8 @@ export class ServerLaunchError extends Error {
  *
  * @throws ServerLaunchError
  */
-export async function launchServer(launch: Launch): Promise<{ pid: number; identity: ServerIdentity }> {
-  const { command, args, port, storagePath, logPath, env, onSpawn } = launch;
+export async function launchServer<Identity>(launch: Launch<Identity>): Promise<{ pid: number; identity: Identity }> {
+  const { command, args, port, storagePath, logPath, env, onSpawn, identify } = launch;
   await mkdir(storagePath, { recursive: true, mode: 0o700 });
   await rename(logPath, `${logPath}.previous`).catch(() => undefined);
   const log = await open(logPath, 'w', 0o600);
@@ -62,7 +63,11 @@ export async function launchServer(launch: Launch): Promise<{ pid: number; ident
       break;
     }
     if (await accepts(port)) {
-      const identity = await identify(port).catch(() => undefined);
+      const { pid } = child;
+      const identity = await identify().catch(async (error: unknown) => {
+        await stopServer(pid);
+        throw error;
+      });
       if (identity !== undefined && isRunning(child.pid)) return { pid: child.pid, identity };
     }
     await sleep(POLL_MS);
@@ -71,10 +76,10 @@ export async function launchServer(launch: Launch): Promise<{ pid: number; ident
   throw new ServerLaunchError(`${command} did not start: ${ended ?? 'no process'}${tail === '' ? '' : `\n${tail}`}`);
 }
 
-/** Asks a server to stop, and ends it when it has not stopped after 15 s. */
-export async function stopServer(pid: number): Promise<void> {
+/** Asks a server to stop, and ends it when it has not stopped in time, 15 s by default. */
+export async function stopServer(pid: number, limitMs = TERMINATE_LIMIT_MS): Promise<void> {
   signal(pid, 'SIGTERM');
-  const end = performance.now() + TERMINATE_LIMIT_MS;
+  const end = performance.now() + limitMs;
   while (isRunning(pid)) {
     if (performance.now() > end) signal(pid, 'SIGKILL');
     await sleep(POLL_MS);

@@ -3,18 +3,21 @@
  *
  * Who starts it: the first service process on a data folder. Others on the same folder use the same server, and so does
  * a process that finds one left over by a kill -9. Who stops it: the last process that uses it. A server that ends by
- * itself is started again on its port.
+ * itself, or that no longer answers reads, is started again on its port by the first process that notices.
+ *
+ * It listens on the loopback, where every user of the machine reaches it, so it asks for a password, which only the
+ * owner of the data folder can read.
  */
 import type { DatabaseLog } from '../log.ts';
 import { ENGINE_ORDER, type EngineContext, type EngineId } from './engines.ts';
 import { withFileLock } from './file-lock.ts';
 import { DatabaseFolder } from './folder.ts';
-import { localUri } from './identity.ts';
-import { EmbeddedDatabaseError, obtainServer } from './obtain-server.ts';
+import { isFull } from './free-space.ts';
+import { localUri, openProbe } from './identity.ts';
+import { EmbeddedDatabaseError, obtainServer, replaceServer } from './obtain-server.ts';
 import { isRunning, type Environment } from './processes.ts';
 import { stopServer } from './server-process.ts';
-
-const WATCH_INTERVAL_MS = 1_000;
+import { watchServer, type WatchTimes } from './watch.ts';
 
 export interface EmbeddedOptions {
   /** The service's data folder; the database is in `database` below it. */
@@ -27,6 +30,8 @@ export interface EmbeddedOptions {
   /** What to try for a new data folder, first to last; by default everything. */
   engines?: readonly EngineId[];
   now?: () => Date;
+  /** For tests that cannot wait so long. */
+  watchTimes?: WatchTimes;
 }
 
 export interface EmbeddedDatabase {
@@ -34,6 +39,10 @@ export interface EmbeddedDatabase {
   readonly uri: string;
   /** Product, release and origin, such as `SecantusDB 0.7.0b3 (secantusd-py)`. */
   readonly engine: string;
+  /** False when the engine runs without a password, so that everybody on this machine may use it. */
+  readonly isProtected: boolean;
+  /** True while the file system of the data folder has no space left, or too little for the server to start. */
+  isFull(): Promise<boolean>;
   /** Stops the server, unless another service process uses it. */
   stop(): Promise<void>;
 }
@@ -65,28 +74,35 @@ export async function startEmbeddedDatabase(options: EmbeddedOptions): Promise<E
     }
   });
 
-  let server = first.server;
-  let restarting: Promise<void> | undefined;
-  const restart = async (): Promise<void> => {
-    log.warn({ engine: server.engine, pid: server.pid }, 'the embedded database has ended, starting it again');
-    try {
-      server = await locked(() => obtainServer(folder, context, [server.engine], server.port));
-    } catch (error) {
-      log.warn({ err: error }, 'the embedded database cannot be started again yet');
-    }
-    restarting = undefined;
-  };
-  const watch = setInterval(() => {
-    if (restarting === undefined && !isRunning(server.pid)) restarting = restart();
-  }, WATCH_INTERVAL_MS);
-  watch.unref();
+  let { server } = first;
+  let lacksSpace = false;
+  const unwatch = watchServer(
+    {
+      isRunning: () => isRunning(server.pid),
+      openProbe: () => openProbe(server.access),
+      isFull: () => isFull(folder.path),
+      async replace() {
+        try {
+          server = await locked(() => replaceServer(folder, context, server));
+          lacksSpace = false;
+        } catch (error) {
+          // The server's last words: some need more space to start than others.
+          lacksSpace = error instanceof Error && /no space left on device/i.test(error.message);
+          throw error;
+        }
+      },
+    },
+    log,
+    options.watchTimes,
+  );
 
   return {
-    uri: localUri(server.port),
+    uri: localUri(server.access),
     engine: `${server.product} (${server.engine})`,
+    isProtected: server.isProtected,
+    isFull: async () => lacksSpace || (await isFull(folder.path)),
     async stop() {
-      clearInterval(watch);
-      await restarting;
+      await unwatch();
       await locked(async () => {
         await leave();
         if (await folder.hasUsers()) return;

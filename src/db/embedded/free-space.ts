@@ -1,0 +1,14 @@
+import { statfs } from 'node:fs/promises';
+
+/** With less than this no storage engine can start, and one that runs stops soon. */
+const LEAST_BYTES = 4 * 1_048_576;
+
+/** True when the file system of a folder is as good as full. */
+export async function isFull(folder: string): Promise<boolean> {
+  try {
+    const { bavail, bsize } = await statfs(folder);
+    return bavail * bsize < LEAST_BYTES;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,120 @@
+import { MongoServerError } from 'mongodb';
+import type { DatabaseLog } from '../log.ts';
+import type { ServerProbe } from './identity.ts';
+
+/** When a server is given up, and how often one is started. Milliseconds. */
+export interface WatchTimes {
+  /** Between two looks. */
+  intervalMs: number;
+  /** Without an answer: a server stands still for some seconds under heavy writing, and on a busy machine for longer. */
+  silentForMs: number;
+  /** Before the second attempt in a row to start a server; doubles with each more. */
+  firstPauseMs: number;
+  longestPauseMs: number;
+  /** A server that has worked for this long counts as well: the next attempt is made at once. */
+  wellAfterMs: number;
+}
+
+export const usualWatchTimes: WatchTimes = {
+  intervalMs: 1_000,
+  silentForMs: 60_000,
+  firstPauseMs: 1_000,
+  longestPauseMs: 10_000,
+  wellAfterMs: 60_000,
+};
+
+/** Answers in a row that say that the server cannot read, after which it is given up. */
+const BROKEN_ANSWERS = 2;
+
+export interface Watched {
+  isRunning(): boolean;
+  /** Opens a way to read from the present server. */
+  openProbe(): ServerProbe;
+  /** True while it is pointless to start a server, because the file system is full. */
+  isFull(): Promise<boolean>;
+  /** Puts a working server in place of the present one. @throws Error when there is none yet */
+  replace(): Promise<void>;
+}
+
+/**
+ * Looks after a server once a second, by a real read: a storage engine that met a full disk refuses everything from then
+ * on, while its process lives and answers pings. A server that has ended, cannot read, or has been silent for a minute is
+ * replaced; attempts that fail are repeated with growing pauses.
+ *
+ * @returns how to stop; what is under way is waited for
+ */
+export function watchServer(
+  watched: Watched,
+  log: DatabaseLog,
+  times: WatchTimes = usualWatchTimes,
+): () => Promise<void> {
+  let probe: ServerProbe | undefined;
+  let brokenAnswers = 0;
+  let lastAnswer = performance.now();
+  let wellSince: number | undefined;
+  let failedAttempts = 0;
+  let nextAttempt = 0;
+  let toldFull = false;
+
+  /** Why the server has to be replaced. */
+  const findFault = async (): Promise<string | undefined> => {
+    if (!watched.isRunning()) return 'has ended';
+    probe ??= watched.openProbe();
+    try {
+      await probe.read();
+    } catch (error) {
+      wellSince = undefined;
+      if (error instanceof MongoServerError) {
+        lastAnswer = performance.now();
+        brokenAnswers += 1;
+        return brokenAnswers >= BROKEN_ANSWERS ? `cannot read any more (${error.message})` : undefined;
+      }
+      const silentMs = performance.now() - lastAnswer;
+      return silentMs >= times.silentForMs ? `has not answered for ${Math.round(silentMs / 1_000)} s` : undefined;
+    }
+    const now = performance.now();
+    brokenAnswers = 0;
+    lastAnswer = now;
+    wellSince ??= now;
+    if (now - wellSince >= times.wellAfterMs) failedAttempts = 0;
+    return undefined;
+  };
+
+  const replace = async (fault: string): Promise<void> => {
+    if (performance.now() < nextAttempt) return;
+    if (await watched.isFull()) {
+      if (!toldFull) log.warn({}, `the embedded database ${fault}; its file system is full, waiting for space`);
+      toldFull = true;
+      return;
+    }
+    toldFull = false;
+    log.warn({}, `the embedded database ${fault}, starting it again`);
+    await probe?.close().catch(() => undefined);
+    probe = undefined;
+    try {
+      await watched.replace();
+      log.warn({}, 'the embedded database works again');
+    } catch (error) {
+      log.warn({ err: error }, 'the embedded database cannot be started again yet');
+    }
+    const now = performance.now();
+    nextAttempt = now + Math.min(times.firstPauseMs * 2 ** failedAttempts, times.longestPauseMs);
+    failedAttempts += 1;
+    brokenAnswers = 0;
+    lastAnswer = now;
+    wellSince = undefined;
+  };
+
+  let look: Promise<void> | undefined;
+  const timer = setInterval(() => {
+    look ??= findFault()
+      .then((fault) => (fault === undefined ? undefined : replace(fault)))
+      .finally(() => (look = undefined));
+  }, times.intervalMs);
+  timer.unref();
+  return async () => {
+    clearInterval(timer);
+    await look;
+    await probe?.close();
+  };
+}

@@ -1,0 +1,95 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { MongoServerError } from 'mongodb';
+import { watchServer, type Watched } from '../../src/db/embedded/watch.ts';
+import { recordingLog } from '../support/log.ts';
+
+const panic = new MongoServerError({ errmsg: 'WT_PANIC: WiredTiger library panic', code: 1 });
+const silence = new Error('no answer within 2 s');
+const times = { intervalMs: 2, silentForMs: 100, firstPauseMs: 40, longestPauseMs: 80, wellAfterMs: 200 };
+
+let stop: (() => Promise<void>) | undefined;
+afterEach(() => stop?.());
+
+/** A server that is as `state` says, and how often it was replaced. */
+function watch(state: { running?: boolean; full?: boolean; failure?: Error; replacementFails?: boolean }) {
+  const replacements: number[] = [];
+  const log = recordingLog();
+  const watched: Watched = {
+    isRunning: () => state.running !== false,
+    openProbe: () => ({
+      read: () => (state.failure === undefined ? Promise.resolve() : Promise.reject(state.failure)),
+      close: () => Promise.resolve(),
+    }),
+    isFull: () => Promise.resolve(state.full === true),
+    replace() {
+      replacements.push(performance.now());
+      if (state.replacementFails === true) return Promise.reject(new Error('does not start'));
+      delete state.running;
+      delete state.failure;
+      return Promise.resolve();
+    },
+  };
+  stop = watchServer(watched, log, times);
+  return { replacements, log };
+}
+
+async function until(isSo: () => boolean): Promise<void> {
+  const end = performance.now() + 5_000;
+  while (!isSo()) {
+    if (performance.now() > end) throw new Error('still not so after 5 s');
+    await sleep(2);
+  }
+}
+
+describe('watchServer', () => {
+  it('leaves a server alone that works', async () => {
+    const { replacements } = watch({});
+    await sleep(50);
+    expect(replacements).toEqual([]);
+  });
+
+  it.each([
+    ['that has ended', { running: false }, 'has ended, starting it again'],
+    ['whose storage engine has stopped', { failure: panic }, 'cannot read any more (WT_PANIC'],
+    ['that has been silent for long', { failure: silence }, 'has not answered for'],
+  ])('replaces a server %s, once', async (_what, state, told) => {
+    const { replacements, log } = watch(state);
+    await until(() => replacements.length > 0);
+    await sleep(50);
+    expect(replacements).toHaveLength(1);
+    expect(log.lines.join('\n')).toContain(told);
+    expect(log.lines.join('\n')).toContain('works again');
+  });
+
+  it('gives a server time that is silent for a while', async () => {
+    const state: { failure?: Error } = { failure: silence };
+    const { replacements } = watch(state);
+    await sleep(50);
+    delete state.failure;
+    await sleep(20);
+    state.failure = silence;
+    await sleep(50);
+    expect(replacements).toEqual([]);
+  });
+
+  it('pauses longer and longer while no server starts', async () => {
+    const { replacements } = watch({ running: false, replacementFails: true });
+    await until(() => replacements.length >= 5);
+    const [first = 0, second = 0, third = 0, fourth = 0] = replacements
+      .slice(1)
+      .map((at, i) => at - (replacements[i] ?? 0));
+    expect(first).toBeGreaterThanOrEqual(39);
+    for (const pause of [second, third, fourth]) expect(pause).toBeGreaterThanOrEqual(79);
+  });
+
+  it('waits for space without starting anything, says so once, and starts when there is some', async () => {
+    const state = { failure: panic, full: true };
+    const { replacements, log } = watch(state);
+    await sleep(50);
+    expect(replacements).toEqual([]);
+    expect(log.lines).toEqual([expect.stringMatching(/its file system is full, waiting for space/)]);
+    state.full = false;
+    await until(() => replacements.length === 1);
+  });
+});
