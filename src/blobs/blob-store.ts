@@ -2,7 +2,7 @@ import { ProblemError } from '../errors/problem-error.ts';
 
 /**
  * Object storage: bytes under keys. Every method throws ProblemError `storage-unavailable` (503, with `Retry-After`)
- * within seconds when the storage cannot be reached or does not do what was asked.
+ * within seconds when the storage cannot be reached or does not do what was asked, `storage-full` when it has no space.
  */
 export interface BlobStore {
   /**
@@ -18,7 +18,7 @@ export interface BlobStore {
   delete(key: string): Promise<void>;
   /** The keys that start with a prefix, in no particular order. The prefix is empty or ends with a slash. */
   list(prefix: string): AsyncIterable<string>;
-  /** Resolves when the storage can be used. */
+  /** Resolves when the storage can be used. The first time, and after a failure, an object is stored, read and removed. */
   check(): Promise<void>;
   /** Lets go of connections. */
   close(): Promise<void>;
@@ -53,12 +53,22 @@ export function assertBlobSize(bytes: number): void {
 
 /** Seconds after which a caller may try again. */
 const retryAfter = '2';
+const retryAfterSpace = '10';
 
 /** The 503 problem for a failure of the storage. Its detail names no host and no bucket; the cause is for the log. */
 export function storageUnavailable(cause: unknown): ProblemError {
   return new ProblemError('storage-unavailable', {
     detail: 'Object storage cannot be reached or does not work. Try again shortly.',
     headers: { 'Retry-After': retryAfter },
+    cause,
+  });
+}
+
+/** The 503 problem while the storage has no space left. */
+export function storageFull(cause: unknown): ProblemError {
+  return new ProblemError('storage-full', {
+    detail: 'The storage of test-run results has no space left. Free some; the service then goes on by itself.',
+    headers: { 'Retry-After': retryAfterSpace },
     cause,
   });
 }

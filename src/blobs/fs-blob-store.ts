@@ -1,12 +1,20 @@
 import { randomUUID } from 'node:crypto';
-import { mkdir, open, readdir, readFile, rename, rm, rmdir, stat, unlink } from 'node:fs/promises';
+import { mkdir, open, readdir, readFile, rename, rm, rmdir, stat, unlink, writeFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
-import { assertBlobKey, assertBlobPrefix, assertBlobSize, storageUnavailable, type BlobStore } from './blob-store.ts';
+import {
+  assertBlobKey,
+  assertBlobPrefix,
+  assertBlobSize,
+  storageFull,
+  storageUnavailable,
+  type BlobStore,
+} from './blob-store.ts';
 
 /** Inside the store's folder, so that a rename stays within one file system. No key starts with a dot. */
 const temporaryFolder = '.tmp';
 /** Milliseconds after which a temporary file belongs to a process that died. */
 const abandonedAfter = 60 * 60_000;
+const probeBytes = 4_096;
 /** A folder can vanish between being made and being used, when another key in it is deleted. */
 const putAttempts = 5;
 
@@ -57,8 +65,12 @@ export function createFsBlobStore(directory: string): BlobStore {
       await available(async () => {
         await mkdir(join(root, temporaryFolder), { recursive: true });
         const probe = temporaryFile(root);
-        await (await open(probe, 'wx')).close();
-        await unlink(probe);
+        try {
+          // An empty file can be made on a full disk.
+          await writeFile(probe, Buffer.alloc(probeBytes), { flag: 'wx', mode: 0o600, flush: true });
+        } finally {
+          await rm(probe, { force: true });
+        }
       });
     },
     close: () => Promise.resolve(),
@@ -163,12 +175,14 @@ async function unlessMissing<Result>(work: Promise<Result>): Promise<Result | un
   }
 }
 
-/** Turns errors of the file system (full, read-only, no permission …) into the 503 problem. */
+/** Turns errors of the file system (full, read-only, no permission …) into the 503 problems. */
 async function available<Result>(work: () => Promise<Result>): Promise<Result> {
   try {
     return await work();
   } catch (error) {
-    throw codeOf(error) === undefined ? error : storageUnavailable(error);
+    const code = codeOf(error);
+    if (code === undefined) throw error;
+    throw code === 'ENOSPC' || code === 'EDQUOT' ? storageFull(error) : storageUnavailable(error);
   }
 }
 

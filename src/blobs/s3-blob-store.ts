@@ -1,5 +1,13 @@
+import { randomUUID } from 'node:crypto';
 import type * as S3 from '@aws-sdk/client-s3';
-import { assertBlobKey, assertBlobPrefix, assertBlobSize, storageUnavailable, type BlobStore } from './blob-store.ts';
+import {
+  assertBlobKey,
+  assertBlobPrefix,
+  assertBlobSize,
+  storageFull,
+  storageUnavailable,
+  type BlobStore,
+} from './blob-store.ts';
 
 export interface S3BlobStoreOptions {
   readonly bucket: string;
@@ -25,6 +33,7 @@ interface Connection {
 }
 
 const defaultLimitMs = 5_000;
+const checkBody = 'Whether objects can be stored.';
 const maxAttempts = 2;
 /** Milliseconds for reading an answer, however slowly it arrives. */
 const readLimitMs = 60_000;
@@ -37,6 +46,8 @@ const mebibyte = 1024 * 1024;
 export function createS3BlobStore(options: S3BlobStoreOptions): BlobStore {
   const { bucket, prefix, limitMs = defaultLimitMs } = options;
   let loading: Promise<Connection> | undefined;
+  /** Whether the last check found everything to work. */
+  let wasUsable = false;
   const load = (): Promise<Connection> => (loading ??= loadClient(options, limitMs));
   const nameOf = (key: string): { Bucket: string; Key: string } => {
     assertBlobKey(key);
@@ -99,7 +110,27 @@ export function createS3BlobStore(options: S3BlobStoreOptions): BlobStore {
     },
     async check() {
       const { sdk, client } = await load();
-      await available(() => client.send(new sdk.HeadBucketCommand({ Bucket: bucket }), within(limitMs)));
+      if (wasUsable) {
+        await available(() => client.send(new sdk.HeadBucketCommand({ Bucket: bucket }), within(limitMs))).catch(
+          (error: unknown) => {
+            wasUsable = false;
+            throw error;
+          },
+        );
+        return;
+      }
+      // Not HEAD: its answers have no body that would tell one refusal from another. And it is no use to be able to read.
+      const limits = within(limitMs);
+      const name = { Bucket: bucket, Key: `${prefix}check/${randomUUID()}` };
+      await available(async () => {
+        await client.send(new sdk.ListObjectsV2Command({ Bucket: bucket, Prefix: name.Key, MaxKeys: 1 }), limits);
+        await client.send(new sdk.PutObjectCommand({ ...name, Body: checkBody }), limits);
+        const { Body } = await client.send(new sdk.GetObjectCommand(name), limits);
+        const found = await Body?.transformToString();
+        if (found !== checkBody) throw new Error('an object came back with another content');
+        await client.send(new sdk.DeleteObjectCommand(name), limits);
+      });
+      wasUsable = true;
     },
     async close() {
       if (loading !== undefined) (await loading).client.destroy();
@@ -139,11 +170,14 @@ function isMissingObject(error: unknown): boolean {
   return name === 'NoSuchKey' || (name !== 'NoSuchBucket' && $metadata?.httpStatusCode === 404);
 }
 
-/** Whatever the SDK throws (network, time limits, refusals, missing credentials, nonsense) is the 503 problem. */
+/** Whatever the SDK throws (network, time limits, refusals, missing credentials, nonsense) is a 503 problem. */
 async function available<Result>(work: () => Promise<Result>): Promise<Result> {
   try {
     return await work();
   } catch (error) {
-    throw storageUnavailable(error);
+    const { name, $metadata } = error as Partial<S3.S3ServiceException>;
+    const isFull =
+      $metadata?.httpStatusCode === 507 || /StorageFull|QuotaExceeded|InsufficientStorage/i.test(name ?? '');
+    throw isFull ? storageFull(error) : storageUnavailable(error);
   }
 }

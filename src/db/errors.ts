@@ -42,6 +42,16 @@ const UNAVAILABLE_CODES: ReadonlySet<number> = new Set([
   13436, // NotPrimaryOrSecondary
 ]);
 
+/** What servers say when the disk, or the space that was paid for, is used up. The code is often a general one. */
+const FULL = /no space left on device|out of disk space|not enough disk space|over your space quota/i;
+
+/**
+ * Answers of a compatible server whose storage engine has stopped, as it does when the disk is full: WiredTiger's panic,
+ * or the one text that SecantusDB's Python server has for all that it did not expect.
+ */
+const BROKEN = /WT_PANIC|WiredTiger error|^internal server error$/;
+const INTERNAL_ERROR = 1;
+
 const UNAVAILABLE_LABELS = [
   MongoErrorLabel.RetryableWriteError,
   MongoErrorLabel.RetryableError,
@@ -63,9 +73,11 @@ const SOCKET_CODES = [
 ];
 
 const DUPLICATE_KEY = 11000;
+const OUT_OF_DISK_SPACE = 14031;
 
 /** Seconds after which a caller may try again. */
 const RETRY_AFTER = '2';
+const RETRY_AFTER_SPACE = '10';
 
 /** An operation that was given up because its time was over. Whether the server applied it is unknown. */
 export class DatabaseDeadlineError extends Error {
@@ -91,8 +103,15 @@ export function isUnavailable(error: unknown): boolean {
     (error instanceof MongoBulkWriteError && error.result.getWriteConcernError() !== undefined) ||
     isWrappedDriverError(error) ||
     (error instanceof MongoServerError && UNAVAILABLE_CODES.has(Number(error.code))) ||
+    (error instanceof MongoServerError && error.code === INTERNAL_ERROR && BROKEN.test(error.message)) ||
+    isOutOfSpace(error) ||
     UNAVAILABLE_LABELS.some((label) => error.hasErrorLabel(label))
   );
+}
+
+/** True when a server says that it has no space left. */
+export function isOutOfSpace(error: unknown): boolean {
+  return error instanceof MongoServerError && (error.code === OUT_OF_DISK_SPACE || FULL.test(error.message));
 }
 
 /** Bulk writes throw an error of the connection as one of their own, of which only the message is left. */
@@ -128,9 +147,19 @@ export function duplicateKeyFields(error: unknown): readonly string[] | undefine
 
 /** The 503 problem for an error that {@link isUnavailable} recognises. Its detail names no host and no credentials. */
 export function databaseUnavailable(cause: unknown): ProblemError {
+  if (isOutOfSpace(cause)) return databaseFull(cause);
   return new ProblemError('database-unavailable', {
     detail: 'The database cannot be reached or did not confirm in time. Try again shortly.',
     headers: { 'Retry-After': RETRY_AFTER },
+    cause,
+  });
+}
+
+/** The 503 problem while the database has no space left. Nobody but the operator can mend that. */
+export function databaseFull(cause: unknown): ProblemError {
+  return new ProblemError('storage-full', {
+    detail: 'The database has no space left. Free some on its disk; the service then goes on by itself.',
+    headers: { 'Retry-After': RETRY_AFTER_SPACE },
     cause,
   });
 }

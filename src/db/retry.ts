@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { DatabaseDeadlineError, databaseUnavailable, isClosed, isUnavailable } from './errors.ts';
+import { DatabaseDeadlineError, databaseUnavailable, isClosed, isOutOfSpace, isUnavailable } from './errors.ts';
 
 /** Milliseconds that one logical operation may take, all its attempts together. A caller gets a 503 after that. */
 const DEFAULT_BUDGET_MS = 6_000;
@@ -16,7 +16,8 @@ export interface RetryOptions {
 /**
  * Runs an operation that may safely run more than once, again and again while the database is unavailable.
  *
- * @throws ProblemError `database-unavailable` (503) when the budget or the attempts are used up; any other error as it is.
+ * @throws ProblemError `database-unavailable` (503) when the budget or the attempts are used up, `storage-full` (503) when
+ *   the database says that it has no space left; any other error as it is.
  */
 export async function withRetry<Result>(
   operation: () => Promise<Result>,
@@ -30,7 +31,8 @@ export async function withRetry<Result>(
     } catch (error) {
       if (!isUnavailable(error)) throw error;
       const wait = pause * (0.5 + Math.random());
-      if (isClosed(error) || attempt >= attempts || performance.now() + wait >= end) throw databaseUnavailable(error);
+      const isPointless = isClosed(error) || isOutOfSpace(error);
+      if (isPointless || attempt >= attempts || performance.now() + wait >= end) throw databaseUnavailable(error);
       await sleep(wait);
       pause = Math.min(pause * 2, LONGEST_PAUSE_MS);
     }
