@@ -19,9 +19,11 @@ import { createProducts } from './catalog/products/products.ts';
 import { createProductStore, productIndexes } from './catalog/products/store.ts';
 import type { Config } from './config.ts';
 import type { Database } from './db/client.ts';
+import { databaseFull } from './db/errors.ts';
 import type { CollectionIndexes } from './db/indexes.ts';
 import type { Installation } from './db/installation.ts';
 import type { LookUp } from './dns/look-up.ts';
+import { ProblemError } from './errors/problem-error.ts';
 import { eventOperations } from './events/operations.ts';
 import { serialiseEvent } from './events/serialise.ts';
 import type { OperationHandlers } from './http/operation.ts';
@@ -68,6 +70,8 @@ export interface AppDependencies {
   readonly config: Config;
   readonly database: Database;
   readonly installation: Installation;
+  /** Whether the database's disk is full, where this process can see it. */
+  readonly isDatabaseFull?: () => Promise<boolean>;
   readonly blobs: BlobStore;
   readonly providers: ProviderRegistry;
   /** Finds the addresses of receivers. */
@@ -118,6 +122,7 @@ export const allScopes: readonly Scope[] = document.components.schemas.Scope.enu
 /** Wires stores, rules and operations together. */
 export function createApp(dependencies: AppDependencies): App {
   const { config, database, blobs, providers, lookUp, secrets, version, metrics, log } = dependencies;
+  const isDatabaseFull = dependencies.isDatabaseFull ?? (() => Promise.resolve(false));
   const apiKeyStore = createApiKeyStore(database);
   const authentication = createAuthentication({
     store: apiKeyStore,
@@ -187,7 +192,11 @@ export function createApp(dependencies: AppDependencies): App {
     ...eventOperations(),
     ...serviceOperations({
       metrics,
-      checkDatabase: () => database.ping(),
+      async checkDatabase() {
+        // A write would make the storage engine of a full disk stop.
+        if (await isDatabaseFull()) throw databaseFull(undefined);
+        await database.ping();
+      },
       checkStorage: () => blobs.check(),
       isStopping: dependencies.isStopping,
     }),
@@ -202,6 +211,10 @@ export function createApp(dependencies: AppDependencies): App {
       rateLimiter: createRateLimiter(config.http.rateLimit),
       idempotency,
       log,
+      async explainFailure(error) {
+        const isAway = error instanceof ProblemError && error.type === 'database-unavailable';
+        return isAway && (await isDatabaseFull()) ? databaseFull(error) : error;
+      },
       idempotencyTermMs: (operationId, headers) =>
         operationId === 'invokePrompt' ? paidTermMs(config.invoke.timeoutMs, headers['X-Timeout-Ms']) : writeTermMs,
       selfIdempotent: new Set(['createOrder'] as const),

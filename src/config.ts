@@ -63,6 +63,8 @@ export interface Config {
     /** Undefined means the embedded database. */
     readonly uri: string | undefined;
     readonly name: string;
+    /** Whether to try at start what the service relies on. */
+    readonly check: boolean;
     /** Folder of the embedded database's data; absolute. */
     readonly dataDir: string;
     /** Folder for downloaded engines; absolute. */
@@ -124,6 +126,7 @@ export function loadConfig(environment: Environment): Config {
     database: {
       uri: set.MONGODB_URI,
       name: set.MONGODB_DATABASE,
+      check: set.DATABASE_CHECK,
       dataDir,
       cacheDir:
         set.CACHE_DIR === undefined

@@ -1,5 +1,6 @@
 import packageJson from '../package.json' with { type: 'json' };
 import { ConfigError, dropBlankVariables, helpText, loadConfig, readArguments, type Config } from './config.ts';
+import { DataDirError } from './data-dir.ts';
 import { DatabaseStartError } from './db/client.ts';
 import { EmbeddedDatabaseError } from './db/embedded/obtain-server.ts';
 import { ListenError } from './http/listening.ts';
@@ -68,6 +69,7 @@ function readEnvFile(): void {
 function fail(error: unknown): never {
   const expected =
     error instanceof ConfigError ||
+    error instanceof DataDirError ||
     error instanceof DatabaseStartError ||
     error instanceof EmbeddedDatabaseError ||
     error instanceof ListenError ||

@@ -2,10 +2,12 @@ import type { Logger } from 'pino';
 import packageJson from '../package.json' with { type: 'json' };
 import { ensureFirstKey } from './api-keys/first-key.ts';
 import { allScopes, createApp, indexes, type AppDependencies } from './app.ts';
-import { createBlobStore } from './blobs/create-blob-store.ts';
+import { createBlobStore, tellingChecks } from './blobs/create-blob-store.ts';
 import type { Config } from './config.ts';
+import { prepareDataDir } from './data-dir.ts';
+import { checkDatabase } from './db/check.ts';
 import { connectDatabase } from './db/client.ts';
-import { startEmbeddedDatabase } from './db/embedded/start.ts';
+import { startEmbeddedDatabase, type EmbeddedDatabase } from './db/embedded/start.ts';
 import { ensureIndexes } from './db/indexes.ts';
 import { ensureInstallation } from './db/installation.ts';
 import { createLookUp } from './dns/look-up.ts';
@@ -56,16 +58,26 @@ export async function startService(options: StartOptions): Promise<RunningServic
   try {
     print(`prompt-gateway ${packageJson.version}`);
     for (const warning of config.warnings) print(`Warning: ${warning}`);
-    const uri = config.database.uri ?? (await startOwnDatabase(options, cleanups));
+    const keepsFiles = config.database.uri === undefined || config.storage.kind === 'files';
+    if (keepsFiles || config.security.secretKeys.length === 0) await prepareDataDir(config.database.dataDir);
+    const embedded = config.database.uri === undefined ? await startOwnDatabase(options, cleanups) : undefined;
+    const uri = config.database.uri ?? embedded?.uri ?? '';
     const database = await connectDatabase({ uri, databaseName: config.database.name, log });
     cleanups.push(() => database.close());
+    if (config.database.check) await checkDatabase(database.db);
     await ensureIndexes(database.db, indexes);
 
     const installation = await ensureInstallation(database);
 
-    const blobs = await createBlobStore(config.storage);
-    cleanups.push(() => blobs.store.close());
-    print(`Test-run results: ${blobs.description}`);
+    const storage = await createBlobStore(config.storage);
+    const blobs = tellingChecks(storage, (message) => {
+      print(`Warning: ${message}`);
+      log.warn(message);
+    });
+    cleanups.push(() => blobs.close());
+    print(`Test-run results: ${storage.description}`);
+    // The start does not wait for a bucket: only test runs need it.
+    void blobs.check().catch(() => undefined);
     const lookUp = createLookUp({ servers: config.security.dnsServers });
     const http = createProviderHttp({ connections: config.providers.concurrency, lookUp });
     cleanups.push(() => http.close());
@@ -87,9 +99,10 @@ export async function startService(options: StartOptions): Promise<RunningServic
     const metrics = createMetrics();
     const { onExchange, createWebhooks } = options;
     const app = createApp({
-      ...{ config, database, installation, blobs: blobs.store, providers, lookUp, secrets, metrics, log },
+      ...{ config, database, installation, blobs, providers, lookUp, secrets, metrics, log },
       version: packageJson.version,
       isStopping: () => stopping,
+      ...(embedded === undefined ? {} : { isDatabaseFull: () => embedded.isFull() }),
       ...(onExchange === undefined ? {} : { onExchange }),
       ...(createWebhooks === undefined ? {} : { createWebhooks }),
     });
@@ -121,12 +134,17 @@ export async function startService(options: StartOptions): Promise<RunningServic
   }
 }
 
-async function startOwnDatabase(options: StartOptions, cleanups: (() => Promise<void>)[]): Promise<string> {
+async function startOwnDatabase(options: StartOptions, cleanups: (() => Promise<void>)[]): Promise<EmbeddedDatabase> {
   const { config, environment, log, print } = options;
   const { dataDir, cacheDir } = config.database;
   print('Database: starting an embedded one (the first start may take a minute) …');
   const embedded = await startEmbeddedDatabase({ dataDir, cacheDir, env: environment, log });
   cleanups.push(() => embedded.stop());
   print(`Database: ${embedded.engine}, data in ${dataDir}`);
-  return embedded.uri;
+  if (!embedded.isProtected) {
+    print(
+      'Warning: the embedded database asks for no password: every user of this machine can read and change the data.',
+    );
+  }
+  return embedded;
 }

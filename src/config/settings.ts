@@ -127,6 +127,13 @@ export const settings = {
     ),
     default: 'prompt_gateway',
   },
+  DATABASE_CHECK: {
+    group: 'Storage',
+    description:
+      'Whether the database is tried at start for what the service relies on, and the start refused where it fails: on or off.',
+    format: choice(onOff),
+    default: 'on',
+  },
   S3_BUCKET: {
     group: 'Storage',
     description:

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { MongoClient, MongoError, MongoServerError, type Db, type MongoClientOptions } from 'mongodb';
 import { hostsOf, withoutCredentials, withoutServiceOwnedOptions } from './connection-string.ts';
-import { isUnavailable } from './errors.ts';
+import { duplicateKeyFields, isUnavailable } from './errors.ts';
 import type { DatabaseLog } from './log.ts';
 import { withRetry } from './retry.ts';
 
@@ -9,14 +9,22 @@ import { withRetry } from './retry.ts';
 const START_LIMIT_MS = 30_000;
 const START_PAUSE_MS = 1_000;
 /** Milliseconds for a readiness check. */
-const PING_LIMIT_MS = 3_000;
+const CHECK_LIMIT_MS = 2_000;
+
+/** A collection that only checks use, so that they disturb nothing and nothing disturbs them. */
+export const CHECK_COLLECTION = 'database_check';
 
 const AUTHENTICATION_CODES: ReadonlySet<unknown> = new Set([13, 18, 8000]);
 
 /** An open connection pool to one database. */
 export interface Database {
   readonly db: Db;
-  /** Resolves when the database answers. @throws ProblemError `database-unavailable` within about 3 s */
+  /**
+   * Resolves when the database does its work: a small write and a read of it. A `ping` is answered by a server whose
+   * storage engine has stopped, and a read by one that has lost its majority or its space.
+   *
+   * @throws ProblemError `database-unavailable` or `storage-full` within 2 s
+   */
   ping(): Promise<void>;
   /** Closes all connections. Operations still under way fail with `database-unavailable`. */
   close(): Promise<void>;
@@ -59,15 +67,21 @@ export async function connectDatabase(options: ConnectOptions): Promise<Database
   }
   return {
     db,
-    ping: () =>
-      withRetry(
-        async () => {
-          await db.command({ ping: 1 });
-        },
-        { budgetMs: PING_LIMIT_MS, attempts: 2 },
-      ),
+    ping: () => withRetry(() => writeAndRead(db), { budgetMs: CHECK_LIMIT_MS, attempts: 2 }),
     close: () => client.close(),
   };
+}
+
+async function writeAndRead(db: Db): Promise<void> {
+  const collection = db.collection<{ _id: string; at: Date }>(CHECK_COLLECTION);
+  const filter = { _id: 'readiness' };
+  try {
+    await collection.updateOne(filter, { $set: { at: new Date() } }, { upsert: true });
+  } catch (error) {
+    // Another process was faster with the first one.
+    if (duplicateKeyFields(error) === undefined) throw error;
+  }
+  await collection.findOne(filter);
 }
 
 function createClient({ uri, poolSize = 50 }: ConnectOptions): MongoClient {

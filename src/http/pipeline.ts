@@ -36,6 +36,8 @@ export interface Exchange {
 }
 
 export interface PipelineDependencies {
+  /** Finds out more about a failure before it is answered. @returns what to answer */
+  readonly explainFailure?: (error: unknown) => Promise<unknown>;
   readonly authenticate: (headers: Request['headers']) => Promise<Principal>;
   readonly rateLimiter: RateLimiter;
   readonly idempotency: Pick<Idempotency, 'run'>;
@@ -87,7 +89,8 @@ export function createOperationHandler(route: OperationRoute, dependencies: Pipe
     let unexpected: unknown;
     try {
       answer = await perform(route, dependencies, mediaTypes, request, response, requestId, progress);
-    } catch (error) {
+    } catch (failure) {
+      const error = (await dependencies.explainFailure?.(failure)) ?? failure;
       if (error instanceof CallerGoneError) {
         answer = { status: callerGoneStatus, headers: {}, body: '' };
       } else {

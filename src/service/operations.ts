@@ -15,12 +15,17 @@ type Operations = Pick<OperationHandlers, 'getLiveness' | 'getReadiness' | 'getM
 
 /** How long one look at the dependencies serves everybody who asks, in milliseconds: probes need no key. */
 const checkedForMs = 1_000;
+/** A probe that gets no answer learns nothing: dependencies have this many milliseconds. */
+const checkLimitMs = 2_000;
 
 /** Health, metrics and the contract itself. */
 export function serviceOperations(dependencies: ServiceDependencies): Operations {
   const { metrics, isStopping } = dependencies;
   const look = shareFor(checkedForMs, async () => {
-    const [database, storage] = await Promise.allSettled([dependencies.checkDatabase(), dependencies.checkStorage()]);
+    const [database, storage] = await Promise.allSettled([
+      dependencies.checkDatabase(),
+      within(checkLimitMs, dependencies.checkStorage()),
+    ]);
     return { database, storage };
   });
   return {
@@ -43,12 +48,28 @@ export function serviceOperations(dependencies: ServiceDependencies): Operations
   };
 }
 
+/** Runs work once for all who ask while it is under way or was finished less than so long ago. */
 function shareFor<T>(milliseconds: number, work: () => Promise<T>): () => Promise<T> {
-  let last: { at: number; result: Promise<T> } | undefined;
+  let last: { finishedAt: number; result: Promise<T> } | undefined;
   return () => {
-    if (last === undefined || performance.now() - last.at > milliseconds) {
-      last = { at: performance.now(), result: work() };
+    if (last === undefined || performance.now() - last.finishedAt > milliseconds) {
+      const look = { finishedAt: Infinity, result: work().finally(() => (look.finishedAt = performance.now())) };
+      last = look;
     }
     return last.result;
   };
+}
+
+async function within<T>(milliseconds: number, work: Promise<T>): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const limit = new Promise<never>((_resolve, reject) => {
+    timer = setTimeout(() => {
+      reject(new Error(`no answer within ${milliseconds} ms`));
+    }, milliseconds);
+  });
+  try {
+    return await Promise.race([work, limit]);
+  } finally {
+    clearTimeout(timer);
+  }
 }

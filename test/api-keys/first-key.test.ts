@@ -8,6 +8,7 @@ import { createApiKeyStore } from '../../src/api-keys/store.ts';
 import { loadConfig } from '../../src/config.ts';
 import { createLogger } from '../../src/observability/logger.ts';
 import { startService } from '../../src/start.ts';
+import { checkSetting, engineOfTests } from '../support/database-server.ts';
 import { createTestDatabase, testDatabaseUri, type TestDatabase } from '../support/database.ts';
 
 let database: TestDatabase;
@@ -24,6 +25,7 @@ describe('the administrator key', () => {
       DATA_DIR: dataDir,
       MONGODB_URI: testDatabaseUri(),
       MONGODB_DATABASE: `test_${randomUUID().slice(0, 8)}`,
+      ...checkSetting(engineOfTests()),
     };
     const start = async (): Promise<{ lines: string[]; status: (key: string) => Promise<number> }> => {
       const lines: string[] = [];

@@ -23,7 +23,7 @@ import { ensureSecretKey } from '../../src/integrations/secret-key-file.ts';
 import { createSecretBox } from '../../src/integrations/secrets.ts';
 import { createIntegrationStore } from '../../src/integrations/store.ts';
 import { percentile } from '../faults/webhooks/percentile.ts';
-import { fastEngine, startDatabaseServer } from '../support/database-server.ts';
+import { checkSetting, fastEngine, startDatabaseServer } from '../support/database-server.ts';
 import { silentLog } from '../support/log.ts';
 import { startFlags } from '../support/start-flags.ts';
 import { pace, type Acknowledged, type PaceOptions } from './webhooks-pace.ts';
@@ -117,7 +117,7 @@ async function benchService(fanOut: number, intake: Intake): Promise<{ full: Mea
     [...startFlags, ...(values['cpu-prof'] === undefined ? [] : profiling(values['cpu-prof']))],
     {
       ...{ DATA_DIR: dataDir, PORT: '0', ADMIN_API_KEY: key, RATE_LIMIT: 'off', LOG_LEVEL: 'warn' },
-      ...{ MONGODB_URI: database.uri, MONGODB_DATABASE: databaseName },
+      ...{ MONGODB_URI: database.uri, MONGODB_DATABASE: databaseName, ...checkSetting(fastEngine) },
     },
   );
   try {

@@ -37,6 +37,7 @@ describe('loadConfig with nothing set', () => {
       security: { adminApiKey: undefined, secretKeys: [], allowedNetworks: ['127.0.0.0/8', '::1/128'] },
       database: {
         uri: undefined,
+        check: true,
         name: 'prompt_gateway',
         dataDir: resolve('data'),
         cacheDir: '/home/someone/.cache/prompt-gateway',
@@ -104,6 +105,7 @@ describe('loadConfig', () => {
     expect(database).toEqual({
       uri: 'mongodb+srv://user:pass@db.example.com/?appName=x',
       name: 'other-name',
+      check: true,
       dataDir: '/var/lib/gateway',
       cacheDir: resolve('cache'),
     });

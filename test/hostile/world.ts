@@ -2,6 +2,7 @@ import type { EngineId } from '../../src/db/embedded/engines.ts';
 import { residentMemory } from '../bench/processes.ts';
 import { createDataFolder, type DataFolder } from '../faults/data-folder.ts';
 import { percentile } from '../faults/webhooks/percentile.ts';
+import { checkSetting } from '../support/database-server.ts';
 import { startServiceProcess, type ServiceProcess } from '../support/service-process.ts';
 
 /** What a scenario measured, with the limits that it must keep. */
@@ -98,6 +99,7 @@ export function createWorld(engine: EngineId): World {
       const folder = await createDataFolder(engine);
       const service = await startServiceProcess({
         ...{ DATA_DIR: folder.path, PORT: '0', ADMIN_API_KEY: adminKey, RATE_LIMIT: 'off', LOG_LEVEL: 'warn' },
+        ...checkSetting(engine),
         ...environment,
       });
       const target: Target = { ...service, adminKey, folder, call: callsTo(service.url) };

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, afterEach, beforeAll } from '@jest/globals';
 import { testDatabaseUri } from '../support/database.ts';
+import { checkSetting, engineOfTests } from '../support/database-server.ts';
 import { startMockProvider, type MockProvider } from '../support/mock-provider.ts';
 import { startServiceProcess, type ServiceProcess } from '../support/service-process.ts';
 
@@ -45,6 +46,7 @@ export function setUpProcesses(providerKey = 'sk-not-secret-here'): Processes {
     MONGODB_URI: testDatabaseUri(),
     MONGODB_DATABASE: database,
     ADMIN_API_KEY: adminKey,
+    ...checkSetting(engineOfTests()),
     OPENAI_COMPATIBLE_PROVIDERS: JSON.stringify([
       { id: 'mock', base_url: running().url, api_key: providerKey, models: ['model-a'] },
     ]),

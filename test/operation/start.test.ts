@@ -80,12 +80,28 @@ describe('the program', () => {
     expect(messages).not.toContain(secret);
   });
 
-  it('says what to set when its folder cannot be made', async () => {
-    const { code, messages } = await runServiceProgram({ DATA_DIR: '/dev/null/data', PORT: '0' });
+  it.each(['/dev/null/data', '/proc/data', '/proc', '/sys/data'])(
+    'says what to set when nothing can be kept in %s',
+    async (folder) => {
+      const environments = [{ DATA_DIR: folder }, { ...processes.environment, DATA_DIR: folder }];
+      for (const environment of environments) {
+        const { code, messages } = await runServiceProgram({ ...environment, PORT: '0' });
+        expect(code).toBe(1);
+        expect(messages.split('\n').at(-1)).toMatch(
+          /^There is no place for data in \/\S+ \(.*\)\. Set DATA_DIR to a folder that this user can write\.$/,
+        );
+      }
+    },
+    20_000,
+  );
+
+  it('says what to set when downloads cannot be kept', async () => {
+    const { code, messages } = await runServiceProgram({
+      ...{ DATA_DIR: await mkdtemp(path.join(tmpdir(), 'start-')), HOME: '/dev/null', PATH: '', PORT: '0' },
+    });
     expect(code).toBe(1);
-    expect(messages.split('\n').at(-1)).toMatch(
-      /^There is no place for a database \(.*\)\. Set DATA_DIR .* or MONGODB_URI/,
-    );
+    expect(messages).toMatch(/downloads and installations cannot be kept in \/dev\/null\/.*: set CACHE_DIR/);
+    expect(messages).not.toMatch(/^ +at /m);
   });
 
   it('says in one sentence that its port is in use', async () => {

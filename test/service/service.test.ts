@@ -1,4 +1,7 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { testDatabaseUri } from '../support/database.ts';
+import { LossyProxy } from '../support/lossy-proxy.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 
 let service: TestService;
@@ -21,6 +24,57 @@ describe('getReadiness', () => {
   it('200 with the state of both dependencies', async () => {
     const { body } = await service.call('GET', '/health/ready', { key: null });
     expect(body).toEqual({ status: 'ok', checks: { database: 'ok', storage: 'ok' } });
+  });
+});
+
+describe('getReadiness of a service whose database', () => {
+  let proxy: LossyProxy;
+  let other: TestService;
+  beforeAll(async () => {
+    proxy = await LossyProxy.start(testDatabaseUri());
+    other = await startTestService({ environment: { MONGODB_URI: proxy.uri } });
+  });
+  afterAll(async () => {
+    proxy.resume();
+    await other.close();
+    await proxy.stop();
+  });
+  /** Probes see what was found less than a second ago. */
+  const afterASecond = () => sleep(1_050);
+
+  it('has no space left is 503 storage-full, and so is a write', async () => {
+    const lost = proxy.lose({ of: 'space', commands: ['update'], collection: 'database_check' });
+    const { status, body, headers } = await other.call('GET', '/health/ready', { key: null });
+    await lost;
+    expect([status, body.type]).toEqual([503, 'urn:prompt-gateway:problem:storage-full']);
+    expect(Number(headers['retry-after'])).toBeGreaterThan(0);
+    void proxy.lose({ of: 'space', commands: ['insert'], collection: 'prompts' });
+    const started = performance.now();
+    const refused = await other.call('POST', '/api/v1/prompts', {
+      body: { name: 'No space', messages: [{ role: 'user', content: 'Hello' }] },
+    });
+    expect([refused.status, refused.body.type]).toEqual([503, 'urn:prompt-gateway:problem:storage-full']);
+    expect(performance.now() - started).toBeLessThan(2_000);
+    await afterASecond();
+    expect((await other.call('GET', '/health/ready', { key: null })).status).toBe(200);
+  });
+
+  it('stands still is 503 within seconds, by one look for any number of probes', async () => {
+    await afterASecond();
+    proxy.forget();
+    proxy.pause();
+    const started = performance.now();
+    const probes = Array.from({ length: 50 }, () => other.call('GET', '/health/ready', { key: null }));
+    const answers = await Promise.all(probes);
+    expect(performance.now() - started).toBeLessThan(5_000);
+    for (const { status, body } of answers) {
+      expect([status, body.type]).toEqual([503, 'urn:prompt-gateway:problem:database-unavailable']);
+    }
+    proxy.resume();
+    await afterASecond();
+    expect((await other.call('GET', '/health/ready', { key: null })).status).toBe(200);
+    const looks = proxy.seen.filter(({ name, collection }) => name === 'update' && collection === 'database_check');
+    expect(looks.length).toBeLessThanOrEqual(4);
   });
 });
 

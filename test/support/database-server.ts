@@ -29,6 +29,11 @@ export function engineOfTests(): EngineId {
 /** The fastest engine that can be had without a MongoDB: what benchmarks and fault programs prefer. */
 export const fastEngine: EngineId = 'secantusd-rs';
 
+/** For a service on an engine: those that only serve benchmarks do not pass the check of the database. */
+export function checkSetting(engine: EngineId): Readonly<Record<string, string>> {
+  return ENGINE_ORDER.includes(engine) ? {} : { DATABASE_CHECK: 'off' };
+}
+
 /** Starts a server by the code that the service itself uses when nothing is configured. @param preferred is tried first */
 export async function startDatabaseServer(preferred: EngineId, log = consoleLog): Promise<StartedServer> {
   const dataDir = await mkdtemp(join(tmpdir(), 'prompt-gateway-test-'));

@@ -18,8 +18,9 @@ export interface Loss {
    * `answer`: the server applies the command, its answer is thrown away and the connection cut (the default).
    * `request`: the connection is cut before the server sees the command.
    * `confirmation`: the server applies the command, and answers that it could not wait for a majority.
+   * `space`: the command comes back with the error of a server whose disk is full.
    */
-  of?: 'answer' | 'request' | 'confirmation';
+  of?: 'answer' | 'request' | 'confirmation' | 'space';
   /** Command names; by default all writes. */
   commands?: readonly string[];
   collection?: string;
@@ -148,7 +149,8 @@ export class LossyProxy {
         return;
       }
       if (lost.remaining === 0) lost.done();
-      if (lost.loss.of === 'confirmation') client.write(withWriteConcernError(frame));
+      if (lost.loss.of === 'confirmation') client.write(answerLike(frame, (body) => ({ ...body, writeConcernError })));
+      else if (lost.loss.of === 'space') client.write(answerLike(frame, () => outOfDiskSpace));
       else cut();
     });
   }
@@ -206,10 +208,17 @@ function commandOf(frame: Buffer): SeenCommand | undefined {
 }
 
 /** What a replica set answers when it has applied a write and lost its majority. */
-function withWriteConcernError(frame: Buffer): Buffer {
+const writeConcernError = { code: 64, codeName: 'WriteConcernTimeout', errmsg: 'waiting for replication timed out' };
+
+const outOfDiskSpace = {
+  ...{ ok: 0, code: 14031, codeName: 'OutOfDiskSpace' },
+  errmsg: 'available disk space of 1048576 bytes is less than required minimum of 524288000',
+};
+
+/** Another answer to the same command. */
+function answerLike(frame: Buffer, change: (body: BSON.Document) => BSON.Document): Buffer {
   const bodyStart = HEADER_BYTES + 4 + 1;
-  const writeConcernError = { code: 64, codeName: 'WriteConcernTimeout', errmsg: 'waiting for replication timed out' };
-  const body = BSON.serialize({ ...BSON.deserialize(frame.subarray(bodyStart)), writeConcernError });
+  const body = BSON.serialize(change(BSON.deserialize(frame.subarray(bodyStart))));
   const answer = Buffer.concat([frame.subarray(0, bodyStart), body]);
   answer.writeInt32LE(answer.length, 0);
   return answer;

@@ -13,6 +13,7 @@ import { disagreements } from '../../src/http/shadow.ts';
 import { createLogger } from '../../src/observability/logger.ts';
 import { startService, type StartOptions } from '../../src/start.ts';
 import { checkAnswer } from './contract-check.ts';
+import { checkSetting, engineOfTests } from './database-server.ts';
 
 export interface CallOptions {
   /** Sent as JSON; a string is sent as it is, with the JSON media type. */
@@ -74,6 +75,7 @@ export async function startTestService({
     MONGODB_DATABASE: `test_${randomUUID().slice(0, 8)}`,
     ADMIN_API_KEY: adminKey,
     RATE_LIMIT: 'off',
+    ...checkSetting(engineOfTests()),
     ...environment,
   };
   const exchanges = new Map<string, Exchange>();

@@ -10,6 +10,7 @@ import { createSecretBox } from '../../../src/integrations/secrets.ts';
 import { createIntegrationStore, type IntegrationStore } from '../../../src/integrations/store.ts';
 import type { WebhookTiming } from '../../../src/webhooks/timing.ts';
 import type { ReceivedRequest, Reaction } from '../../support/receiver.ts';
+import { checkSetting, fastEngine } from '../../support/database-server.ts';
 import { silentLog } from '../../support/log.ts';
 import { openLedger, type Ledger } from './ledger.ts';
 import { createServiceNode, type ServiceNode } from './node.ts';
@@ -66,6 +67,7 @@ export async function startWorld({
     // A request's idempotency key stays in use for this and half a minute after its process died.
     INVOKE_TIMEOUT_MS: '1000',
     ...{ MONGODB_URI: serviceUri, MONGODB_DATABASE: databaseName, [timingVariable]: JSON.stringify(timing) },
+    ...checkSetting(fastEngine),
     ...extra,
   };
   const nodes = clockShifts.map((clockShift) => createServiceNode({ environment, clockShift }));

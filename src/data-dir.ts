@@ -1,0 +1,49 @@
+import { randomUUID } from 'node:crypto';
+import { mkdir, rm, stat, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+
+/** Nothing can be kept in DATA_DIR. The message is for the operator. */
+export class DataDirError extends Error {
+  constructor(message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.name = 'DataDirError';
+  }
+}
+
+/**
+ * Makes the data folder, with its parents, and writes a file in it to see that one can.
+ *
+ * @throws DataDirError
+ */
+export async function prepareDataDir(dataDir: string): Promise<void> {
+  try {
+    await makeFolder(dataDir);
+    const probe = join(dataDir, `.probe-${randomUUID()}`);
+    try {
+      // An empty file can be made on a full disk.
+      await writeFile(probe, Buffer.alloc(4_096), { flag: 'wx', mode: 0o600, flush: true });
+    } finally {
+      await rm(probe, { force: true });
+    }
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    throw new DataDirError(
+      `There is no place for data in ${dataDir} (${reason}). Set DATA_DIR to a folder that this user can write.`,
+      { cause },
+    );
+  }
+}
+
+/** One folder at a time: Node's recursive mkdir never ends where a folder can hold no others, such as /proc. */
+async function makeFolder(folder: string): Promise<void> {
+  try {
+    if ((await stat(folder)).isDirectory()) return;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+    await makeFolder(dirname(folder));
+  }
+  await mkdir(folder).catch((error: unknown) => {
+    // Another process was faster, or a file is in the way, which the probe finds out.
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+  });
+}

@@ -1,0 +1,140 @@
+import { randomUUID } from 'node:crypto';
+import type { Collection, Db } from 'mongodb';
+import { CHECK_COLLECTION, DatabaseStartError } from './client.ts';
+import { duplicateKeyFields, isUnavailable } from './errors.ts';
+
+/** What a check left behind because it failed is removed by the database after this time, in milliseconds. */
+const LEFT_FOR_MS = 60 * 60_000;
+
+interface Probe {
+  _id: string;
+  value?: string;
+  number: number;
+  list: number[];
+  expires_at: Date;
+}
+
+/**
+ * Tries what the service relies on, in a collection of its own, in some milliseconds: a server, proxy or release that
+ * does something else is found out at start and not in the first incident. Several processes may do so at once.
+ *
+ * @throws DatabaseStartError that names each thing that failed
+ */
+export async function checkDatabase(db: Db): Promise<void> {
+  const collection = db.collection<Probe>(CHECK_COLLECTION);
+  let failures: string[];
+  try {
+    failures = await attempt('indexes, unique and with expiry (TTL)', makeIndexes, collection);
+    const results = Object.entries(checks).map(([name, check]) => attempt(name, check, collection));
+    failures.push(...(await Promise.all(results)).flat());
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new DatabaseStartError(`The database stopped answering while it was checked: ${reason}`, { cause: error });
+  }
+  if (failures.length === 0) return;
+  throw new DatabaseStartError(
+    `The database does not do what this service relies on:\n${failures.join('\n')}\n` +
+      'Use MongoDB 6.0 or later. DATABASE_CHECK=off starts without this check, at the risk of wrong or lost data.',
+  );
+}
+
+type Check = (collection: Collection<Probe>, run: string) => Promise<void>;
+
+/** @returns what failed, in a line */
+async function attempt(name: string, check: Check, collection: Collection<Probe>): Promise<string[]> {
+  const run = randomUUID();
+  try {
+    await check(collection, run);
+    return [];
+  } catch (error) {
+    if (isUnavailable(error)) throw error;
+    return [`- ${name}: ${error instanceof Error ? error.message : String(error)}`];
+  } finally {
+    await collection.deleteMany({ _id: { $gte: run, $lt: `${run}~` } }).catch(() => undefined);
+  }
+}
+
+async function makeIndexes(collection: Collection<Probe>): Promise<void> {
+  await collection.createIndexes([
+    { key: { value: 1 }, name: 'value_unique', unique: true, partialFilterExpression: { value: { $type: 'string' } } },
+    { key: { expires_at: 1 }, name: 'expiry', expireAfterSeconds: 0 },
+  ]);
+}
+
+/** What is tried, by the names that a failure is told under. Ids and values begin with the run's id. */
+const checks: Readonly<Record<string, Check>> = {
+  'unique index': async (collection, run) => {
+    await collection.insertOne(probe(`${run}-a`, { value: `${run}-1` }));
+    const again = await duplicateOf(() => collection.insertOne(probe(`${run}-b`, { value: `${run}-1` })));
+    expect(again?.includes('value') === true, 'two documents may have the same value');
+    await collection.updateOne({ _id: `${run}-a` }, { $set: { value: `${run}-2` } });
+    const replaced = await duplicateOf(() => collection.insertOne(probe(`${run}-b`, { value: `${run}-1` })));
+    expect(replaced === undefined, 'a value that was replaced stays taken');
+    await collection.deleteOne({ _id: `${run}-b` });
+    const deleted = await duplicateOf(() => collection.insertOne(probe(`${run}-c`, { value: `${run}-1` })));
+    expect(deleted === undefined, 'the value of a document that was deleted stays taken');
+  },
+  'duplicate _id': async (collection, run) => {
+    await collection.insertOne(probe(`${run}-a`));
+    const again = await duplicateOf(() => collection.insertOne(probe(`${run}-a`)));
+    expect(again?.includes('_id') === true, 'two documents may have the same _id');
+  },
+  'compare-and-set': async (collection, run) => {
+    const filter = { _id: `${run}-a`, number: 1 };
+    await collection.insertOne(probe(`${run}-a`));
+    const results = await Promise.all([1, 2].map(() => collection.updateOne(filter, { $inc: { number: 1 } })));
+    expect(results.filter(({ matchedCount }) => matchedCount === 1).length === 1, 'not exactly one of two writers won');
+    const found = await collection.findOne({ _id: `${run}-a` });
+    expect(found?.number === 2, 'the document is not as the winner left it');
+  },
+  upsert: async (collection, run) => {
+    const { _id, ...content } = probe(`${run}-a`);
+    const upsert = (number: number) =>
+      collection.updateOne({ _id }, { $setOnInsert: { ...content, number } }, { upsert: true });
+    const [first, second] = [await upsert(1), await upsert(2)];
+    expect(first.upsertedCount === 1 && second.upsertedCount === 0, 'the second of two upserts inserted too');
+    expect((await collection.findOne({ _id }))?.number === 1, '$setOnInsert changed an existing document');
+  },
+  'array push and pull': async (collection, run) => {
+    const _id = `${run}-a`;
+    await collection.insertOne(probe(_id));
+    await collection.updateOne({ _id }, { $push: { list: { $each: [1, 2, 3, 4], $slice: -3 } } });
+    await collection.updateOne({ _id }, { $pull: { list: 3 } });
+    const found = await collection.findOne({ _id });
+    expect(found?.list.join() === '2,4', `the array is [${String(found?.list)}] instead of [2,4]`);
+  },
+  'sorted range read': async (collection, run) => {
+    await collection.insertMany([3, 1, 5, 2, 4].map((number) => probe(`${run}-${number}`, { number })));
+    const range = { _id: { $gt: `${run}-1`, $lte: `${run}-5` } };
+    const found = await collection.find(range).sort({ _id: -1 }).limit(3).toArray();
+    const numbers = found.map(({ number }) => number).join();
+    expect(numbers === '5,4,3', `the read found ${numbers} instead of 5,4,3`);
+  },
+  'journaled majority write and read': async (collection, run) => {
+    const writeConcern = { w: 'majority', journal: true } as const;
+    const { acknowledged } = await collection.insertOne(probe(`${run}-a`), { writeConcern });
+    expect(acknowledged, 'the write was not acknowledged');
+    const found = await collection.findOne({ _id: `${run}-a` }, { readConcern: { level: 'majority' } });
+    expect(found !== null, 'a majority read does not find what a majority confirmed');
+  },
+};
+
+function probe(_id: string, members: Partial<Probe> = {}): Probe {
+  return { _id, number: 1, list: [], expires_at: new Date(Date.now() + LEFT_FOR_MS), ...members };
+}
+
+/** The fields of the unique index that a write ran into; undefined when it was done. */
+async function duplicateOf(write: () => Promise<unknown>): Promise<readonly string[] | undefined> {
+  try {
+    await write();
+    return undefined;
+  } catch (error) {
+    const fields = duplicateKeyFields(error);
+    if (fields === undefined) throw error;
+    return fields;
+  }
+}
+
+function expect(holds: boolean, otherwise: string): void {
+  if (!holds) throw new Error(otherwise);
+}

@@ -1,0 +1,78 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import type { Collection, Db } from 'mongodb';
+import { checkDatabase } from '../../src/db/check.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+
+let database: TestDatabase;
+beforeAll(async () => {
+  database = await createTestDatabase();
+});
+afterAll(() => database.drop());
+
+/** The database, as a server shows it that does one thing of a collection differently. */
+function deviating(changes: (collection: Collection) => Partial<Record<keyof Collection, unknown>>): Db {
+  const override = <T extends object>(target: T, own: object): T =>
+    new Proxy(target, {
+      get(object, name) {
+        const value: unknown = Reflect.get({ ...own, __proto__: object }, name);
+        return typeof value === 'function' ? value.bind(object) : value;
+      },
+    });
+  return override(database.db, {
+    collection: (name: string) => {
+      const collection = database.db.collection(name);
+      return override(collection, changes(collection));
+    },
+  });
+}
+
+describe('checkDatabase', () => {
+  it('finds nothing in a database that does what it should, leaves nothing behind, and may run in several at once', async () => {
+    await Promise.all([1, 2, 3, 4].map(() => checkDatabase(database.db)));
+    expect(await database.db.collection('database_check').countDocuments()).toBe(0);
+  });
+
+  it('names a unique index that is none', async () => {
+    await database.db.dropDatabase();
+    const db = deviating((collection) => ({ createIndexes: () => collection.createIndex({ value: 1 }) }));
+    await expect(checkDatabase(db)).rejects.toThrow(
+      /does not do what this service relies on:\n- unique index: two documents may have the same value\nUse MongoDB .*DATABASE_CHECK=off/s,
+    );
+    await database.db.dropDatabase();
+  });
+
+  it('names a value that stays taken after it was replaced', async () => {
+    // As a server does that keeps the former value in its index.
+    const db = deviating((collection) => ({
+      updateOne: async (filter: object, change: { $set?: { value?: string } }, options: object) => {
+        if (change.$set?.value === undefined) return collection.updateOne(filter, change, options);
+        const value: unknown = (await collection.findOne(filter))?.['value'];
+        const result = await collection.updateOne(filter, change, options);
+        await collection.insertOne({ _id: `${String(value)}-kept` as never, value });
+        return result;
+      },
+    }));
+    await expect(checkDatabase(db)).rejects.toThrow(/- unique index: a value that was replaced stays taken\n/);
+  });
+
+  it('names several things, each in a line', async () => {
+    const db = deviating((collection) => ({
+      createIndexes: () => Promise.reject(new Error('TTL indexes are not supported')),
+      updateOne: () => Promise.resolve({ matchedCount: 1, upsertedCount: 1 }),
+      insertMany: () => collection.insertOne({ _id: 'something else' as never }),
+    }));
+    const failure: unknown = await checkDatabase(db).catch((error: unknown) => error);
+    expect((failure as Error).name).toBe('DatabaseStartError');
+    const lines = (failure as Error).message.split('\n').filter((line) => line.startsWith('- '));
+    expect(lines).toEqual(
+      expect.arrayContaining([
+        '- indexes, unique and with expiry (TTL): TTL indexes are not supported',
+        '- compare-and-set: not exactly one of two writers won',
+        '- upsert: the second of two upserts inserted too',
+        '- array push and pull: the array is [] instead of [2,4]',
+        expect.stringMatching(/^- sorted range read: the read found .* instead of 5,4,3$/),
+      ]),
+    );
+    await database.db.dropDatabase();
+  });
+});
