@@ -65,6 +65,7 @@ export const operationTable = {
       "rate-limited",
       "internal-error",
       "database-unavailable",
+      "storage-full",
       "shutting-down",
       "overloaded"
     ]
@@ -113,6 +114,7 @@ export const operationTable = {
       "rate-limited",
       "internal-error",
       "database-unavailable",
+      "storage-full",
       "shutting-down",
       "overloaded"
     ]
@@ -157,6 +159,7 @@ export const operationTable = {
       "rate-limited",
       "internal-error",
       "database-unavailable",
+      "storage-full",
       "shutting-down",
       "overloaded"
     ]
@@ -214,6 +217,7 @@ export const operationTable = {
       "rate-limited",
       "internal-error",
       "database-unavailable",
+      "storage-full",
       "shutting-down",
       "overloaded"
     ]
@@ -262,6 +266,7 @@ export const operationTable = {
       "internal-error",
       "database-unavailable",
       "storage-unavailable",
+      "storage-full",
       "shutting-down",
       "overloaded"
     ]
@@ -311,6 +316,7 @@ export const operationTable = {
       "rate-limited",
       "internal-error",
       "database-unavailable",
+      "storage-full",
       "shutting-down",
       "overloaded"
     ]
@@ -362,6 +368,7 @@ export const operationTable = {
       "rate-limited",
       "internal-error",
       "database-unavailable",
+      "storage-full",
       "shutting-down",
       "overloaded"
     ]
@@ -425,6 +432,7 @@ export const operationTable = {
       "rate-limited",
       "internal-error",
       "database-unavailable",
+      "storage-full",
       "shutting-down",
       "overloaded"
     ]
@@ -504,6 +512,7 @@ export const operationTable = {
       "provider-rate-limited",
       "provider-bad-answer",
       "database-unavailable",
+      "storage-full",
       "shutting-down",
       "overloaded",
       "not-cached"
@@ -573,6 +582,7 @@ export const operationTable = {
       "internal-error",
       "database-unavailable",
       "storage-unavailable",
+      "storage-full",
       "shutting-down",
       "overloaded"
     ]
@@ -622,6 +632,7 @@ export const operationTable = {
       "rate-limited",
       "internal-error",
       "database-unavailable",
+      "storage-full",
       "shutting-down",
       "overloaded"
     ]
@@ -666,6 +677,7 @@ export const operationTable = {
       "rate-limited",
       "internal-error",
       "database-unavailable",
+      "storage-full",
       "shutting-down",
       "overloaded"
     ]
@@ -714,6 +726,7 @@ export const operationTable = {
       "internal-error",
       "database-unavailable",
       "storage-unavailable",
+      "storage-full",
       "shutting-down",
       "overloaded"
     ]
@@ -742,6 +755,7 @@ export const operationTable = {
       "rate-limited",
       "internal-error",
       "database-unavailable",
+      "storage-full",
       "shutting-down",
       "overloaded"
     ]
@@ -783,6 +797,7 @@ export const operationTable = {
       "rate-limited",
       "internal-error",
       "database-unavailable",
+      "storage-full",
       "shutting-down",
       "overloaded"
     ]
@@ -831,6 +846,7 @@ export const operationTable = {
       "rate-limited",
       "internal-error",
       "database-unavailable",
+      "storage-full",
       "shutting-down",
       "overloaded"
     ]
@@ -875,6 +891,7 @@ export const operationTable = {
       "rate-limited",
       "internal-error",
       "database-unavailable",
+      "storage-full",
       "shutting-down",
       "overloaded"
     ]
@@ -932,6 +949,7 @@ export const operationTable = {
       "rate-limited",
       "internal-error",
       "database-unavailable",
+      "storage-full",
       "shutting-down",
       "overloaded"
     ]
@@ -981,6 +999,7 @@ export const operationTable = {
       "rate-limited",
       "internal-error",
       "database-unavailable",
+      "storage-full",
       "shutting-down",
       "overloaded"
     ]
@@ -1032,6 +1051,7 @@ export const operationTable = {
       "rate-limited",
       "internal-error",
       "database-unavailable",
+      "storage-full",
       "shutting-down",
       "overloaded"
     ]
@@ -1078,6 +1098,7 @@ export const operationTable = {
       "rate-limited",
       "internal-error",
       "database-unavailable",
+      "storage-full",
       "shutting-down",
       "overloaded"
     ]
@@ -1125,6 +1146,7 @@ export const operationTable = {
       "rate-limited",
       "internal-error",
       "database-unavailable",
+      "storage-full",
       "shutting-down",
       "overloaded"
     ]
@@ -1172,6 +1194,7 @@ export const operationTable = {
       "rate-limited",
       "internal-error",
       "database-unavailable",
+      "storage-full",
       "shutting-down",
       "overloaded"
     ]
@@ -1216,6 +1239,7 @@ export const operationTable = {
       "rate-limited",
       "internal-error",
       "database-unavailable",
+      "storage-full",
       "shutting-down",
       "overloaded"
     ]
@@ -1272,6 +1296,7 @@ export const operationTable = {
       "rate-limited",
       "internal-error",
       "database-unavailable",
+      "storage-full",
       "shutting-down",
       "overloaded"
     ]
@@ -1325,6 +1350,7 @@ export const operationTable = {
       "rate-limited",
       "internal-error",
       "database-unavailable",
+      "storage-full",
       "shutting-down",
       "overloaded"
     ]
@@ -1373,6 +1399,7 @@ export const operationTable = {
       "rate-limited",
       "internal-error",
       "database-unavailable",
+      "storage-full",
       "shutting-down",
       "overloaded"
     ]
@@ -1417,6 +1444,7 @@ export const operationTable = {
       "rate-limited",
       "internal-error",
       "database-unavailable",
+      "storage-full",
       "shutting-down",
       "overloaded"
     ]
@@ -1474,6 +1502,7 @@ export const operationTable = {
       "rate-limited",
       "internal-error",
       "database-unavailable",
+      "storage-full",
       "shutting-down",
       "overloaded"
     ]
@@ -1539,6 +1568,7 @@ export const operationTable = {
       "rate-limited",
       "internal-error",
       "database-unavailable",
+      "storage-full",
       "shutting-down",
       "overloaded"
     ]
@@ -1589,6 +1619,7 @@ export const operationTable = {
       "rate-limited",
       "internal-error",
       "database-unavailable",
+      "storage-full",
       "shutting-down",
       "overloaded"
     ]
@@ -1633,6 +1664,7 @@ export const operationTable = {
       "rate-limited",
       "internal-error",
       "database-unavailable",
+      "storage-full",
       "shutting-down",
       "overloaded"
     ]
@@ -1681,6 +1713,7 @@ export const operationTable = {
       "rate-limited",
       "internal-error",
       "database-unavailable",
+      "storage-full",
       "shutting-down",
       "overloaded"
     ]
@@ -1729,6 +1762,7 @@ export const operationTable = {
       "rate-limited",
       "internal-error",
       "database-unavailable",
+      "storage-full",
       "shutting-down",
       "overloaded"
     ]
@@ -1770,6 +1804,7 @@ export const operationTable = {
       "rate-limited",
       "internal-error",
       "database-unavailable",
+      "storage-full",
       "shutting-down",
       "overloaded"
     ]
@@ -1808,6 +1843,7 @@ export const operationTable = {
       "rate-limited",
       "internal-error",
       "database-unavailable",
+      "storage-full",
       "shutting-down",
       "overloaded"
     ]
@@ -1852,6 +1888,7 @@ export const operationTable = {
       "rate-limited",
       "internal-error",
       "database-unavailable",
+      "storage-full",
       "shutting-down",
       "overloaded"
     ]
@@ -1909,6 +1946,7 @@ export const operationTable = {
       "rate-limited",
       "internal-error",
       "database-unavailable",
+      "storage-full",
       "shutting-down",
       "overloaded"
     ]
@@ -1956,6 +1994,7 @@ export const operationTable = {
       "rate-limited",
       "internal-error",
       "database-unavailable",
+      "storage-full",
       "shutting-down",
       "overloaded"
     ]
@@ -1995,6 +2034,7 @@ export const operationTable = {
       "rate-limited",
       "internal-error",
       "database-unavailable",
+      "storage-full",
       "shutting-down",
       "overloaded"
     ]
@@ -2034,6 +2074,7 @@ export const operationTable = {
       "rate-limited",
       "internal-error",
       "database-unavailable",
+      "storage-full",
       "shutting-down",
       "overloaded"
     ]
@@ -2080,6 +2121,7 @@ export const operationTable = {
       "rate-limited",
       "internal-error",
       "database-unavailable",
+      "storage-full",
       "shutting-down",
       "overloaded"
     ]
@@ -2119,6 +2161,7 @@ export const operationTable = {
       "rate-limited",
       "internal-error",
       "database-unavailable",
+      "storage-full",
       "shutting-down",
       "overloaded"
     ]
@@ -2166,6 +2209,7 @@ export const operationTable = {
       "rate-limited",
       "internal-error",
       "database-unavailable",
+      "storage-full",
       "shutting-down",
       "overloaded"
     ]
@@ -2213,6 +2257,7 @@ export const operationTable = {
       "rate-limited",
       "internal-error",
       "database-unavailable",
+      "storage-full",
       "shutting-down",
       "overloaded"
     ]
@@ -2267,6 +2312,7 @@ export const operationTable = {
       "rate-limited",
       "internal-error",
       "database-unavailable",
+      "storage-full",
       "shutting-down",
       "overloaded"
     ]
@@ -2318,6 +2364,7 @@ export const operationTable = {
       "rate-limited",
       "internal-error",
       "database-unavailable",
+      "storage-full",
       "shutting-down",
       "overloaded"
     ]
@@ -2391,6 +2438,7 @@ export const operationTable = {
       "rate-limited",
       "internal-error",
       "database-unavailable",
+      "storage-full",
       "shutting-down",
       "overloaded"
     ]
@@ -2435,6 +2483,7 @@ export const operationTable = {
       "rate-limited",
       "internal-error",
       "database-unavailable",
+      "storage-full",
       "shutting-down",
       "overloaded"
     ]
@@ -2484,6 +2533,7 @@ export const operationTable = {
       "rate-limited",
       "internal-error",
       "database-unavailable",
+      "storage-full",
       "shutting-down",
       "overloaded"
     ]
@@ -2531,6 +2581,7 @@ export const operationTable = {
       "rate-limited",
       "internal-error",
       "database-unavailable",
+      "storage-full",
       "shutting-down",
       "overloaded"
     ]
@@ -2572,6 +2623,7 @@ export const operationTable = {
       "rate-limited",
       "internal-error",
       "database-unavailable",
+      "storage-full",
       "shutting-down",
       "overloaded"
     ]
@@ -2613,6 +2665,7 @@ export const operationTable = {
       "rate-limited",
       "internal-error",
       "database-unavailable",
+      "storage-full",
       "shutting-down",
       "overloaded"
     ]
@@ -2649,6 +2702,7 @@ export const operationTable = {
       "rate-limited",
       "internal-error",
       "database-unavailable",
+      "storage-full",
       "shutting-down",
       "overloaded"
     ]
@@ -2693,6 +2747,7 @@ export const operationTable = {
       "rate-limited",
       "internal-error",
       "database-unavailable",
+      "storage-full",
       "shutting-down",
       "overloaded"
     ]
@@ -2737,6 +2792,7 @@ export const operationTable = {
       "rate-limited",
       "internal-error",
       "database-unavailable",
+      "storage-full",
       "shutting-down",
       "overloaded"
     ]
@@ -2777,6 +2833,7 @@ export const operationTable = {
       "not-acceptable",
       "internal-error",
       "database-unavailable",
+      "storage-full",
       "shutting-down"
     ]
   },
@@ -2804,6 +2861,7 @@ export const operationTable = {
       "rate-limited",
       "internal-error",
       "database-unavailable",
+      "storage-full",
       "shutting-down",
       "overloaded"
     ]

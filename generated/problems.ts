@@ -254,6 +254,10 @@ export const problems = {
     "status": 503,
     "title": "Object storage unavailable"
   },
+  "storage-full": {
+    "status": 503,
+    "title": "Storage full"
+  },
   "shutting-down": {
     "status": 503,
     "title": "Shutting down"
