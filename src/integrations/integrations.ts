@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { changeTime, requireMatch, type Precondition } from '../edits.ts';
 import { ProblemError } from '../errors/problem-error.ts';
 import { createTurns, untilWon } from '../turns.ts';
-import { sealHeaders, showHeaders, type HeaderValues } from './headers.ts';
+import { mask, sealHeaders, showHeaders, type HeaderValues } from './headers.ts';
 import {
   headerRecord,
   secretRecord,
@@ -13,6 +13,7 @@ import {
 } from './integration.ts';
 import type { Sealed, SecretBox } from './secrets.ts';
 import type { IntegrationStore } from './store.ts';
+import { maskUrl, unmaskUrl } from './url-credentials.ts';
 
 /** What an operator decides about an integration, secret and state apart. */
 export interface IntegrationContent {
@@ -106,15 +107,17 @@ export function createIntegrations({
       }),
     );
 
-  const permittedUrl = (text: string): string => {
+  /** @param stored what masked values stand for */
+  const permittedUrl = (sent: string, stored?: string): string => {
+    const text = unmaskUrl(sent, stored);
+    if (text === undefined) throw notAllowed(`holds ${mask}, which stands for a stored value, and there is none`);
+    // Rules may have become stricter since; a URL that stays is not judged again.
+    if (text === stored) return stored;
     const checked = checkUrl(text);
-    const isTooLong = 'url' in checked && checked.url.length > longestUrl;
-    if ('url' in checked && !isTooLong) return checked.url;
-    const mistake = 'mistake' in checked ? checked.mistake : `is longer than ${longestUrl} characters when encoded`;
-    throw new ProblemError('target-not-allowed', {
-      detail: `The URL ${mistake}.`,
-      errors: [{ detail: mistake, pointer: '#/url' }],
-    });
+    if ('mistake' in checked) throw notAllowed(checked.mistake);
+    // It has to be possible to send back what is shown.
+    if (Math.max(checked.url.length, maskUrl(checked.url).length) <= longestUrl) return checked.url;
+    throw notAllowed(`is longer than ${longestUrl} characters when encoded`);
   };
 
   const seal = (id: string, secret: string): Sealed => secrets.seal(secret, secretRecord(id));
@@ -142,7 +145,7 @@ export function createIntegrations({
         (present) => ({
           ...present,
           name: name ?? present.name,
-          url: url === undefined || url === present.url ? present.url : permittedUrl(url),
+          url: url === undefined ? present.url : permittedUrl(url, present.url),
           eventTypes: eventTypes ?? present.eventTypes,
           headers: headers === undefined ? present.headers : sealHeaders(id, headers, present.headers, secrets),
         }),
@@ -181,6 +184,13 @@ export function createIntegrations({
 
     cancelRotation: (id) => edit(id, (present) => ({ ...present, rotation: undefined })),
   };
+}
+
+function notAllowed(mistake: string): ProblemError {
+  return new ProblemError('target-not-allowed', {
+    detail: `The URL ${mistake}.`,
+    errors: [{ detail: mistake, pointer: '#/url' }],
+  });
 }
 
 /** Every edit seals anew what a former key sealed, so that the key can be given up once all integrations were edited. */

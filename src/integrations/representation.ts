@@ -1,6 +1,7 @@
 import type { components } from '../../generated/types.ts';
 import type { Integration } from './integration.ts';
 import { toStandardSecret } from './signing-secret.ts';
+import { maskUrl } from './url-credentials.ts';
 
 type Schemas = components['schemas'];
 
@@ -21,7 +22,7 @@ export function representIntegration(
   return {
     id: integration.id,
     name: integration.name,
-    url: integration.url,
+    url: maskUrl(integration.url),
     event_types: [...integration.eventTypes],
     headers,
     has_secret: integration.secret !== undefined,

@@ -54,11 +54,12 @@ export function serializeError(error: unknown, depth = 0): unknown {
   };
 }
 
-/** Removes what looks like credentials: user info in URIs, bearer tokens, this service's own keys and vendors' `sk-…`. */
+/** Removes what looks like credentials: user info and parameters in URIs, bearer tokens, this service's own keys and vendors' `sk-…`. */
 export function scrub(text: string): string {
   return text
     .slice(0, 8_000)
     .replace(/(\w+:\/\/)[^/@\s]{1,500}@/g, '$1[redacted]@')
+    .replace(/([?&][^=&\s]{0,60}(?:auth|key|pass|secret|sig|token)[^=&\s]{0,60}=)[^&\s'"]+/gi, '$1[redacted]')
     .replace(/\b(Bearer|Basic)\s+\S+/gi, '$1 [redacted]')
     .replace(/\b(pgw_|sk-|xai-|gsk_|AIza)[A-Za-z0-9_-]{8,}/g, '$1[redacted]');
 }

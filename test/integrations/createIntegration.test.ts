@@ -135,7 +135,37 @@ describe('400', () => {
   });
 });
 
+describe('a URL with credentials', () => {
+  it.each([
+    ['?key=1&shop=4', `?key=${mask}&shop=4`],
+    ['?code=a%20b', `?code=${mask}`],
+    ['?X-Amz-Signature=0', `?X-Amz-Signature=${mask}`],
+    ['?id=Zm9vYmFyMTIzNDU2Nzg5MGFiY2Rl', `?id=${mask}`],
+    ['?Zm9vYmFyMTIzNDU2Nzg5MGFiY2Rl', `?${mask}`],
+    ['?token=&shop&=4&q=a=b', '?token=&shop&=4&q=a=b'],
+  ])('shows no values that look like some: %s', async (query, shown) => {
+    const url = 'https://kitchen.example.com/hook';
+    const { path: created, body } = await createIntegration(setup.service, { url: url + query });
+    expect(body.url).toBe(url + shown);
+    expect((await setup.service.call('GET', created)).body.url).toBe(url + shown);
+    const list = await setup.service.call('GET', `${path}?limit=1`);
+    expect(list.body.data[0].url).toBe(url + shown);
+  });
+
+  it('may not be longer when it is masked than a URL may be', async () => {
+    const url = `https://kitchen.example.com/?${'key=1&'.repeat(300)}`;
+    const { status, body } = await setup.service.call('POST', path, { body: integrationBody({ url }) });
+    expect([status, body.type]).toEqual([422, problem('target-not-allowed')]);
+  });
+});
+
 describe('422', () => {
+  it('refuses a masked value in the URL', async () => {
+    const url = `https://kitchen.example.com/?token=${mask}`;
+    const { status, body } = await setup.service.call('POST', path, { body: integrationBody({ url }) });
+    expect([status, body.type]).toEqual([422, problem('target-not-allowed')]);
+  });
+
   it.each([
     'http://10.0.0.1/',
     'http://169.254.169.254/latest/meta-data',

@@ -52,6 +52,13 @@ describe('200', () => {
     expect('status_code' in attempt).toBe('response_body' in attempt);
   });
 
+  it('shows no credentials of the URL that a redirect repeats', async () => {
+    const query = '?shop=4&token=EXAMPLE-1';
+    const redirect = { kind: 'answer', status: 308, headers: { Location: `/hook/${query}` } } as const;
+    const { attempt } = await firstTry(redirect, receiver.url + query);
+    expect(attempt.response_headers.location).toBe('/hook/?shop=4&token=********');
+  });
+
   it('shows a success whose answer broke off as what it is, and why the rest is missing', async () => {
     const { attempt, path } = await firstTry({ kind: 'cut-body' });
     expect(attempt).toMatchObject({ succeeded: true, status_code: 200, error: 'connection-lost' });

@@ -92,6 +92,26 @@ describe('200', () => {
     });
   });
 
+  it('keeps the stored values of a URL that is sent back masked', async () => {
+    const receiver = await startReceiver();
+    const query = '?shop=4&access_token=s3cret%2B1&token=first&token=second&sig=EXAMPLE';
+    const integration = await createIntegration(setup.service, { url: `${receiver.url}${query}` });
+    const masked = `?shop=4&access_token=${mask}&token=${mask}&token=${mask}&sig=${mask}`;
+    expect(integration.body.url).toBe(receiver.url + masked);
+    const got = await setup.service.call('GET', integration.path);
+    const same = await put(integration.path, got.body);
+    expect(same.headers['etag']).toBe(got.headers['etag']);
+    expect(same.body).toEqual(got.body);
+
+    const url = `${receiver.url}?shop=5&token=${mask}&token=third&access_token=%2A%2A******`;
+    const { body } = await put(integration.path, { url });
+    expect(body.url).toBe(`${receiver.url}?shop=5&token=${mask}&token=${mask}&access_token=${mask}`);
+    await sendTest(setup.service, integration);
+    const [request] = await receiver.received(1);
+    await receiver.close();
+    expect(request?.path).toBe('/hook?shop=5&token=first&token=third&access_token=s3cret%2B1');
+  });
+
   it('ignores what belongs to the server', async () => {
     const { path, body } = await createIntegration(setup.service);
     const { body: changed } = await put(path, {
@@ -146,6 +166,16 @@ describe('412', () => {
 });
 
 describe('422', () => {
+  it('refuses a masked value in a URL that stands for nothing', async () => {
+    const { path } = await createIntegration(setup.service, { url: 'https://kitchen.example.com/?token=EXAMPLE' });
+    const answer = await put(path, { url: `https://kitchen.example.com/?key=${mask}` });
+    expect(answer.status).toBe(422);
+    expect(answer.body.type).toBe(problem('target-not-allowed'));
+    expect(answer.body.errors).toEqual([
+      { pointer: '#/url', detail: `holds ${mask}, which stands for a stored value, and there is none` },
+    ]);
+  });
+
   it.each([
     ['target-not-allowed', '#/url', { url: 'http://10.0.0.1/' }],
     ['header-not-allowed', '#/headers/Host', { headers: { Host: 'a' } }],

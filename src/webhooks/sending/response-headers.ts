@@ -1,7 +1,11 @@
+import { maskUrl } from '../../integrations/url-credentials.ts';
+
 /** Headers of a response that are kept, so many and so long at most. */
 const keptAtMost = 50;
 const longestName = 200;
 const longestValue = 1_000;
+
+const namesUrl = new Set(['location', 'content-location']);
 
 /** What to keep of a response's headers, by lower-case name. Cookies are left out: they are credentials. */
 export function keepHeaders(
@@ -11,7 +15,9 @@ export function keepHeaders(
   for (const [name, value] of Object.entries(headers)) {
     if (kept.length === keptAtMost) break;
     if (value === undefined || name === 'set-cookie' || name.length > longestName) continue;
-    kept.push([name, (Array.isArray(value) ? value.join(', ') : value).slice(0, longestValue)]);
+    const text = Array.isArray(value) ? value.join(', ') : value;
+    // A redirect often repeats the query of the URL that it answers.
+    kept.push([name, (namesUrl.has(name) ? maskUrl(text) : text).slice(0, longestValue)]);
   }
   return Object.fromEntries(kept);
 }
