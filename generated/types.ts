@@ -3007,6 +3007,8 @@ export interface components {
          * @description Where events are sent: `http` or `https`, without user information and without fragment. Unless the operator allows its
          *     network, an address that is private, on the loopback, or otherwise not public is refused, here if it is written out and
          *     when connecting in any case.
+         *
+         *     Values of the query that look like credentials are shown as `********`.
          * @example https://kitchen.example.com/hooks/orders
          */
         IntegrationUrl: string;
@@ -3316,8 +3318,8 @@ export interface components {
         };
         /**
          * Changes to an integration
-         * @description Any subset of the fields. What is left out stays as it is; `event_types` and `headers` are replaced whole, and a header
-         *     value of `********` is the one that is stored.
+         * @description Any subset of the fields. What is left out stays as it is; `event_types` and `headers` are replaced whole. A header
+         *     value of `********` is the one that is stored, and so is a value in the query of `url`.
          *
          *     The secret is changed by rotation, the state by pause and enable. `id`, `has_secret`, `secret_rotation`, `state`,
          *     `disabled_reason`, `disabled_at`, `warning`, `consecutive_failures`, `created_at` and `updated_at` belong to the server:
