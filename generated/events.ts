@@ -291,7 +291,7 @@ export interface components {
              */
             fiscalDay: string;
             /**
-             * @description Number of orders of the day.
+             * @description Number of orders of the day, at most 500,000. The next day counts the rest.
              * @example 148
              */
             orderCount: number;

@@ -103,6 +103,101 @@ describe('the date of an instant', () => {
   });
 });
 
+/**
+ * Nights on which clocks are moved, most of them about midnight. The wall clock is read each minute for two days before
+ * and after the date.
+ */
+const nights: [timezone: string, date: string][] = [
+  // Forward from 23:00 on Saturday to midnight, and back from midnight on Sunday to 23:00.
+  ['America/Nuuk', '2026-03-28'],
+  ['America/Nuuk', '2026-10-25'],
+  ['America/Scoresbysund', '2026-03-28'],
+  ['America/Scoresbysund', '2026-10-24'],
+  // No 30 December: from UTC-10 to UTC+14.
+  ['Pacific/Apia', '2011-12-30'],
+  // No 21 August: from UTC-12 to UTC+12.
+  ['Pacific/Kwajalein', '1993-08-21'],
+  // Back from 00:01 to 23:01 of the day before.
+  ['America/St_Johns', '2010-11-07'],
+  ['Africa/Cairo', '2026-04-24'],
+  ['Africa/Cairo', '2026-10-29'],
+  ['America/Havana', '2026-03-08'],
+  ['America/Havana', '2026-11-01'],
+  ['Asia/Beirut', '2026-03-29'],
+  ['America/Santiago', '2026-04-04'],
+  // Half an hour, and two hours.
+  ['Australia/Lord_Howe', '2026-10-04'],
+  ['Antarctica/Troll', '2026-03-29'],
+  ['Antarctica/Troll', '2026-10-25'],
+  ['Europe/Berlin', '2026-03-29'],
+  ['Asia/Kathmandu', '2026-03-29'],
+];
+
+/** What the wall clock shows each minute, as ICU has it: minutes since 1970 in UTC, and as if the wall clock were UTC. */
+function readWallClock(timezone: string, date: string): [minute: number, wall: number][] {
+  const format = new Intl.DateTimeFormat('sv', { timeZone: timezone, dateStyle: 'short', timeStyle: 'short' });
+  const middle = Date.parse(`${date}T12:00:00Z`) / 60_000;
+  return Array.from({ length: 5 * 1_440 }, (_, index) => {
+    const minute = middle - 2.5 * 1_440 + index;
+    return [minute, Date.parse(`${format.format(minute * 60_000).replace(' ', 'T')}Z`) / 60_000];
+  });
+}
+
+/**
+ * The minute at which the wall clock first shows a time, or would have shown it had it not been moved past it.
+ * `undefined` when it does not get there.
+ */
+function firstShown(clock: readonly [number, number][], wanted: number): number | undefined {
+  let previous = clock[0] ?? [0, 0];
+  for (const [minute, wall] of clock) {
+    if (wall === wanted) return minute;
+    if (previous[1] < wanted && wanted < wall) return previous[0] + (wanted - previous[1]);
+    previous = [minute, wall];
+  }
+  return undefined;
+}
+
+/** The minutes in which the wall clock comes to another date, or shows something else than the next minute. */
+function midnightsAndMoves(wallClock: readonly [number, number][]): number[] {
+  return wallClock.flatMap(([minute, wall], index) => {
+    const before = wallClock[index - 1]?.[1] ?? wall - 1;
+    return wall !== before + 1 || wall % 1_440 === 0 ? [minute] : [];
+  });
+}
+
+describe('a night on which clocks are moved', () => {
+  it.each(nights)('is divided as the wall clock of %s shows it about %s', (timezone, date) => {
+    const wallClock = readWallClock(timezone, date);
+    for (const fiscalDayEnd of ['00:00', '00:30', '02:30', '04:00', '23:00', '23:30', '23:59']) {
+      const clock = { timezone, fiscalDayEnd };
+      // Each date of the days around, with the minute at which it begins.
+      const begins = [-2, -1, 0, 1, 2].flatMap((offset) => {
+        const day = new Date(Date.parse(date) + offset * 86_400_000).toISOString().slice(0, 10);
+        const begin = firstShown(wallClock, Date.parse(`${day}T${fiscalDayEnd}:00Z`) / 60_000);
+        return begin === undefined ? [] : [{ day, begin }];
+      });
+      expect(begins.length).toBeGreaterThanOrEqual(4);
+      for (const { day, begin } of begins) {
+        expect([fiscalDayEnd, day, iso(beginOfFiscalDay(day, clock))]).toEqual([
+          fiscalDayEnd,
+          day,
+          iso(new Date(begin * 60_000)),
+        ]);
+      }
+      const first = begins[0]?.begin ?? 0;
+      const last = begins.at(-1)?.begin ?? 0;
+      const turns = [...begins.map(({ begin }) => begin), ...midnightsAndMoves(wallClock)];
+      const minutes = turns.flatMap((turn) => [turn - 1, turn, turn + 20]).filter((at) => first <= at && at < last);
+      const wrong = minutes.flatMap((minute) => {
+        const expected = begins.findLast(({ begin }) => begin <= minute)?.day;
+        const found = fiscalDateAt(new Date(minute * 60_000), clock);
+        return found === expected ? [] : [`${iso(new Date(minute * 60_000))} is ${found} and not ${expected}`];
+      });
+      expect([fiscalDayEnd, wrong]).toEqual([fiscalDayEnd, []]);
+    }
+  });
+});
+
 describe('time zones', () => {
   it.each(['UTC', 'Europe/Berlin', 'America/Argentina/Buenos_Aires', 'Etc/GMT+5', 'Asia/Calcutta'])(
     'knows %s',

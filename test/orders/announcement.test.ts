@@ -22,7 +22,11 @@ const location: Location = {
   zones: [{ id: randomUUID(), name: 'Terrace', spots: [spot] }],
   createdAt: at,
   updatedAt: at,
-  nextFiscalDay: { date: '2026-11-06', endsAt: new Date('2026-11-07T03:00:00Z') },
+  nextFiscalDay: {
+    date: '2026-11-06',
+    beginsAt: new Date('2026-11-06T03:00:00Z'),
+    endsAt: new Date('2026-11-07T03:00:00Z'),
+  },
   revision: 1,
 };
 const product = (name: string, price: number, tags: readonly string[]): Product => ({

@@ -44,6 +44,21 @@ describe('200', () => {
     expect(found.headers['etag']).toBe(headers['etag']);
   });
 
+  it.each([
+    ['has not come yet', 6],
+    ['is over', -6],
+  ])('closes the day under way after its end was moved to a time of day that %s', async (_name, hours) => {
+    const { shop, today } = await open();
+    await placeOrder(setup.service, shop);
+    const end = new Date(Date.now() + hours * 3_600_000).toISOString().slice(11, 16);
+    const moved = await setup.service.call('PUT', `/v1/locations/${shop.location.id}`, {
+      body: { fiscal_day_end: end },
+    });
+    expect(moved.status).toBe(200);
+    const { status, body } = await close(shop, today);
+    expect([status, body.order_count]).toEqual([200, 1]);
+  });
+
   it('gives an order that is counted another entity tag', async () => {
     const { shop, today } = await open();
     const { id, etag } = await placeOrder(setup.service, shop);

@@ -1,15 +1,19 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import contract from '../../generated/openapi.json' with { type: 'json' };
+import { nextFiscalSpan } from '../../src/catalog/locations/fiscal-calendar.ts';
 import { createLocations, type LocationContent, type Locations } from '../../src/catalog/locations/locations.ts';
 import { createLocationStore, type LocationStore } from '../../src/catalog/locations/store.ts';
 import { fromOutboxDocuments, type WithOutbox } from '../../src/events/outbox.ts';
 import { toPayload } from '../../src/events/serialise.ts';
-import { countOrders } from '../../src/orders/fiscal-days/count-orders.ts';
+import { countOrders, mostOrders } from '../../src/orders/fiscal-days/count-orders.ts';
 import { createFiscalDays, type FiscalDays } from '../../src/orders/fiscal-days/fiscal-days.ts';
 import { createFiscalDayStore, type FiscalDayStore } from '../../src/orders/fiscal-days/store.ts';
 import type { Order } from '../../src/orders/order.ts';
 import { createOrderStore, type OrderStore } from '../../src/orders/store.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { runSettings } from '../support/run-settings.ts';
 
 const hour = 3_600_000;
 const always = (): boolean => true;
@@ -224,6 +228,148 @@ describe('a day closed by call', () => {
   });
 });
 
+describe('a change of the day end or the time zone', () => {
+  const change = async (id: string, members: Partial<LocationContent>): Promise<void> => {
+    await process().locations.update(id, members, always);
+  };
+  const noonOfJune = '2026-06-01T12:00:00Z';
+
+  it.each([
+    ['a day end that is still to come', { fiscalDayEnd: '23:00' }],
+    ['a time zone where the date is still to come', { timezone: 'Pacific/Pago_Pago', fiscalDayEnd: '12:00' }],
+    ['a day end that has passed', { fiscalDayEnd: '01:00' }],
+  ])('leaves the day under way to be closed: %s', async (_name, members) => {
+    const id = await open(noonOfJune);
+    await place(id, '2026-06-01T11:00:00Z');
+    await change(id, members);
+    const day = await process().days.close(id, '2026-06-01');
+    expect(day).toMatchObject({ orderCount: 1, cause: 'call', cutAt: new Date('2026-06-01T12:00:00.001Z') });
+    await expect(process().days.close(id, '2026-06-02')).rejects.toMatchObject({ type: 'fiscal-day-not-begun' });
+  });
+
+  it('ends the day under way at once where it is over by the new clock', async () => {
+    const id = await open(noonOfJune);
+    await place(id, noonOfJune, 1);
+    // There it is two o'clock on the 2nd.
+    await change(id, { timezone: 'Pacific/Kiritimati', fiscalDayEnd: '00:00' });
+    await place(id, '2026-06-01T12:00:00.001Z', 10);
+    clock = new Date('2026-06-02T12:00:00Z');
+    await process().days.tick();
+    expect(await closed(id)).toEqual([
+      ['2026-06-01', '2026-06-01T12:00:00.001Z', 1, 1],
+      ['2026-06-02', '2026-06-02T10:00:00.000Z', 1, 10],
+    ]);
+  });
+
+  it('never ends a day before the one before it, however far it moves the date', async () => {
+    const id = await open('2026-06-01T12:00:00Z', { timezone: 'Pacific/Pago_Pago', fiscalDayEnd: '23:59' });
+    clock = new Date('2026-06-04T10:59:30Z');
+    await process().days.tick();
+    await place(id, clock, 1);
+    // From half a minute past 23:59 on the 3rd to one o'clock on the 5th.
+    await change(id, { timezone: 'Pacific/Kiritimati', fiscalDayEnd: '00:00' });
+    await place(id, '2026-06-04T11:00:00Z', 10);
+    clock = new Date('2026-06-05T12:00:00Z');
+    await process().days.tick();
+    expect((await closed(id)).slice(-4)).toEqual([
+      ['2026-06-02', '2026-06-04T10:59:00.000Z', 0, 0],
+      ['2026-06-03', '2026-06-04T10:59:30.001Z', 1, 1],
+      ['2026-06-04', '2026-06-04T10:59:30.001Z', 0, 0],
+      ['2026-06-05', '2026-06-05T10:00:00.000Z', 1, 10],
+    ]);
+  });
+
+  it('leaves the end of a day alone that is over and not closed yet', async () => {
+    const id = await open(noonOfJune);
+    await place(id, '2026-06-02T01:00:00Z', 1);
+    clock = new Date('2026-06-02T02:00:01Z');
+    await place(id, clock, 10);
+    await change(id, { timezone: 'America/Los_Angeles' });
+    // By the new clock the next day begins at 11:00 UTC, and it has begun when the one before ended.
+    expect((await process().days.close(id, '2026-06-02')).total).toBe(10);
+    expect((await closed(id))[0]).toEqual(['2026-06-01', '2026-06-02T02:00:00.000Z', 1, 1]);
+  });
+
+  it('moves the beginning of a day that has not begun', async () => {
+    const id = await open(noonOfJune);
+    await process().days.close(id, '2026-06-01');
+    await change(id, { fiscalDayEnd: '14:00' });
+    clock = new Date('2026-06-02T11:59:59Z');
+    await expect(process().days.close(id, '2026-06-02')).rejects.toThrow('begins at 2026-06-02T12:00:00.000Z');
+    clock = new Date('2026-06-02T12:00:00Z');
+    expect((await process().days.close(id, '2026-06-02')).cutAt).toEqual(new Date('2026-06-02T12:00:00.001Z'));
+  });
+
+  it('is known of locations that were stored without the beginning of their day', async () => {
+    const id = await open(noonOfJune);
+    const locations = database.db.collection<{ _id: string }>('locations');
+    await locations.updateOne({ _id: id }, { $unset: { next_fiscal_day_begins_at: '' } });
+    await change(id, { fiscalDayEnd: '23:00' });
+    expect((await process().days.close(id, '2026-06-01')).cutAt).toEqual(new Date('2026-06-01T12:00:00.001Z'));
+  });
+
+  it('counts each order in the day that is under way when it is placed, whatever else happens', async () => {
+    const steps = fc.array(
+      fc.oneof(
+        fc.record({ wait: fc.constantFrom(1_000, hour, 7 * hour, 30 * hour) }),
+        fc.record({
+          timezone: fc.constantFrom('UTC', 'Pacific/Kiritimati', 'Pacific/Pago_Pago', 'Europe/Berlin'),
+          fiscalDayEnd: fc.constantFrom('00:00', '04:00', '12:00', '23:59'),
+        }),
+        fc.record({ close: fc.integer({ min: -1, max: 1 }) }),
+        fc.constant({ tick: true }),
+      ),
+      { minLength: 6, maxLength: 14 },
+    );
+    const perform = async (id: string, step: object): Promise<void> => {
+      if ('wait' in step) clock = new Date(clock.getTime() + Number(step.wait));
+      else if ('timezone' in step) {
+        // As the service does each second.
+        clock = new Date(clock.getTime() + 3_000);
+        await process().days.tick();
+        await change(id, step as Partial<LocationContent>);
+      } else if ('tick' in step) await process().days.tick();
+      else if ('close' in step) {
+        const date = new Date(clock.getTime() + Number(step.close) * 24 * hour).toISOString().slice(0, 10);
+        await process()
+          .days.close(id, date)
+          .catch((error: unknown) => {
+            expect(['fiscal-day-not-begun', 'fiscal-day-not-found']).toContain((error as { type?: string }).type);
+          });
+      }
+    };
+    const dayUnderWay = async (id: string): Promise<string> => {
+      const location = await process().locations.get(id);
+      let span = location.nextFiscalDay;
+      while (span.endsAt <= clock) span = nextFiscalSpan(span, location);
+      return span.date;
+    };
+    const run = async (sequence: readonly object[]): Promise<void> => {
+      const id = await open(noonOfJune);
+      const placed: { order: Order; underWay: string }[] = [];
+      for (const step of sequence) {
+        placed.push({ order: await place(id, clock, 1), underWay: await dayUnderWay(id) });
+        await perform(id, step);
+        clock = new Date(clock.getTime() + 1);
+      }
+      clock = new Date(clock.getTime() + 200 * hour);
+      await process().days.tick();
+      const days = await closed(id);
+      const dates = days.map(([date]) => date);
+      const cuts = days.map(([, cutAt]) => cutAt);
+      expect(cuts).toEqual([...cuts].sort());
+      expect(dates).toEqual(dates.map((_date, index) => inDays(dates[0] ?? '', index)));
+      for (const { order, underWay } of placed) expect(await dayOf(order)).toBe(underWay);
+    };
+    await fc.assert(fc.asyncProperty(steps, run), runSettings(10));
+  }, 60_000);
+});
+
+/** The date so many days after a date. */
+function inDays(date: string, days: number): string {
+  return new Date(Date.parse(date) + days * 24 * hour).toISOString().slice(0, 10);
+}
+
 describe('an order', () => {
   it('that an earlier list did not count goes into the next day, however old it is', async () => {
     const id = await open('2026-06-01T12:00:00Z');
@@ -312,6 +458,12 @@ describe('an order', () => {
 });
 
 describe('a list that would get too long or too large', () => {
+  it('is as long as the contract says', () => {
+    const { description } = contract.paths['/v1/locations/{id}/fiscal-days/{date}/close'].post;
+    expect(description).toContain(`at most ${mostOrders.toLocaleString('en')} orders`);
+    expect(description).toContain(`at most a total of ${Number.MAX_SAFE_INTEGER.toLocaleString('en')}.`);
+  });
+
   async function* some(...totals: number[]): AsyncGenerator<{ id: string; total: number }> {
     for (const [index, total] of totals.entries()) yield await Promise.resolve({ id: String(index), total });
   }

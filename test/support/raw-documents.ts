@@ -47,7 +47,7 @@ const fields: Readonly<Record<string, readonly string[]>> = {
 
   locations: [
     ...[...stamps, ...times, 'name', 'currency', 'timezone', 'fiscal_day_end', 'tax_rate', 'fee_rate', 'zones'],
-    ...['next_fiscal_day', 'next_fiscal_day_ends_at'],
+    ...['next_fiscal_day', 'next_fiscal_day_begins_at', 'next_fiscal_day_ends_at'],
   ],
   categories: [...stamps, ...times, 'location_id', 'name', 'outbox'],
   products: [

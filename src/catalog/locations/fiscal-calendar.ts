@@ -26,12 +26,54 @@ export function endOfFiscalDay(date: string, clock: FiscalClock): Date {
   return beginOfFiscalDay(dayAfter(date), clock);
 }
 
-/** The date of the fiscal day that an instant is part of. */
+/**
+ * The date of the fiscal day that an instant is part of: the last one whose day has begun. About a change of the clock
+ * that is not the date which the clock shows, nor always the one before. Where 23:30 is skipped, the day of that date
+ * begins after midnight; where midnight comes twice, a day has begun when the clock shows the date before again.
+ */
 export function fiscalDateAt(instant: Date, clock: FiscalClock): string {
   const local = Temporal.Instant.fromEpochMilliseconds(instant.getTime()).toZonedDateTimeISO(clock.timezone);
-  const date = local.toPlainDate().toString();
-  if (beginOfFiscalDay(date, clock) <= instant) return date;
-  return Temporal.PlainDate.from(date).subtract({ days: 1 }).toString();
+  let date = local.toPlainDate().add({ days: 1 });
+  while (beginOfFiscalDay(date.toString(), clock) > instant) date = date.subtract({ days: 1 });
+  return date.toString();
+}
+
+/** A fiscal day, and when it begins and ends. */
+export interface FiscalSpan {
+  /** `YYYY-MM-DD`. */
+  readonly date: string;
+  readonly beginsAt: Date;
+  /** The first instant that is no longer part of it. */
+  readonly endsAt: Date;
+}
+
+/** The fiscal day of a date as a clock has it. */
+export function fiscalSpan(date: string, clock: FiscalClock): FiscalSpan {
+  return { date, beginsAt: beginOfFiscalDay(date, clock), endsAt: endOfFiscalDay(date, clock) };
+}
+
+/** The fiscal day that follows one. It begins where that ends, and does not end before it begins. */
+export function nextFiscalSpan({ date, endsAt }: FiscalSpan, clock: FiscalClock): FiscalSpan {
+  const next = dayAfter(date);
+  return { date: next, beginsAt: endsAt, endsAt: later(endOfFiscalDay(next, clock), endsAt) };
+}
+
+/**
+ * A fiscal day after a change of the clock: one that is under way goes on to the end that the new clock gives it, or to the
+ * change, this millisecond included, where that end is past. What is over stays as it is.
+ */
+export function changedFiscalSpan(present: FiscalSpan, clock: FiscalClock, at: Date): FiscalSpan {
+  if (present.endsAt <= at) return present;
+  const { date, beginsAt, endsAt } = fiscalSpan(present.date, clock);
+  return {
+    date,
+    beginsAt: present.beginsAt <= at ? present.beginsAt : beginsAt,
+    endsAt: later(endsAt, new Date(at.getTime() + 1)),
+  };
+}
+
+function later(one: Date, other: Date): Date {
+  return one > other ? one : other;
 }
 
 /** The date after a date. */

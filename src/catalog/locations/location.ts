@@ -1,4 +1,4 @@
-import type { FiscalClock } from './fiscal-calendar.ts';
+import type { FiscalClock, FiscalSpan } from './fiscal-calendar.ts';
 
 /** A place where an order can be placed, such as a table. */
 export interface Spot {
@@ -30,17 +30,13 @@ export interface Location extends FiscalClock {
   readonly createdAt: Date;
   /** Each change moves it forward. */
   readonly updatedAt: Date;
-  /** The fiscal day that is closed next. All earlier ones are closed, and their orders marked as counted. */
-  readonly nextFiscalDay: NextFiscalDay;
+  /**
+   * The fiscal day that is closed next. All earlier ones are closed, and their orders marked as counted. Once it has begun,
+   * no change of the clock moves its beginning.
+   */
+  readonly nextFiscalDay: FiscalSpan;
   /** Counts the changes, from 1. Fiscal days that end are none. */
   readonly revision: number;
-}
-
-export interface NextFiscalDay {
-  /** `YYYY-MM-DD`. */
-  readonly date: string;
-  /** When it ends by the location's clock. */
-  readonly endsAt: Date;
 }
 
 /** The spot of this id, and the zone that it is in. */

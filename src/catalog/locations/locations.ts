@@ -1,7 +1,7 @@
 import { ProblemError } from '../../errors/problem-error.ts';
 import { createTurns, untilWon } from '../../turns.ts';
 import { changeContent, changeTime, requireMatch, type Change, type Precondition } from '../../edits.ts';
-import { dayAfter, endOfFiscalDay, fiscalDateAt, isTimezone } from './fiscal-calendar.ts';
+import { changedFiscalSpan, fiscalDateAt, fiscalSpan, isTimezone, nextFiscalSpan } from './fiscal-calendar.ts';
 import type { Location } from './location.ts';
 import type { LocationStore } from './store.ts';
 
@@ -24,7 +24,8 @@ export interface Locations {
   /** The newest first. */
   list(limit: number, offset: number): Promise<{ locations: Location[]; total: number }>;
   /**
-   * A change that changes nothing writes nothing. Another time zone or end of the fiscal day counts from the next close.
+   * A change that changes nothing writes nothing. Another time zone or end of the fiscal day moves the end of the day that is
+   * under way.
    * @throws {ProblemError} precondition-failed, currency-fixed, unknown-timezone, edit-conflict
    */
   update(id: string, change: Change<LocationContent>, precondition: Precondition<Location>): Promise<Location>;
@@ -62,13 +63,12 @@ export function createLocations({ store, now = () => new Date() }: LocationsOpti
       requireCurrency(content.currency);
       requireTimezone(content.timezone);
       const at = now();
-      const date = fiscalDateAt(at, content);
       const location: Location = {
         id,
         ...content,
         createdAt: at,
         updatedAt: at,
-        nextFiscalDay: { date, endsAt: endOfFiscalDay(date, content) },
+        nextFiscalDay: fiscalSpan(fiscalDateAt(at, content), content),
         revision: 1,
       };
       return (await store.insert(location)) ? location : await get(id);
@@ -88,8 +88,7 @@ export function createLocations({ store, now = () => new Date() }: LocationsOpti
       for (;;) {
         const location = await get(id);
         if (location.nextFiscalDay.date !== date) return location;
-        const next = dayAfter(date);
-        await store.advance(location, { date: next, endsAt: endOfFiscalDay(next, location) });
+        await store.advance(location, nextFiscalSpan(location.nextFiscalDay, location));
       }
     },
   };
@@ -102,8 +101,8 @@ function applyChange(present: Location, change: Change<LocationContent>, at: Dat
   const content = changeContent({ name, currency, timezone, fiscalDayEnd, taxRate, feeRate, zones }, change);
   if (content === undefined) return undefined;
   requireTimezone(content.timezone);
-  const { date } = present.nextFiscalDay;
-  const nextFiscalDay = { date, endsAt: endOfFiscalDay(date, content) };
+  const isSameClock = content.timezone === timezone && content.fiscalDayEnd === fiscalDayEnd;
+  const nextFiscalDay = isSameClock ? present.nextFiscalDay : changedFiscalSpan(present.nextFiscalDay, content, at);
   return { ...present, ...content, nextFiscalDay, updatedAt: changeTime(present.updatedAt, at) };
 }
 

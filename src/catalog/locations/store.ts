@@ -9,7 +9,8 @@ import {
   type StampedDocument,
   type Unstamped,
 } from '../../db/writes.ts';
-import type { Location, NextFiscalDay, Zone } from './location.ts';
+import { beginOfFiscalDay, type FiscalSpan } from './fiscal-calendar.ts';
+import type { Location, Zone } from './location.ts';
 
 /** Locations in the database. Every method throws `database-unavailable` when it must. */
 export interface LocationStore {
@@ -22,11 +23,11 @@ export interface LocationStore {
    * Writes a changed location if the stored one still has its revision, and `present` is still its next fiscal day.
    * @returns the location as stored; `undefined` when someone else was first
    */
-  replace(location: Location, present: NextFiscalDay): Promise<Location | undefined>;
+  replace(location: Location, present: FiscalSpan): Promise<Location | undefined>;
   /** Locations whose next fiscal day ended before this instant, the longest overdue first. */
   findDue(before: Date, limit: number): Promise<Location[]>;
   /** Sets the next fiscal day if the present one and what decides when it ends are still those of `location`. */
-  advance(location: Location, next: NextFiscalDay): Promise<void>;
+  advance(location: Location, next: FiscalSpan): Promise<void>;
 }
 
 interface LocationDocument extends StampedDocument {
@@ -40,6 +41,8 @@ interface LocationDocument extends StampedDocument {
   created_at: Date;
   updated_at: Date;
   next_fiscal_day: string;
+  /** Absent in documents of earlier versions. */
+  next_fiscal_day_begins_at?: Date;
   next_fiscal_day_ends_at: Date;
 }
 
@@ -89,8 +92,14 @@ export function createLocationStore(database: Database): LocationStore {
       return found.map(fromDocument);
     },
     async advance({ id, nextFiscalDay, timezone, fiscalDayEnd }, next) {
-      const same = { _id: id, next_fiscal_day: nextFiscalDay.date, timezone, fiscal_day_end: fiscalDayEnd };
-      const change = { $set: { next_fiscal_day: next.date, next_fiscal_day_ends_at: next.endsAt } };
+      const same = {
+        _id: id,
+        next_fiscal_day: nextFiscalDay.date,
+        next_fiscal_day_ends_at: nextFiscalDay.endsAt,
+        timezone,
+        fiscal_day_end: fiscalDayEnd,
+      };
+      const change = { $set: toSpanFields(next) };
       await writeIdempotently(() => locations.updateOne(same, change));
     },
   };
@@ -106,9 +115,14 @@ function toFields(location: Location): Omit<Unstamped<LocationDocument>, '_id' |
     fee_rate: location.feeRate,
     zones: copyZones(location.zones),
     updated_at: location.updatedAt,
-    next_fiscal_day: location.nextFiscalDay.date,
-    next_fiscal_day_ends_at: location.nextFiscalDay.endsAt,
+    ...toSpanFields(location.nextFiscalDay),
   };
+}
+
+type SpanField = 'next_fiscal_day' | 'next_fiscal_day_begins_at' | 'next_fiscal_day_ends_at';
+
+function toSpanFields({ date, beginsAt, endsAt }: FiscalSpan): Required<Pick<LocationDocument, SpanField>> {
+  return { next_fiscal_day: date, next_fiscal_day_begins_at: beginsAt, next_fiscal_day_ends_at: endsAt };
 }
 
 function fromDocument(document: LocationDocument): Location {
@@ -123,8 +137,17 @@ function fromDocument(document: LocationDocument): Location {
     zones: copyZones(document.zones),
     createdAt: document.created_at,
     updatedAt: document.updated_at,
-    nextFiscalDay: { date: document.next_fiscal_day, endsAt: document.next_fiscal_day_ends_at },
+    nextFiscalDay: fromSpanFields(document),
     revision: document.revision,
+  };
+}
+
+function fromSpanFields(document: LocationDocument): FiscalSpan {
+  const { next_fiscal_day: date, next_fiscal_day_ends_at: endsAt, timezone, fiscal_day_end: fiscalDayEnd } = document;
+  return {
+    date,
+    beginsAt: document.next_fiscal_day_begins_at ?? beginOfFiscalDay(date, { timezone, fiscalDayEnd }),
+    endsAt,
   };
 }
 

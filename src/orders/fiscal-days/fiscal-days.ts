@@ -112,16 +112,13 @@ export function createFiscalDays({
   return {
     async close(locationId, date) {
       let location = await locations.get(locationId);
-      const begin = beginOfFiscalDay(date, location);
-      if (begin > now()) throw notBegun(date, begin);
-      while (location.nextFiscalDay.date < date) {
-        const { endsAt } = location.nextFiscalDay;
-        location = await closeNext(location, { cutAt: endsAt, cause: 'clock' });
-      }
-      if (location.nextFiscalDay.date === date) {
+      while (location.nextFiscalDay.date <= date) {
+        const { date: next, beginsAt, endsAt } = location.nextFiscalDay;
+        if (next < date && endsAt > now()) throw notBegun(date, beginOfFiscalDay(date, location));
+        if (next === date && beginsAt > now()) throw notBegun(date, beginsAt);
         // A day that is closed early has all that was placed up to now, this millisecond included.
-        const cutAt = new Date(Math.min(location.nextFiscalDay.endsAt.getTime(), now().getTime() + 1));
-        await closeNext(location, { cutAt, cause: 'call' });
+        const cutAt = new Date(Math.min(endsAt.getTime(), now().getTime() + 1));
+        location = await closeNext(location, { cutAt, cause: next === date ? 'call' : 'clock' });
       }
       return await find(locationId, date);
     },
