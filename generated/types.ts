@@ -325,7 +325,9 @@ export interface paths {
          * @description Changes the fields that are sent and leaves the others as they are. `zones` is replaced whole.
          *
          *     New tax and fee rates apply to orders placed from then on. A new time zone or end of the fiscal day moves the
-         *     end of the day that is under way. A request that changes nothing leaves `updated_at` and `ETag` alone.
+         *     end of the day that is under way. Where the new end is past, the day ends with this request, so an order stays in
+         *     the day in which it was placed. The day keeps its date and can be closed at any time. A request that changes
+         *     nothing leaves `updated_at` and `ETag` alone.
          *
          *     Send `If-Match` with the `ETag` that you know, and nobody's change is overwritten unseen.
          */
@@ -392,8 +394,11 @@ export interface paths {
          *     from that instant on belong to the next day. A `FISCAL_DAY_END` event announces the close.
          *
          *     Days are closed in order: earlier days that are still open are closed first, as the clock would have. Without
-         *     this operation, a day is closed by the location's clock. Closing a day that is closed changes nothing and
+         *     this operation, a day is closed by the location's clock, some seconds after its end. Closing a day that is closed changes nothing and
          *     answers the same.
+         *
+         *     A day counts at most 500,000 orders, the oldest first, and at most a total of 9,007,199,254,740,991. The next day
+         *     counts the rest.
          */
         post: operations["closeFiscalDay"];
         delete?: never;
@@ -2396,7 +2401,7 @@ export interface components {
              */
             closed_at: string;
             /**
-             * @description Number of orders that the day counts. Orders canceled before the close are not among them.
+             * @description Number of orders that the day counts, at most 500,000; the next day counts the rest. Orders canceled before the close are not among them.
              * @example 148
              */
             order_count: number;
@@ -3641,7 +3646,7 @@ export interface components {
              */
             fiscalDay: string;
             /**
-             * @description Number of orders of the day.
+             * @description Number of orders of the day, at most 500,000. The next day counts the rest.
              * @example 148
              */
             orderCount: number;
