@@ -8,6 +8,7 @@ import { createAuthentication } from './api-keys/authentication.ts';
 import { apiKeyOperations } from './api-keys/operations.ts';
 import { apiKeyIndexes, createApiKeyStore, type ApiKeyStore } from './api-keys/store.ts';
 import type { BlobStore } from './blobs/blob-store.ts';
+import { createBudget, type BudgetOptions } from './budget.ts';
 import { createCategories } from './catalog/categories/categories.ts';
 import { categoryOperations } from './catalog/categories/operations.ts';
 import { categoryIndexes, createCategoryStore } from './catalog/categories/store.ts';
@@ -123,6 +124,7 @@ export const allScopes: readonly Scope[] = document.components.schemas.Scope.enu
 export function createApp(dependencies: AppDependencies): App {
   const { config, database, blobs, providers, lookUp, secrets, version, metrics, log } = dependencies;
   const isDatabaseFull = dependencies.isDatabaseFull ?? (() => Promise.resolve(false));
+  const memory = createBudget(halfForEachKey(config.limits.requestMemory));
   const apiKeyStore = createApiKeyStore(database);
   const authentication = createAuthentication({
     store: apiKeyStore,
@@ -146,10 +148,11 @@ export function createApp(dependencies: AppDependencies): App {
   });
   const testRuns = createTestRuns({
     store: createTestRunStore(database),
-    ...{ blobs, prompts, providers, metrics, log },
+    ...{ blobs, prompts, providers, metrics, log, memory },
     timeoutMs: config.invoke.timeoutMs,
+    retentionMs: config.limits.testRunRetentionMs,
   });
-  const invoke = createInvoke({ prompts, providers, metrics, settings: config.invoke });
+  const invoke = createInvoke({ prompts, providers, metrics, settings: config.invoke, memory });
 
   const integrationStore = createIntegrationStore(database);
   const allowedNetworks = config.security.allowedNetworks.map(parseNetwork).filter((network) => network !== undefined);
@@ -202,7 +205,11 @@ export function createApp(dependencies: AppDependencies): App {
     }),
   };
 
-  const idempotency = createIdempotency({ store: createIdempotencyStore(database) });
+  const idempotency = createIdempotency({
+    store: createIdempotencyStore(database),
+    kept: halfForEachKey(config.limits.keptAnswers),
+    memory,
+  });
   const shadow = config.http.contractReferee ? createShadow({ document, metrics, log }) : undefined;
   const application = createRouter(
     handlers,
@@ -210,6 +217,7 @@ export function createApp(dependencies: AppDependencies): App {
       authenticate: (headers) => authentication.authenticate(headers),
       rateLimiter: createRateLimiter(config.http.rateLimit),
       idempotency,
+      memory,
       log,
       async explainFailure(error) {
         const isAway = error instanceof ProblemError && error.type === 'database-unavailable';
@@ -253,6 +261,11 @@ export function createApp(dependencies: AppDependencies): App {
       await Promise.all([testRuns.drain(timeoutMs), idempotency.drain(timeoutMs), webhooks.stop(timeoutMs)]);
     },
   };
+}
+
+/** One key never takes all. */
+function halfForEachKey(perProcess: number): BudgetOptions {
+  return { perKey: Math.floor(perProcess / 2), perProcess };
 }
 
 /** Milliseconds beyond the deadline of a provider's call: reading the prompt, rendering and storing. */

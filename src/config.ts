@@ -78,6 +78,13 @@ export interface Config {
     /** Bytes; 0 means no cache. */
     readonly cacheMaxBytes: number;
   };
+  readonly limits: {
+    /** Bytes for what is under way. */
+    readonly requestMemory: number;
+    /** Bytes of answers kept for Idempotency-Keys over a day. */
+    readonly keptAnswers: number;
+    readonly testRunRetentionMs: number;
+  };
   readonly providers: ProviderSettings;
   readonly log: { readonly level: SettingValues['LOG_LEVEL'] };
   /** Sentences for the operator about variables that look misspelt, or that had better be set. */
@@ -138,6 +145,11 @@ export function loadConfig(environment: Environment): Config {
       timeoutMs: set.INVOKE_TIMEOUT_MS,
       cacheMaxAge: set.INVOKE_CACHE_MAX_AGE,
       cacheMaxBytes: set.INVOKE_CACHE_MAX_MB * 1024 * 1024,
+    },
+    limits: {
+      requestMemory: set.REQUEST_MEMORY_MB * 1024 * 1024,
+      keptAnswers: set.KEPT_ANSWERS_MB * 1024 * 1024,
+      testRunRetentionMs: set.TEST_RUN_RETENTION_DAYS * 24 * 3_600_000,
     },
     providers: {
       builtIn: builtInProviders(values),

@@ -200,6 +200,26 @@ export const settings = {
     format: integer(1, 10_000),
     default: String(defaultProviderConcurrency),
   },
+  REQUEST_MEMORY_MB: {
+    group: 'Limits',
+    description:
+      'Memory, as estimated, that large bodies, invocations, test runs and large answers under way may take together, in MiB; one API key may have half of it. More is refused.',
+    format: integer(16, 65_536),
+    default: '192',
+  },
+  KEPT_ANSWERS_MB: {
+    group: 'Limits',
+    description:
+      'Answers that one process may keep for Idempotency-Keys over a day, in MiB; one API key may have half of it. More is refused.',
+    format: integer(16, 1_048_576),
+    default: '2048',
+  },
+  TEST_RUN_RETENTION_DAYS: {
+    group: 'Limits',
+    description: 'Days that test runs and their results are kept after their end.',
+    format: integer(2, 3_650),
+    default: '30',
+  },
   LOG_LEVEL: {
     group: 'Operation',
     description: 'Least severe level that is logged: fatal, error, warn, info, debug, trace or silent.',

@@ -21,6 +21,13 @@ export function hasBody(request: IncomingMessage): boolean {
   return request.headers['transfer-encoding'] !== undefined || (length !== undefined && length !== '0');
 }
 
+/** The bytes that a request's body may have, as far as they are read: those that it announces, else as many as may be. */
+export function announcedBytes(request: IncomingMessage): number {
+  if (!hasBody(request)) return 0;
+  const length = request.headers['content-length'];
+  return length === undefined ? bodyLimit : Math.min(Number(length), bodyLimit);
+}
+
 /**
  * Reads and parses a JSON request body.
  * @returns the parsed value, or `undefined` for an empty body

@@ -2,9 +2,10 @@ import type { Request, RequestHandler, Response } from 'express';
 import type { ValidateFunction } from 'ajv';
 import type { Logger } from 'pino';
 import type { OperationId, OperationRow, Scope } from '../../generated/operations.ts';
+import type { Budget } from '../budget.ts';
 import { ProblemError } from '../errors/problem-error.ts';
 import type { Idempotency } from '../idempotency/idempotency.ts';
-import { readJsonBody } from './body.ts';
+import { announcedBytes, readJsonBody } from './body.ts';
 import { CallerGoneError, callerGoneStatus } from './caller-gone.ts';
 import { ifNoneMatch } from './conditional.ts';
 import { explainBody, explainParameters, isSmall } from './explain.ts';
@@ -41,6 +42,8 @@ export interface PipelineDependencies {
   readonly authenticate: (headers: Request['headers']) => Promise<Principal>;
   readonly rateLimiter: RateLimiter;
   readonly idempotency: Pick<Idempotency, 'run'>;
+  /** Memory for bodies and answers. */
+  readonly memory: Budget;
   readonly log: Logger;
   /** Called once for each answer, after it was handed to the socket. */
   readonly onExchange: (exchange: Exchange) => void;
@@ -66,7 +69,14 @@ interface Progress {
   readonly notes: RequestNotes;
   /** Fields that every answer from here on carries. */
   headers: Record<string, string>;
+  /** Gives back the memory of the body. */
+  release: (() => void) | undefined;
 }
+
+/** Bodies and answers up to this size are not worth counting. */
+const smallBytes = 16 * 1024;
+/** A body is there as bytes, as text and as what was parsed of it. */
+const bodyCopies = 4;
 
 const publicPrincipal: Principal = { keyId: 'anonymous', name: 'anonymous', scopes: new Set<Scope>() };
 
@@ -83,7 +93,7 @@ export function createOperationHandler(route: OperationRoute, dependencies: Pipe
   return async (request, response) => {
     const started = performance.now();
     const requestId = requestIdOf(request);
-    const progress: Progress = { keyId: undefined, body: undefined, notes: {}, headers: {} };
+    const progress: Progress = { keyId: undefined, body: undefined, notes: {}, headers: {}, release: undefined };
     let answer: RawAnswer;
     let problem: ProblemError | undefined;
     let unexpected: unknown;
@@ -99,6 +109,7 @@ export function createOperationHandler(route: OperationRoute, dependencies: Pipe
         if (problem === undefined || problem.cause !== undefined) unexpected = error;
       }
     }
+    holdUntilSent(response, answer, progress, dependencies.memory);
     try {
       const sent = sendAnswer(response, answer, requestId, progress.headers);
       dependencies.onExchange({
@@ -120,6 +131,20 @@ export function createOperationHandler(route: OperationRoute, dependencies: Pipe
       response.destroy();
     }
   };
+}
+
+/** Counts a large answer, and the body, until the caller has taken the answer or has left. */
+function holdUntilSent(response: Response, answer: RawAnswer, { keyId, release }: Progress, memory: Budget): void {
+  const { length } = answer.body;
+  const isSmall = length <= smallBytes;
+  if (isSmall && release === undefined) return;
+  const releaseAnswer = isSmall ? undefined : memory.hold(keyId ?? publicPrincipal.keyId, length * 2);
+  const releaseAll = (): void => {
+    release?.();
+    releaseAnswer?.();
+  };
+  if (response.closed || response.destroyed) releaseAll();
+  else response.once('close', releaseAll);
 }
 
 /** Writes a complete answer; returns it with the fields that were added. */
@@ -158,6 +183,8 @@ async function perform(
     if (!principal.scopes.has(row.scope as Scope)) throw insufficientScope(row.scope);
     progress.headers = dependencies.rateLimiter.count(principal.keyId);
   }
+  const announced = row.body === 'none' ? 0 : announcedBytes(request);
+  if (announced > smallBytes) progress.release = dependencies.memory.reserve(principal.keyId, announced * bodyCopies);
   requireAcceptable(request, mediaTypes);
   const body = row.body === 'none' ? undefined : await readJsonBody(request, response);
   progress.body = body;
@@ -192,6 +219,7 @@ async function perform(
   const { answer, replayed } = await dependencies.idempotency.run(
     {
       scope: `${principal.keyId} ${route.operationId} ${request.path}`,
+      keyId: principal.keyId,
       key,
       body,
       termMs: dependencies.idempotencyTermMs(route.operationId, parameters.headers),

@@ -3,9 +3,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { gunzip, gzip } from 'node:zlib';
 import { configure } from 'safe-stable-stringify';
+import type { Budget } from '../budget.ts';
 import { ProblemError } from '../errors/problem-error.ts';
 import { createGivenUp } from './given-up.ts';
 import { createHeldLeases, createLeaseWatch } from './lease.ts';
+import { createKeptBytes, type KeptBytesOptions } from './kept-bytes.ts';
 import { createPendingWork, waitAtMost } from './pending-work.ts';
 import type { IdempotencyRecord, IdempotencyStore } from './store.ts';
 
@@ -20,6 +22,8 @@ export interface IdempotentRequest {
   /** Key, operation and path: what an idempotency key belongs to. */
   readonly scope: string;
   readonly key: string;
+  /** The caller's API key, which the kept answer counts for. */
+  readonly keyId: string;
   readonly body: unknown;
   /** How long nobody else may go on with the work while its process gives no sign of life, in milliseconds. */
   readonly termMs: number;
@@ -60,6 +64,9 @@ export const largestKeptBody = 8 * 1024 * 1024;
 /** How long an answer waits for what is to be noted about it, in milliseconds. */
 const recordWaitMs = 1_000;
 
+/** What a record takes beside its answer's body. */
+const recordBytes = 600;
+
 const compress = promisify(gzip);
 const decompress = promisify(gunzip);
 
@@ -82,6 +89,10 @@ export function idempotencyKeyReused(): ProblemError {
 
 export interface IdempotencyOptions {
   readonly store: IdempotencyStore;
+  /** Bytes of answers that may be kept at the same time. */
+  readonly kept: Pick<KeptBytesOptions, 'perKey' | 'perProcess'>;
+  /** Memory for answers that are read again. */
+  readonly memory: Budget;
   /** Milliseconds since the epoch. */
   readonly now?: () => number;
   /** Milliseconds that never go back. */
@@ -91,6 +102,8 @@ export interface IdempotencyOptions {
 
 export function createIdempotency({
   store,
+  kept,
+  memory,
   now = Date.now,
   monotonic = () => performance.now(),
   pause = sleep,
@@ -99,6 +112,7 @@ export function createIdempotency({
   const watch = createLeaseWatch(monotonic);
   const held = createHeldLeases((records) => store.beat(records), monotonic);
   const givenUp = createGivenUp(store);
+  const keptBytes = createKeptBytes({ ...kept, keepMs, monotonic });
 
   /**
    * The caller's answer does not wait for a database that has just gone away; the record is written when it is back.
@@ -135,11 +149,13 @@ export function createIdempotency({
 
   const perform = async (
     claimed: IdempotencyRecord,
+    keyId: string,
     work: (resourceId: string) => Promise<KeptAnswer>,
   ): Promise<KeptAnswer> => {
     held.hold(claimed);
     let answer: KeptAnswer;
     try {
+      keptBytes.check(keyId);
       answer = await work(claimed.resourceId);
     } catch (error) {
       held.drop(claimed);
@@ -151,14 +167,18 @@ export function createIdempotency({
       throw error;
     }
     await record(
-      keep(store, claimed, answer).finally(() => {
-        held.drop(claimed);
-      }),
+      keep(store, claimed, answer)
+        .then((bytes) => {
+          keptBytes.add(keyId, bytes);
+        })
+        .finally(() => {
+          held.drop(claimed);
+        }),
     );
     return answer;
   };
 
-  const run: Idempotency['run'] = async ({ scope, key, body, termMs }, work) => {
+  const run: Idempotency['run'] = async ({ scope, keyId, key, body, termMs }, work) => {
     const fresh: IdempotencyRecord = {
       id: createHash('sha256').update(`${scope}\n${key}`).digest('hex'),
       fingerprint: fingerprintOf(body),
@@ -178,9 +198,10 @@ export function createIdempotency({
       if (!(error instanceof ProblemError) || error.status === 503) await record(givenUp.add(fresh));
       throw error;
     }
-    if (claimed.owner === fresh.owner) return { answer: await perform(claimed, work), replayed: false };
+    if (claimed.owner === fresh.owner) return { answer: await perform(claimed, keyId, work), replayed: false };
     if (claimed.fingerprint !== fresh.fingerprint) throw idempotencyKeyReused();
-    return { answer: await replay(store, claimed, work), replayed: true };
+    const release = memory.reserve(keyId, (claimed.answer?.bytes ?? 0) * 2);
+    return { answer: await replay(store, claimed, work).finally(release), replayed: true };
   };
 
   return {
@@ -199,12 +220,14 @@ function inUse(leftMs: number): ProblemError {
   });
 }
 
-async function keep(store: IdempotencyStore, record: IdempotencyRecord, answer: KeptAnswer): Promise<void> {
+/** @returns the bytes that it takes */
+async function keep(store: IdempotencyStore, record: IdempotencyRecord, answer: KeptAnswer): Promise<number> {
   const { status, headers, body } = answer;
   const bytes = Buffer.byteLength(body);
   const head = { status, headers, bytes };
-  if (bytes > largestKeptBody) await store.finish(record, head, null);
-  else await store.finish(record, head, bytes < compressedFrom ? body : await compress(body));
+  const stored = bytes > largestKeptBody ? null : bytes < compressedFrom ? body : await compress(body);
+  await store.finish(record, head, stored);
+  return recordBytes + (stored?.length ?? 0);
 }
 
 async function replay(

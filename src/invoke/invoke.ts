@@ -1,9 +1,10 @@
+import { callBytes, copies, type Budget } from '../budget.ts';
 import type { Metrics } from '../observability/metrics.ts';
 import type { Prompts } from '../prompts/prompts.ts';
 import type { ProviderRegistry } from '../providers/provider.ts';
 import { createAnswers, type Answer } from './answers.ts';
 import { parseCacheControl } from './cache-control.ts';
-import { renderPrompt } from './render-prompt.ts';
+import { lengthOf, renderPrompt } from './render-prompt.ts';
 import { createResponseCache } from './response-cache.ts';
 import { selectModel } from './select-model.ts';
 
@@ -43,7 +44,7 @@ export interface InvocationOutcome extends Answer {
  *
  * @throws {ProblemError} Before any provider is called, in this order: prompt-not-found, version-not-found;
  * missing-variables, rendered-prompt-too-large; no-provider-selected, unknown-provider, provider-not-configured;
- * not-cached. Afterwards provider-*.
+ * too-much-under-way, overloaded; not-cached. Afterwards provider-*.
  * @throws The reason of `signal` when that is aborted.
  */
 export type Invoke = (invocation: Invocation) => Promise<InvocationOutcome>;
@@ -62,10 +63,11 @@ export interface InvokeDependencies {
   readonly providers: Pick<ProviderRegistry, 'get'>;
   readonly metrics: Pick<Metrics, 'observeProviderCall' | 'countCache'>;
   readonly settings: InvokeSettings;
+  readonly memory: Budget;
 }
 
 /** Makes the rules of invoking prompts, with an answer cache of their own. */
-export function createInvoke({ prompts, providers, metrics, settings }: InvokeDependencies): Invoke {
+export function createInvoke({ prompts, providers, metrics, settings, memory }: InvokeDependencies): Invoke {
   const cache = createResponseCache(settings.cacheMaxBytes, () => performance.now());
   const answers = createAnswers({ cache, metrics });
 
@@ -79,7 +81,12 @@ export function createInvoke({ prompts, providers, metrics, settings }: InvokeDe
     const policy = parseCacheControl(invocation.cacheControl, settings.cacheMaxAge);
     const deadline = performance.now() + Math.min(invocation.timeoutMs ?? settings.timeoutMs, settings.timeoutMs);
     const { keyId, traceparent, signal } = invocation;
-    const answer = await answers.get({ provider, model, messages, keyId, traceparent, signal, deadline }, policy);
-    return { promptId: id, provider: provider.id, model, ...answer };
+    const release = memory.reserve(keyId, callBytes + copies * lengthOf(messages));
+    try {
+      const answer = await answers.get({ provider, model, messages, keyId, traceparent, signal, deadline }, policy);
+      return { promptId: id, provider: provider.id, model, ...answer };
+    } finally {
+      release();
+    }
   };
 }

@@ -7,6 +7,11 @@ import {
   type Message,
 } from '../templates/render.ts';
 
+/** Characters of all messages together. */
+export function lengthOf(messages: readonly Message[]): number {
+  return messages.reduce((sum, { content }) => sum + content.length, 0);
+}
+
 /** Names that a problem lists at most; the contract bounds the array. */
 const mostNames = 10_000;
 

@@ -51,8 +51,8 @@ export function testRunOperations(testRuns: TestRuns): TestRunOperations {
       const run = await testRuns.get(id);
       return { status: 200, headers: { ETag: `"${run.id}.${run.revision}"` }, body: toTestRun(run) };
     },
-    async getTestRunResults({ path: { id } }) {
-      const { run, results } = await testRuns.results(id);
+    async getTestRunResults({ path: { id }, context }) {
+      const { run, results } = await testRuns.results(id, context.principal.keyId);
       return {
         status: 200,
         headers: { ETag: `"${run.id}.results"` },

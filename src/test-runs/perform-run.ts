@@ -80,10 +80,10 @@ async function perform(
       log.warn({ error, test_run: run.id }, 'end of a test run could not be recorded');
     });
 
-  let results;
+  let called;
   try {
     const call = { messages, keyId, traceparent, signal, deadline: performance.now() + timeoutMs };
-    results = await callTargets(targets, call, dependencies);
+    called = await callTargets(targets, call, dependencies);
   } catch (error) {
     if (error instanceof RunCutOffError && error.reason === 'lost') throw whyLost(await store.find(run.id));
     await withoutResults('interrupted');
@@ -91,15 +91,25 @@ async function perform(
   }
 
   const at = new Date(now());
+  let stored;
   try {
-    results = await archive.put(run, results, at);
+    stored = await archive.put(run, called, at);
   } catch (error) {
     await withoutResults('failed');
     throw error;
   }
 
-  const ended = await endPersistently(store, run.id, { status: 'done', at, writeId }, signal, answer);
-  if (ended.outcome === 'ended') return { run: { ...run, status: 'done', revision: 2, finishedAt: at }, results };
+  const ended = await endPersistently(
+    store,
+    run.id,
+    { status: 'done', at, writeId, resultBytes: stored.bytes },
+    signal,
+    answer,
+  );
+  if (ended.outcome === 'ended') {
+    const { results, bytes: resultBytes } = stored;
+    return { run: { ...run, status: 'done', revision: 2, finishedAt: at, resultBytes }, results };
+  }
   await archive.delete(run.id).catch((error: unknown) => {
     log.warn({ error, test_run: run.id }, 'results of a lost test run could not be removed');
   });

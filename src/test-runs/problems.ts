@@ -24,11 +24,3 @@ export function shuttingDown(): ProblemError {
     headers: { 'Retry-After': '5' },
   });
 }
-
-/** A process that has as many runs under way as it can hold. */
-export function overloaded(): ProblemError {
-  return new ProblemError('overloaded', {
-    detail: 'Too many test runs are under way in this process. Try again later.',
-    headers: { 'Retry-After': '5' },
-  });
-}

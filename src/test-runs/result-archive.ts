@@ -5,6 +5,11 @@ import { ProblemError } from '../errors/problem-error.ts';
 import type { TestResult } from './call-targets.ts';
 import type { TestRun } from './store.ts';
 
+export interface StoredResults {
+  readonly results: readonly TestResult[];
+  readonly bytes: number;
+}
+
 /** Keeps the results of each test run as one JSON object under `test-runs/<id>.json`. */
 export interface ResultArchive {
   /** @throws {ProblemError} storage-unavailable unless objects can be stored now */
@@ -12,10 +17,10 @@ export interface ResultArchive {
   /**
    * Stores results, trying several times: they are paid for.
    * @param run when it has ended
-   * @returns the results as they were stored
+   * @returns the results as they were stored, and the size of the object
    * @throws {ProblemError} storage-unavailable
    */
-  put(run: TestRun, results: readonly TestResult[], finishedAt: Date): Promise<readonly TestResult[]>;
+  put(run: TestRun, results: readonly TestResult[], finishedAt: Date): Promise<StoredResults>;
   /** Undefined when there is no such object. @throws {ProblemError} storage-unavailable */
   get(id: string): Promise<readonly TestResult[] | undefined>;
   /** @throws {ProblemError} storage-unavailable */
@@ -43,7 +48,7 @@ export function createResultArchive(blobs: BlobStore): ResultArchive {
       for (let attempt = 0; ; attempt += 1) {
         try {
           await blobs.put(keyOf(run.id), body, 'application/json');
-          return stored;
+          return { results: stored, bytes: body.byteLength };
         } catch (error) {
           const pause = pauses[attempt];
           if (pause === undefined || !(error instanceof ProblemError)) throw error;

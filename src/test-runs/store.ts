@@ -25,6 +25,8 @@ export interface TestRun {
   readonly createdAt: Date;
   /** Set once it has ended. */
   readonly finishedAt: Date | undefined;
+  /** Size of its stored results; unknown of runs from former versions. */
+  readonly resultBytes: number | undefined;
 }
 
 export type NewTestRun = Pick<TestRun, 'id' | 'promptId' | 'promptVersion' | 'providers' | 'createdAt'>;
@@ -38,6 +40,7 @@ export interface Heartbeat {
 export interface RunEnd {
   readonly status: EndStatus;
   readonly at: Date;
+  readonly resultBytes?: number;
   /** Names this write; repeated under the same name it counts as done. */
   readonly writeId: string;
   /** The heartbeat that the run must still have. */
@@ -69,6 +72,8 @@ export interface TestRunStore {
   /** Some of the ids that were buried before a time. */
   buried(before: Date, limit: number): Promise<string[]>;
   remove(ids: readonly string[]): Promise<void>;
+  /** The ids from one, inclusive, to before another of runs that ended before a time. */
+  endedBefore(time: Date, from: string, to: string): Promise<string[]>;
   /** Prompts that have runs, in the order of their ids, from after the given one. */
   promptIds(after: string, limit: number): Promise<string[]>;
 }
@@ -81,6 +86,7 @@ interface TestRunDocument extends StampedDocument {
   providers: TestTarget[];
   created_at: Date;
   finished_at?: Date;
+  result_bytes?: number;
   /** Counted up by the process that works on the run. It does not count as a revision. */
   heartbeat: number;
   buried_at?: Date;
@@ -124,14 +130,16 @@ export function createTestRunStore(database: Database): TestRunStore {
       ]);
       return { runs: documents.flatMap((document) => fromDocument(document) ?? []), total };
     },
-    async end(id, { status, at, writeId, beat }) {
+    async end(id, { status, at, resultBytes, writeId, beat }) {
       const ended = await compareAndSet(
         runs,
         {
           id,
           revision: 1,
           where: { status: 'running', ...(beat === undefined ? {} : { heartbeat: beat }) },
-          change: { $set: { status, finished_at: at } },
+          change: {
+            $set: { status, finished_at: at, ...(resultBytes === undefined ? {} : { result_bytes: resultBytes }) },
+          },
         },
         { writeId },
       );
@@ -157,7 +165,15 @@ export function createTestRunStore(database: Database): TestRunStore {
     },
     async bury(ids, at) {
       const interrupted: Filter<TestRunDocument> = { _id: { $in: [...ids] }, status: 'interrupted' };
-      const rest = { prompt_id: '', prompt_version: '', providers: '', created_at: '', finished_at: '', heartbeat: '' };
+      const rest = {
+        prompt_id: '',
+        prompt_version: '',
+        providers: '',
+        created_at: '',
+        finished_at: '',
+        result_bytes: '',
+        heartbeat: '',
+      };
       await writeIdempotently(() =>
         runs.updateMany(interrupted, { $set: { status: 'buried', buried_at: at }, $unset: rest as never }),
       );
@@ -174,6 +190,11 @@ export function createTestRunStore(database: Database): TestRunStore {
     },
     async remove(ids) {
       await writeIdempotently(() => runs.deleteMany({ _id: { $in: [...ids] } }));
+    },
+    async endedBefore(time, from, to) {
+      const filter: Filter<TestRunDocument> = { _id: { $gte: from, $lt: to }, finished_at: { $lt: time } };
+      const found = await read(() => runs.find(filter, { projection: { _id: 1 } }).toArray());
+      return found.map(({ _id }) => _id);
     },
     async promptIds(after, limit) {
       const ids: string[] = [];
@@ -202,5 +223,6 @@ function fromDocument(document: TestRunDocument | null): TestRun | undefined {
     providers: document.providers.map(({ provider, model }) => ({ provider, model })),
     createdAt: document.created_at,
     finishedAt: document.finished_at,
+    resultBytes: document.result_bytes,
   };
 }

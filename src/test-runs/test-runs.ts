@@ -1,16 +1,18 @@
 import type { Logger } from 'pino';
 import type { BlobStore } from '../blobs/blob-store.ts';
+import { callBytes, copies, type Budget } from '../budget.ts';
 import { ProblemError } from '../errors/problem-error.ts';
-import { renderPrompt } from '../invoke/render-prompt.ts';
+import { lengthOf, renderPrompt } from '../invoke/render-prompt.ts';
 import type { Metrics } from '../observability/metrics.ts';
 import type { Prompts } from '../prompts/prompts.ts';
 import type { ProviderRegistry } from '../providers/provider.ts';
 import { createActiveRuns } from './active-runs.ts';
 import { createDeletion } from './deletion.ts';
+import { createExpiry } from './expiry.ts';
 import { createStaleInterruption } from './interrupt-stale.ts';
 import { createOrphanRemoval } from './orphans.ts';
 import { performRun, type FinishedTestRun, type RunTask } from './perform-run.ts';
-import { notStored, overloaded, promptDeleted, shuttingDown } from './problems.ts';
+import { notStored, promptDeleted, shuttingDown } from './problems.ts';
 import { createResultArchive } from './result-archive.ts';
 import { createStaleRuns } from './stale-runs.ts';
 import type { TestRun, TestRunStore } from './store.ts';
@@ -49,13 +51,14 @@ export interface TestRuns {
    *
    * @throws {ProblemError} prompt-not-found, version-not-found; missing-variables, rendered-prompt-too-large,
    *   unknown-provider, provider-not-configured; storage-unavailable before anything was spent, or after it when the
-   *   results could not be stored; idempotency-key-in-use, test-run-not-stored; overloaded, shutting-down
+   *   results could not be stored; idempotency-key-in-use, test-run-not-stored; too-much-under-way, overloaded, shutting-down
    */
   run(request: TestRequest): Promise<TestOutcome>;
   /** @throws {ProblemError} test-run-not-found */
   get(id: string): Promise<TestRun>;
-  /** @throws {ProblemError} test-run-not-found, test-run-running, test-run-not-stored, storage-unavailable */
-  results(id: string): Promise<FinishedTestRun>;
+  /** @throws {ProblemError} test-run-not-found, test-run-running, test-run-not-stored, storage-unavailable,
+   *   too-much-under-way, overloaded */
+  results(id: string, keyId: string): Promise<FinishedTestRun>;
   /** Newest first. @throws {ProblemError} prompt-not-found */
   list(slugOrId: string, limit: number, offset: number): Promise<{ runs: TestRun[]; total: number }>;
   /**
@@ -76,6 +79,9 @@ export interface TestRunsDependencies {
   readonly providers: Pick<ProviderRegistry, 'get'>;
   readonly metrics: Pick<Metrics, 'observeProviderCall' | 'setTestRunsActive'>;
   readonly log: Logger;
+  readonly memory: Budget;
+  /** For how long runs and their results are kept, in milliseconds. */
+  readonly retentionMs: number;
   /** Deadline of each provider call, retries included, in milliseconds. */
   readonly timeoutMs: number;
   /** Milliseconds since the epoch. `Date.now` when left out. */
@@ -88,23 +94,26 @@ export interface TestRunsDependencies {
   readonly staleMs?: number;
 }
 
-/** Runs under way in one process, at most: each holds its rendered prompt and up to 20 answers in memory. */
-const mostActive = 200;
+/** What a run counts at least: this bounds how many are under way. */
+const leastBytes = 1024 * 1024;
+/** What stored results take in memory of their size: as bytes, text, objects and text again. */
+const resultCopies = 6;
+/** Assumed of results whose size was not recorded. */
+const usualResultBytes = 1024 * 1024;
 /** Seconds after which a caller may look again for a run that has not ended. */
 const retryAfter = { 'Retry-After': '2' };
 
 export function createTestRuns(dependencies: TestRunsDependencies): TestRuns {
-  const { store, blobs, prompts, providers, metrics, log, timeoutMs } = dependencies;
+  const { store, blobs, prompts, providers, metrics, log, memory, timeoutMs, retentionMs } = dependencies;
   const { now = Date.now, monotonic = () => performance.now(), heartbeatMs = 5_000, staleMs = 30_000 } = dependencies;
   const archive = createResultArchive(blobs);
   const active = createActiveRuns({ store, metrics, log, heartbeatMs });
-  let starting = 0;
   let stopping = false;
 
-  const existing = async ({ id, respondAsync }: TestRequest): Promise<TestOutcome | undefined> => {
+  const existing = async ({ id, keyId, respondAsync }: TestRequest): Promise<TestOutcome | undefined> => {
     const run = await store.find(id);
     if (run === undefined) return undefined;
-    if (run.status !== 'running') return { kind: 'finished', ...(await withResults(run)) };
+    if (run.status !== 'running') return { kind: 'finished', ...(await withResults(run, keyId)) };
     if (respondAsync) return { kind: 'started', run };
     throw new ProblemError('idempotency-key-in-use', {
       detail: `The test run ${id}, which was started with this Idempotency-Key, has not ended.`,
@@ -112,15 +121,22 @@ export function createTestRuns(dependencies: TestRunsDependencies): TestRuns {
     });
   };
 
-  const withResults = async (run: TestRun): Promise<FinishedTestRun> => {
-    const results = run.status === 'done' ? await archive.get(run.id) : undefined;
-    if (results === undefined) throw notStored(run);
-    return { run, results };
+  const withResults = async (run: TestRun, keyId: string): Promise<FinishedTestRun> => {
+    const release = memory.reserve(keyId, (run.resultBytes ?? usualResultBytes) * resultCopies);
+    try {
+      const results = run.status === 'done' ? await archive.get(run.id) : undefined;
+      if (results === undefined) throw notStored(run);
+      return { run, results };
+    } finally {
+      release();
+    }
   };
 
-  const start = (task: RunTask): Promise<FinishedTestRun> => {
+  const start = (task: RunTask, release: () => void): Promise<FinishedTestRun> => {
     const { promise, ...answer } = Promise.withResolvers<FinishedTestRun>();
-    active.add(task.run.id, (signal) => performRun(task, signal, { store, archive, now, metrics, log }, answer));
+    active.add(task.run.id, (signal) =>
+      performRun(task, signal, { store, archive, now, metrics, log }, answer).finally(release),
+    );
     promise.catch(() => undefined); // Nobody may be waiting for it.
     return promise;
   };
@@ -132,24 +148,37 @@ export function createTestRuns(dependencies: TestRunsDependencies): TestRuns {
     request.note?.({ prompt: prompt.id, version: prompt.version });
     const messages = renderPrompt(prompt.content, request.variables);
     const targets = resolveTargets(providers, request.targets);
-    // A run that cannot be stored after twenty calls were paid for is worse than an early no.
-    await archive.check();
-    const created = {
-      id: request.id,
-      promptId: prompt.id,
-      promptVersion: prompt.version,
-      providers: targets.map(({ provider, model }) => ({ provider: provider.id, model })),
-      createdAt: new Date(now()),
-    };
-    if (!(await store.insert(created))) return undefined;
-    const { keyId, traceparent } = request;
-    const run: TestRun = { ...created, revision: 1, status: 'running', finishedAt: undefined };
-    return { run, finished: start({ run, targets, messages, keyId, traceparent, timeoutMs }) };
+    const bytes = targets.length * (callBytes + copies * lengthOf(messages));
+    const release = memory.reserve(request.keyId, Math.max(leastBytes, bytes));
+    let isStarted = false;
+    try {
+      // A run that cannot be stored after twenty calls were paid for is worse than an early no.
+      await archive.check();
+      const created = {
+        id: request.id,
+        promptId: prompt.id,
+        promptVersion: prompt.version,
+        providers: targets.map(({ provider, model }) => ({ provider: provider.id, model })),
+        createdAt: new Date(now()),
+      };
+      if (!(await store.insert(created))) return undefined;
+      isStarted = true;
+      const { keyId, traceparent } = request;
+      const run: TestRun = {
+        ...created,
+        ...{ revision: 1, status: 'running', finishedAt: undefined, resultBytes: undefined },
+      };
+      return { run, finished: start({ run, targets, messages, keyId, traceparent, timeoutMs }, release) };
+    } finally {
+      if (!isStarted) release();
+    }
   };
 
   const deleteAllOf = createDeletion({ store, archive, now });
   const interruptStale = createStaleInterruption({ store, archive, staleRuns: createStaleRuns(staleMs), now, log });
   const removeOrphans = createOrphanRemoval({ store, archive, prompts, deleteAllOf, now, monotonic });
+
+  const removeExpired = createExpiry({ store, archive, retentionMs, now, monotonic });
 
   const get = async (id: string): Promise<TestRun> => {
     const run = await store.find(id);
@@ -167,11 +196,7 @@ export function createTestRuns(dependencies: TestRunsDependencies): TestRuns {
         if (earlier !== undefined) return earlier;
       }
       if (stopping) throw shuttingDown();
-      if (starting + active.size >= mostActive) throw overloaded();
-      starting += 1;
-      const begun = await begin(request).finally(() => {
-        starting -= 1;
-      });
+      const begun = await begin(request);
       if (begun === undefined) {
         const earlier = await existing(request);
         if (earlier !== undefined) return earlier;
@@ -180,9 +205,9 @@ export function createTestRuns(dependencies: TestRunsDependencies): TestRuns {
       const { run, finished } = begun;
       return request.respondAsync ? { kind: 'started', run } : { kind: 'finished', ...(await finished) };
     },
-    async results(id) {
+    async results(id, keyId) {
       const run = await get(id);
-      if (run.status !== 'running') return withResults(run);
+      if (run.status !== 'running') return withResults(run, keyId);
       throw new ProblemError('test-run-running', { detail: 'The test run has not ended yet.', headers: retryAfter });
     },
     async list(slugOrId, limit, offset) {
@@ -192,6 +217,7 @@ export function createTestRuns(dependencies: TestRunsDependencies): TestRuns {
     async sweep() {
       await interruptStale();
       await removeOrphans();
+      await removeExpired();
     },
     async drain(timeoutMs) {
       stopping = true;

@@ -11,6 +11,7 @@ import OpenApiValidator from 'express-openapi-validator';
 import document from '../../generated/openapi.json' with { type: 'json' };
 import { operationTable, type Scope } from '../../generated/operations.ts';
 import { mintKey } from '../../src/api-keys/api-keys.ts';
+import { createBudget } from '../../src/budget.ts';
 import { createAuthentication } from '../../src/api-keys/authentication.ts';
 import type { ApiKeyStore } from '../../src/api-keys/store.ts';
 import type { OperationHandlers } from '../../src/http/operation.ts';
@@ -97,6 +98,7 @@ function service(): { server: Server; key: string } {
     rateLimiter: createRateLimiter({ requests: 1e9, windowSeconds: 60 }),
     idempotency: { run: unused },
     log,
+    memory: createBudget({ perKey: Infinity, perProcess: Infinity }),
     idempotencyTermMs: () => 60_000,
     onExchange: (exchange) => {
       recordExchange(exchange, log, metrics);

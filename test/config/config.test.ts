@@ -45,6 +45,7 @@ describe('loadConfig with nothing set', () => {
       storage: { kind: 'files', directory: resolve('data/files') },
       invoke: { timeoutMs: 60_000, cacheMaxAge: 0, cacheMaxBytes: 64 * 1024 * 1024 },
       providers: { builtIn: {}, compatible: [], models: {}, concurrency: 128 },
+      limits: { requestMemory: 192 * 1024 ** 2, keptAnswers: 2 * 1024 ** 3, testRunRetentionMs: 30 * 24 * 3_600_000 },
       log: { level: 'info' },
       warnings: [],
     });

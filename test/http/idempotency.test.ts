@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { createBudget } from '../../src/budget.ts';
 import { ProblemError } from '../../src/errors/problem-error.ts';
 import {
   createIdempotency,
@@ -151,6 +152,11 @@ async function until(isSo: () => boolean | Promise<boolean>, limitMs = 5_000): P
 
 const unknown = new ProblemError('database-unavailable', { detail: 'away' });
 
+const limits = {
+  kept: { perKey: Infinity, perProcess: Infinity },
+  memory: createBudget({ perKey: Infinity, perProcess: Infinity }),
+};
+
 describe('the rules', () => {
   let database: TestDatabase;
   let store: IdempotencyStore;
@@ -158,7 +164,7 @@ describe('the rules', () => {
   /** A process. All of them have the same clock, which goes on while one of them waits. */
   const startProcess = (): Idempotency =>
     createIdempotency({
-      store,
+      ...{ store, ...limits },
       monotonic: () => time,
       pause: async (milliseconds) => {
         time += milliseconds;
@@ -175,7 +181,7 @@ describe('the rules', () => {
   afterAll(() => database.drop());
 
   const request = (key: string, body: unknown = {}, termMs = writeTermMs): Parameters<Idempotency['run']>[0] => ({
-    ...{ scope: 'key operation path', key, body, termMs },
+    ...{ scope: 'key operation path', keyId: 'a key', key, body, termMs },
   });
   const answer = (body: string): KeptAnswer => ({ status: 201, headers: { etag: '"a"' }, body });
   const saysItsId = (resourceId: string): Promise<KeptAnswer> => Promise.resolve(answer(resourceId));
@@ -244,7 +250,7 @@ describe('the rules', () => {
   });
 
   it('show that an owner lives, and keep the answer of work that takes longer than the term', async () => {
-    const slow = createIdempotency({ store });
+    const slow = createIdempotency({ store, ...limits });
     const done = slow.run(request('beating'), async (resourceId) => {
       await until(async () => Number((await recordOf(resourceId))?.['beat']) > 0, 10_000);
       return answer('slow');
@@ -287,7 +293,7 @@ describe('the rules', () => {
         return Promise.reject(unknown);
       },
     };
-    const unlucky = createIdempotency({ store: lost });
+    const unlucky = createIdempotency({ store: lost, ...limits });
     await expect(unlucky.run(request('lost', {}, 70_000), never)).rejects.toBe(unknown);
     await sleep(100); // The insert has come too late.
     expect((await idempotency.run(request('lost', {}, 70_000), saysItsId)).replayed).toBe(false);
@@ -299,7 +305,7 @@ describe('the rules', () => {
       ...store,
       giveUp: (record) => (away ? Promise.reject(unknown) : store.giveUp(record)),
     };
-    const unlucky = createIdempotency({ store: standing });
+    const unlucky = createIdempotency({ store: standing, ...limits });
     const failing = unlucky.run(request('standing', {}, 70_000), () => Promise.reject(unknown));
     await expect(failing).rejects.toBe(unknown);
     away = false;
@@ -358,7 +364,7 @@ describe('the rules', () => {
   });
 
   it('wait for work under way when the process stops, but not for ever', async () => {
-    const other = createIdempotency({ store });
+    const other = createIdempotency({ store, ...limits });
     const work = Promise.withResolvers<KeptAnswer>();
     const run = other.run(request('stop'), () => work.promise);
     let drained = false;

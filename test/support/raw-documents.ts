@@ -18,6 +18,7 @@ const fields: Readonly<Record<string, readonly string[]>> = {
   test_runs: [
     ...[...stamps, 'prompt_id', 'prompt_version', 'status', 'providers', 'created_at', 'finished_at', 'heartbeat'],
     'buried_at',
+    'result_bytes',
   ],
   api_keys: [
     ...[

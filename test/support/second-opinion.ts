@@ -1,6 +1,7 @@
 import { IncomingMessage, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
 import type { Request, Response } from 'express';
+import { createBudget } from '../../src/budget.ts';
 import document from '../../generated/openapi.json' with { type: 'json' };
 import { operationTable } from '../../generated/operations.ts';
 import { allScopes } from '../../src/app.ts';
@@ -46,6 +47,7 @@ export function createSecondOpinion(): (request: GeneratedRequest) => Promise<Op
     rateLimiter: { count: () => ({}) },
     idempotency: { run: async (_request, work) => ({ answer: await work('test'), replayed: false }) },
     log: createLogger('silent'),
+    memory: createBudget({ perKey: Infinity, perProcess: Infinity }),
     idempotencyTermMs: () => 1_000,
     onExchange: (exchange) => waiting.get(exchange.requestId)?.(exchange),
   });

@@ -1,4 +1,5 @@
 import path from 'node:path';
+import { createBudget } from '../../src/budget.ts';
 import type { BlobStore } from '../../src/blobs/blob-store.ts';
 import { createFsBlobStore } from '../../src/blobs/fs-blob-store.ts';
 import { createLogger } from '../../src/observability/logger.ts';
@@ -21,6 +22,8 @@ export function observe(
     providers: { get: () => undefined },
     metrics: { observeProviderCall: () => undefined, setTestRunsActive: () => undefined },
     log: createLogger('silent'),
+    memory: createBudget({ perKey: Infinity, perProcess: Infinity }),
+    retentionMs: 30 * 24 * 3_600_000,
     timeoutMs: 60_000,
     ...options,
   });

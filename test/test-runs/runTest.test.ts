@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { create, saying } from '../prompts/harness.ts';
 import { describeBodyAnswers, describeCommonAnswers, startAnother } from '../support/operation-harness.ts';
+import type { Answer } from '../support/service.ts';
 import {
   createPrompt,
   ended,
@@ -323,20 +324,42 @@ describe('500', () => {
 });
 
 describe('503', () => {
-  it('refuses more runs than a process can hold, before anything is spent', async () => {
+  it('refuses more runs than a process can hold, and more of one key than half of them', async () => {
     const { OPENAI_COMPATIBLE_PROVIDERS = '' } = harness.service.environment;
-    const service = await startAnother(harness.service, { OPENAI_COMPATIBLE_PROVIDERS, SHUTDOWN_TIMEOUT_MS: '0' });
+    const settings = { OPENAI_COMPATIBLE_PROVIDERS, SHUTDOWN_TIMEOUT_MS: '0', REQUEST_MEMORY_MB: '16' };
+    const service = await startAnother(harness.service, settings);
     try {
       const prompt = await createPrompt(service);
-      const start = (): ReturnType<typeof runTest> =>
-        runTest(service, prompt, onMock('mock-hang'), { Prefer: 'respond-async' });
-      const answers = await Promise.all(Array.from({ length: 205 }, start));
-      const refused = answers.filter(({ status }) => status !== 202);
-      expect(refused.map((answer) => [answer.status, problemOf(answer), answer.headers['retry-after']])).toEqual(
-        Array(5).fill([503, 'overloaded', '5']),
-      );
+      const [second, third] = [await service.createKey('prompts:invoke'), await service.createKey('prompts:invoke')];
+      const start = (key: string): Promise<Answer> =>
+        service.call('POST', testPath(prompt), {
+          ...{ key, body: onMock('mock-hang'), headers: { Prefer: 'respond-async' } },
+        });
+      // A small run counts as a MiB.
+      const crowd = async (key: string): Promise<unknown[]> => {
+        const answers = await Promise.all(Array.from({ length: 10 }, () => start(key)));
+        return answers.filter(({ status }) => status !== 202).map((answer) => [answer.status, problemOf(answer)]);
+      };
+      expect(await crowd(service.adminKey)).toEqual(Array(2).fill([429, 'too-much-under-way']));
+      expect(await crowd(second)).toEqual(Array(2).fill([429, 'too-much-under-way']));
+      const refused = await start(third);
+      expect([refused.status, problemOf(refused), refused.headers['retry-after']]).toEqual([503, 'overloaded', '5']);
+      expect(harness.mock.requests).toHaveLength(16);
     } finally {
       await service.close();
     }
+  });
+
+  it('gives back what ended runs took', async () => {
+    const { OPENAI_COMPATIBLE_PROVIDERS = '' } = harness.service.environment;
+    const service = await startAnother(harness.service, { OPENAI_COMPATIBLE_PROVIDERS, REQUEST_MEMORY_MB: '16' });
+    const prompt = await createPrompt(service, { messages: [{ role: 'user', content: '{{text}}' }] });
+    // Each takes half of what its key may have.
+    const body = { ...onEcho, providers: Array(20).fill(onEcho.providers[0]), variables: { text: 'x'.repeat(50_000) } };
+    for (let each = 0; each < 5; each += 1) expect((await runTest(service, prompt, body)).status).toBe(201);
+    const unknown = { providers: [{ provider: 'nobody' }] };
+    for (let each = 0; each < 5; each += 1) expect((await runTest(service, prompt, unknown)).status).toBe(422);
+    expect((await runTest(service, prompt, body)).status).toBe(201);
+    await service.close();
   });
 });

@@ -1,0 +1,46 @@
+import type { ResultArchive } from './result-archive.ts';
+import type { TestRunStore } from './store.ts';
+
+export interface ExpiryDependencies {
+  readonly store: Pick<TestRunStore, 'endedBefore' | 'remove'>;
+  readonly archive: Pick<ResultArchive, 'delete'>;
+  readonly retentionMs: number;
+  /** Milliseconds since the epoch. */
+  readonly now: () => number;
+  /** Milliseconds that never go back. */
+  readonly monotonic: () => number;
+}
+
+const day = 24 * 60 * 60 * 1_000;
+/** Ids are random, so each of these many ranges has as many runs as any other. */
+const ranges = 256;
+/** Results removed at the same time. */
+const atOnce = 20;
+
+/**
+ * Makes the function that, called every few seconds, goes through all test runs once a day and removes those that ended
+ * too long ago, results first. Each call looks at one narrow range of ids: some servers read all that a filter matches,
+ * whatever the limit.
+ */
+export function createExpiry(dependencies: ExpiryDependencies): () => Promise<void> {
+  const { store, archive, retentionMs, now, monotonic } = dependencies;
+  let range = 0;
+  let nextRoundAt = monotonic();
+
+  return async () => {
+    if (range === 0 && monotonic() < nextRoundAt) return;
+    const ids = await store.endedBefore(new Date(now() - retentionMs), prefix(range), prefix(range + 1));
+    for (let start = 0; start < ids.length; start += atOnce) {
+      const some = ids.slice(start, start + atOnce);
+      await Promise.all(some.map((id) => archive.delete(id)));
+      await store.remove(some);
+    }
+    range = (range + 1) % ranges;
+    if (range === 0) nextRoundAt = monotonic() + day;
+  };
+}
+
+/** Where a range of UUIDs begins: its first two digits. After the last comes what is greater than any digit. */
+function prefix(range: number): string {
+  return range < ranges ? range.toString(16).padStart(2, '0') : 'g';
+}
