@@ -218,6 +218,14 @@ export const problems = {
     "status": 429,
     "title": "Too many requests"
   },
+  "too-much-under-way": {
+    "status": 429,
+    "title": "Too much under way"
+  },
+  "too-much-kept": {
+    "status": 429,
+    "title": "Too much kept"
+  },
   "header-fields-too-large": {
     "status": 431,
     "title": "Header fields too large"

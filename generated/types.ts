@@ -189,6 +189,9 @@ export interface paths {
          *     The answer waits for the results, unless `Prefer: respond-async` asks for a 202 at once. The test run then goes
          *     on, and its results can be had when it is `done`.
          *
+         *     Test runs and their results are kept for 30 days from their end, unless the operator set another time
+         *     (`TEST_RUN_RETENTION_DAYS`).
+         *
          *     A test run is not cancelled when the caller hangs up: it is in the prompt's list of test runs, and its results are
          *     stored. Provider calls that were made are never repeated: when a request is repeated with its `Idempotency-Key`
          *     after the service crashed, and its test run was cut off, the answer is a 409 `test-run-not-stored`, and the key is
@@ -251,7 +254,8 @@ export interface paths {
         /**
          * Get the results of a test run
          * @description Returns the stored results of a test run that is `done`. While it is `running` the answer is a 409 with
-         *     `Retry-After`; one that `failed` or was `interrupted` has no results.
+         *     `Retry-After`; one that `failed` or was `interrupted` has no results. Results are kept for 30 days from the
+         *     end of the test run, unless the operator set another time; then the test run is gone, and the answer is a 404.
          */
         get: operations["getTestRunResults"];
         put?: never;
@@ -4354,7 +4358,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The API key has used up its requests for now. */
+        /** @description The API key has used up its requests for now, or has too much under way or kept. */
         RateLimited: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
