@@ -46,6 +46,8 @@ export interface Config {
     /** Exact origins; empty means no CORS. */
     readonly corsOrigins: readonly string[];
     readonly shutdownTimeoutMs: number;
+    /** For how long idle connections stay open then. */
+    readonly shutdownGraceMs: number;
     /** Whether express-openapi-validator shadows live traffic. */
     readonly contractReferee: boolean;
   };
@@ -122,6 +124,7 @@ export function loadConfig(environment: Environment): Config {
       rateLimit: set.RATE_LIMIT === 'off' ? undefined : set.RATE_LIMIT,
       corsOrigins: set.CORS_ORIGINS ?? [],
       shutdownTimeoutMs: set.SHUTDOWN_TIMEOUT_MS,
+      shutdownGraceMs: set.SHUTDOWN_GRACE_MS,
       contractReferee: set.CONTRACT_REFEREE,
     },
     security: {

@@ -12,7 +12,7 @@ import { ensureIndexes } from './db/indexes.ts';
 import { ensureInstallation } from './db/installation.ts';
 import { createLookUp } from './dns/look-up.ts';
 import { closeServer, listen } from './http/listening.ts';
-import { createHttpServer, type ArrivalLimits } from './http/listener.ts';
+import { createHttpServer, type ConnectionLimits } from './http/listener.ts';
 import type { Exchange } from './http/pipeline.ts';
 import { openSecretBox } from './integrations/open-secret-box.ts';
 import { startMaintenance } from './maintenance.ts';
@@ -31,7 +31,7 @@ export interface StartOptions {
   /** For tests with other times. */
   readonly createWebhooks?: NonNullable<AppDependencies['createWebhooks']>;
   /** For tests that cannot wait so long. */
-  readonly arrivalLimits?: ArrivalLimits;
+  readonly connectionLimits?: ConnectionLimits;
 }
 
 export interface RunningService {
@@ -111,8 +111,8 @@ export async function startService(options: StartOptions): Promise<RunningServic
     }
     void providers.preload();
 
-    const server = createHttpServer(app.application, options.arrivalLimits);
-    const url = await listen(server, config.http.host, config.http.port);
+    const listener = createHttpServer(app.application, options.connectionLimits);
+    const url = await listen(listener.server, config.http.host, config.http.port);
     const maintenance = startMaintenance(app.chores, log);
     app.start();
     print(`Listening on ${url} (reference: ${url}/docs)`);
@@ -121,8 +121,9 @@ export async function startService(options: StartOptions): Promise<RunningServic
       url,
       async stop() {
         stopping = true;
-        const end = performance.now() + config.http.shutdownTimeoutMs;
-        await closeServer(server, config.http.shutdownTimeoutMs, log);
+        const { shutdownGraceMs, shutdownTimeoutMs } = config.http;
+        const end = performance.now() + shutdownTimeoutMs;
+        await closeServer(listener, { grace: shutdownGraceMs, limit: shutdownTimeoutMs }, log);
         await app.drain(Math.max(0, end - performance.now()));
         await maintenance.stop();
         await cleanUp();

@@ -68,6 +68,13 @@ export const settings = {
     format: integer(0, 600_000),
     default: '30000',
   },
+  SHUTDOWN_GRACE_MS: {
+    group: 'HTTP',
+    description:
+      'How long idle connections stay open after SIGTERM, in milliseconds, so that clients learn from an answer that the connection ends.',
+    format: integer(0, 600_000),
+    default: '2000',
+  },
   ADMIN_API_KEY: {
     group: 'Security',
     description: 'An API key that may do everything: 32 or more visible ASCII characters.',

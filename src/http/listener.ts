@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import {
   createServer,
   STATUS_CODES,
@@ -6,60 +7,126 @@ import {
   type Server,
   type ServerResponse,
 } from 'node:http';
+import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { ProblemError } from '../errors/problem-error.ts';
+import { Connection } from './connection.ts';
+import { findAmbiguity } from './ambiguity.ts';
 import { problemAnswer } from './problem-response.ts';
 import { requestIdOf } from './request-context.ts';
-import { randomUUID } from 'node:crypto';
 
-/** How long a request may take to arrive, in milliseconds. */
-export interface ArrivalLimits {
-  /** For the head. */
+/** How long a client may take, in milliseconds. */
+export interface ConnectionLimits {
+  /** For the head of a request. */
   readonly head: number;
   /** For head and body together. */
   readonly request: number;
   /** Between two looks for requests that are late: the answer may come by so much later. */
   readonly check: number;
+  /** For taking anything at all of an answer: beyond that the connection is cut. */
+  readonly answer: number;
 }
 
-const defaultArrivalLimits: ArrivalLimits = { head: 20_000, request: 60_000, check: 5_000 };
+const defaultLimits: ConnectionLimits = { head: 20_000, request: 60_000, check: 5_000, answer: 60_000 };
+/** For how long what still comes in is read and thrown away, so that the client gets to see why it was refused. */
+const lingerMs = 2_000;
+/** Connections at once. Beyond that the idle ones are closed to make room. */
+const mostConnections = 10_000;
+
+/** An HTTP server with what is needed to stop it without disturbing its clients. */
+export interface HttpServer {
+  readonly server: Server;
+  /** From now on every answer is the last one of its connection, and says so. */
+  announceClose(): void;
+}
 
 /**
  * An HTTP server whose own refusals (unparseable requests, slow requests, oversized header fields, `Expect`, `CONNECT`)
- * are problem documents as well, and which lets the application refuse a request before its body is sent.
+ * are problem documents as well, which lets the application refuse a request before its body is sent, and which hands
+ * over the requests of a connection one at a time, however many were sent at once.
  */
-export function createHttpServer(application: RequestListener, arrival = defaultArrivalLimits): Server {
-  const guarded: RequestListener = (request, response) => {
-    // Node would refuse a request without Host by itself, but not with a problem document.
-    if (request.headers.host === undefined && request.httpVersion === '1.1') {
-      refuse(request, response, new ProblemError('bad-request', { detail: 'An HTTP/1.1 request needs a Host field.' }));
-    } else application(request, response);
-  };
+export function createHttpServer(
+  application: RequestListener,
+  { head, request, check, answer }: ConnectionLimits = defaultLimits,
+): HttpServer {
+  const connections = new Map<Duplex, Connection>();
+  let isClosing = false;
+  /** Does the work when all requests before it are answered. */
+  const inTurn =
+    (work: RequestListener): RequestListener =>
+    (incoming, response) => {
+      connections.get(incoming.socket)?.admit(response, () => {
+        if (isClosing) response.setHeader('connection', 'close');
+        work(incoming, response);
+      });
+    };
+  const guarded = inTurn((incoming, response) => {
+    const mistake = findAmbiguity(incoming);
+    if (mistake === undefined) application(incoming, response);
+    else refuse(incoming, response, new ProblemError('bad-request', { detail: mistake }));
+  });
   const server = createServer(
     {
-      headersTimeout: arrival.head,
-      requestTimeout: arrival.request,
-      connectionsCheckingInterval: arrival.check,
+      headersTimeout: head,
+      requestTimeout: request,
+      connectionsCheckingInterval: check,
       keepAliveTimeout: 65_000,
       maxHeaderSize: 32 * 1024,
       requireHostHeader: false,
     },
     guarded,
   );
+  server.on('connection', (socket: Socket) => {
+    connections.set(socket, new Connection(socket));
+    socket.once('close', () => connections.delete(socket));
+  });
+  server.maxConnections = mostConnections;
+  server.on('drop', () => {
+    server.closeIdleConnections();
+  });
+  const looks = setInterval(() => {
+    const now = performance.now();
+    for (const connection of connections.values()) {
+      if (connection.stalledFor(now) >= answer) connection.socket.destroy();
+    }
+  }, answer / 12).unref();
+  server.on('close', () => {
+    clearInterval(looks);
+  });
   // `100 Continue` is sent when the body is about to be read, after authentication and the size check.
   server.on('checkContinue', guarded);
-  server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) => {
-    refuse(request, response, new ProblemError('expectation-failed', { detail: 'Only 100-continue can be expected.' }));
-  });
-  server.on('connect', (request: IncomingMessage, socket: Duplex) => {
+  server.on(
+    'checkExpectation',
+    inTurn((incoming, response) => {
+      const detail = 'Only 100-continue can be expected.';
+      refuse(incoming, response, new ProblemError('expectation-failed', { detail }));
+    }),
+  );
+  server.on('connect', (incoming: IncomingMessage, socket: Duplex) => {
     const error = new ProblemError('method-not-allowed', { detail: 'This is not a proxy.' });
-    answerRaw(socket, error, requestIdOf(request));
+    connections.get(socket)?.end(() => {
+      answerRaw(socket, error, requestIdOf(incoming));
+    });
   });
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Duplex) => {
     if (error.code === 'ECONNRESET' || !socket.writable) socket.destroy();
-    else answerRaw(socket, unparseable(error.code), randomUUID());
+    else {
+      connections.get(socket)?.end(() => {
+        // After a request that closes the connection nothing more is answered (RFC 9112, section 9.6).
+        if (error.code === 'HPE_CLOSED_CONNECTION') socket.end();
+        else answerRaw(socket, unparseable(error.code), randomUUID());
+      });
+    }
   });
-  return server;
+  return {
+    server,
+    announceClose() {
+      isClosing = true;
+      for (const { answer: begun } of connections.values()) {
+        if (begun?.headersSent === false) begun.setHeader('connection', 'close');
+      }
+    },
+  };
 }
 
 function unparseable(code: string | undefined): ProblemError {
@@ -100,6 +167,10 @@ function answerRaw(socket: Duplex, error: ProblemError, requestId: string): void
   };
   const lines = Object.entries(fields).map(([name, value]) => `${name}: ${value}`);
   socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\n${lines.join('\r\n')}\r\n\r\n${body}`);
+  const cut = setTimeout(() => socket.destroy(), lingerMs);
+  socket.once('close', () => {
+    clearTimeout(cut);
+  });
 }
 
 function pathOf(url: string | undefined): string {

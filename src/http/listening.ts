@@ -1,7 +1,8 @@
 import type { Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { Server as NetServer, type AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
+import type { HttpServer } from './listener.ts';
 
 /** The service cannot listen where it is told to. The message is for the operator. */
 export class ListenError extends Error {
@@ -35,31 +36,46 @@ export function listen(server: Server, host: string, port: number): Promise<stri
   });
 }
 
+/** How a server is stopped, in milliseconds. */
+export interface ClosingTimes {
+  /** For how long connections that are idle stay open, so that clients learn from an answer that they end. */
+  readonly grace: number;
+  /** For everything. */
+  readonly limit: number;
+}
+
 /**
- * Stops accepting and lets requests under way finish.
- * Kept-alive connections are closed as soon as they are idle; what is still busy at the end is cut.
+ * Stops accepting and lets requests under way finish. Answers announce the end of their connection. Connections on which
+ * nothing is asked are closed after a grace; what is still busy at the limit is cut.
  */
-export async function closeServer(server: Server, timeoutMs: number, log: Logger): Promise<void> {
-  const closed = new Promise<void>((resolve) =>
-    server.close(() => {
-      resolve();
-    }),
-  );
-  const idle = setInterval(() => {
-    server.closeIdleConnections();
-  }, 50);
+export async function closeServer(http: HttpServer, { grace, limit }: ClosingTimes, log: Logger): Promise<void> {
+  const { server } = http;
+  http.announceClose();
   const end = new AbortController();
-  await Promise.race([
-    closed,
-    sleep(timeoutMs, undefined, { signal: end.signal }).then(
-      () => {
-        log.warn('requests still under way were cut off');
-        server.closeAllConnections();
-      },
-      () => undefined,
-    ),
-  ]);
-  end.abort();
-  clearInterval(idle);
+  const closed = new Promise<void>((resolve) => {
+    // Not by its own `close`, which closes idle connections at once: a client may be about to send its next request.
+    NetServer.prototype.close.call(server, () => {
+      resolve();
+    });
+  }).then(() => {
+    end.abort();
+  });
+  const after = async (milliseconds: number, work: () => void): Promise<void> => {
+    await sleep(milliseconds, undefined, { signal: end.signal }).then(work, () => undefined);
+  };
+  let idle: NodeJS.Timeout | undefined;
+  void after(Math.min(grace, limit), () => {
+    server.closeIdleConnections();
+    idle = setInterval(() => {
+      server.closeIdleConnections();
+    }, 50);
+  });
+  await after(limit, () => {
+    log.warn('requests still under way were cut off');
+    server.closeAllConnections();
+  });
   await closed;
+  clearInterval(idle);
+  // Ends the server's own timers.
+  server.close(() => undefined);
 }

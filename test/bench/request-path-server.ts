@@ -104,7 +104,7 @@ function service(): { server: Server; key: string } {
       recordExchange(exchange, log, metrics);
     },
   });
-  return { server: createHttpServer(application), key };
+  return { server: createHttpServer(application).server, key };
 }
 
 process.on('SIGINT', () => process.exit(0));

@@ -32,6 +32,7 @@ describe('loadConfig with nothing set', () => {
         rateLimit: { requests: 6000, windowSeconds: 60 },
         corsOrigins: [],
         shutdownTimeoutMs: 30_000,
+        shutdownGraceMs: 2_000,
         contractReferee: false,
       },
       security: { adminApiKey: undefined, secretKeys: [], allowedNetworks: ['127.0.0.0/8', '::1/128'] },
@@ -83,6 +84,7 @@ describe('loadConfig', () => {
       RATE_LIMIT: '10/1s',
       CORS_ORIGINS: 'https://app.example.com, http://localhost:3000,https://app.example.com',
       SHUTDOWN_TIMEOUT_MS: '0',
+      SHUTDOWN_GRACE_MS: '1',
       CONTRACT_REFEREE: 'on',
     });
     expect(http).toEqual({
@@ -91,6 +93,7 @@ describe('loadConfig', () => {
       rateLimit: { requests: 10, windowSeconds: 1 },
       corsOrigins: ['https://app.example.com', 'http://localhost:3000'],
       shutdownTimeoutMs: 0,
+      shutdownGraceMs: 1,
       contractReferee: true,
     });
     expect(load({ RATE_LIMIT: 'off' }).http.rateLimit).toBeUndefined();

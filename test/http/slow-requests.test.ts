@@ -9,7 +9,7 @@ import { startTestService, type TestService } from '../support/service.ts';
 
 let service: TestService;
 beforeAll(async () => {
-  service = await startTestService({ arrivalLimits: { head: 500, request: 1_000, check: 100 } });
+  service = await startTestService({ connectionLimits: { head: 500, request: 1_000, check: 100, answer: 60_000 } });
 });
 afterAll(() => service.close());
 

@@ -47,6 +47,7 @@ export function setUpProcesses(providerKey = 'sk-not-secret-here'): Processes {
     MONGODB_DATABASE: database,
     ADMIN_API_KEY: adminKey,
     ...checkSetting(engineOfTests()),
+    SHUTDOWN_GRACE_MS: '0',
     OPENAI_COMPATIBLE_PROVIDERS: JSON.stringify([
       { id: 'mock', base_url: running().url, api_key: providerKey, models: ['model-a'] },
     ]),

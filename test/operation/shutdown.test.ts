@@ -1,3 +1,6 @@
+import { once } from 'node:events';
+import { Agent, get, type IncomingMessage } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from '@jest/globals';
 import { createDataFolder } from '../faults/data-folder.ts';
 import { startServiceProcess } from '../support/service-process.ts';
@@ -18,6 +21,21 @@ describe('SIGTERM', () => {
     await expect(fetch(`${service.url}/health/live`, { headers: { connection: 'close' } })).rejects.toThrow();
     const { status, body } = await answer.then(async (got) => ({ status: got.status, body: await got.json() }));
     expect([status, body]).toEqual([200, expect.objectContaining({ text: expect.stringContaining('Hello') })]);
+    expect(await service.exited).toEqual({ code: 0, signal: null });
+  });
+
+  it('tells clients that keep asking on their connections, and resets none of them', async () => {
+    const service = await processes.start({ SHUTDOWN_GRACE_MS: '2000' });
+    const prompt = await createPrompt(service);
+    let count = 0;
+    const clients = Array.from({ length: 50 }, () =>
+      askUntilClosed(service.url, prompt, () => {
+        count += 1;
+      }),
+    );
+    await until(() => count > 200);
+    service.signal('SIGTERM');
+    expect(await Promise.all(clients)).toEqual(clients.map(() => 'told to close'));
     expect(await service.exited).toEqual({ code: 0, signal: null });
   });
 
@@ -95,6 +113,25 @@ describe('SIGTERM', () => {
     await folder.remove();
   }, 60_000);
 });
+
+/** One client with one connection, and a pause after each answer. @returns how the connection ended */
+async function askUntilClosed(url: string, path: string, onAnswer: () => void): Promise<string> {
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+  try {
+    for (;;) {
+      const request = get(`${url}${path}`, { agent, headers: { 'x-api-key': adminKey } });
+      const [response] = (await once(request, 'response')) as [IncomingMessage];
+      await response.resume().forEach(() => undefined);
+      onAnswer();
+      if (response.headers.connection === 'close') return 'told to close';
+      await sleep(15);
+    }
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code ?? String(error);
+  } finally {
+    agent.destroy();
+  }
+}
 
 function isRunning(pid: number): boolean {
   try {

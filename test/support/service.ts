@@ -53,7 +53,8 @@ export interface TestServiceOptions {
   environment?: Record<string, string>;
   log?: Logger;
   createWebhooks?: NonNullable<StartOptions['createWebhooks']>;
-  arrivalLimits?: NonNullable<StartOptions['arrivalLimits']>;
+  connectionLimits?: NonNullable<StartOptions['connectionLimits']>;
+  onExchange?: NonNullable<StartOptions['onExchange']>;
 }
 
 export const adminKey = 'administrator-key-of-the-tests-0123456789';
@@ -65,7 +66,8 @@ export async function startTestService({
   environment = {},
   log = createLogger('silent'),
   createWebhooks,
-  arrivalLimits,
+  connectionLimits,
+  onExchange,
 }: TestServiceOptions = {}): Promise<TestService> {
   const dataDir = await mkdtemp(path.join(tmpdir(), 'service-'));
   const full: Record<string, string> = {
@@ -76,6 +78,7 @@ export async function startTestService({
     ADMIN_API_KEY: adminKey,
     RATE_LIMIT: 'off',
     ...checkSetting(engineOfTests()),
+    SHUTDOWN_GRACE_MS: '0',
     ...environment,
   };
   const exchanges = new Map<string, Exchange>();
@@ -85,11 +88,12 @@ export async function startTestService({
     log,
     print: () => undefined,
     onExchange: (exchange) => {
+      onExchange?.(exchange);
       exchanges.set(exchange.requestId, exchange);
       if (exchanges.size > 1_000) exchanges.delete(exchanges.keys().next().value ?? '');
     },
     ...(createWebhooks === undefined ? {} : { createWebhooks }),
-    ...(arrivalLimits === undefined ? {} : { arrivalLimits }),
+    ...(connectionLimits === undefined ? {} : { connectionLimits }),
   });
   const send = supertest(service.url);
 
