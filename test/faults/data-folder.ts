@@ -15,8 +15,8 @@ export interface DataFolder {
 }
 
 /** Makes a data folder. @param engine of its database; without it the service chooses, as it does for everybody */
-export async function createDataFolder(engine?: EngineId): Promise<DataFolder> {
-  const folder = await mkdtemp(path.join(tmpdir(), 'prompt-gateway-faults-'));
+export async function createDataFolder(engine?: EngineId, parent = tmpdir()): Promise<DataFolder> {
+  const folder = await mkdtemp(path.join(parent, 'prompt-gateway-faults-'));
   if (engine !== undefined) {
     const cacheDir = defaultCacheDir(process.env, homedir());
     const settings = { dataDir: folder, cacheDir, env: process.env, log: silentLog, engines: [engine] };

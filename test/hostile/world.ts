@@ -58,10 +58,15 @@ export interface Observation {
   readonly databaseMebibytes: number;
 }
 
+export interface TargetPlace {
+  /** Where the data folder is made; the system's folder for temporary files by default. */
+  readonly parent?: string;
+}
+
 export interface World {
   readonly engine: EngineId;
   /** Starts the service with these settings beside those that every scenario has. */
-  startTarget(environment?: Readonly<Record<string, string>>): Promise<Target>;
+  startTarget(environment?: Readonly<Record<string, string>>, place?: TargetPlace): Promise<Target>;
   /** Times another caller's reads of one prompt, one every 20 ms, and samples memory, until it is stopped. */
   watch(target: Target): Promise<{ stop(): Promise<Observation> }>;
   /** Stops and removes everything that was started. */
@@ -95,8 +100,8 @@ export function createWorld(engine: EngineId): World {
   const targets: Target[] = [];
   return {
     engine,
-    async startTarget(environment = {}) {
-      const folder = await createDataFolder(engine);
+    async startTarget(environment = {}, { parent } = {}) {
+      const folder = await createDataFolder(engine, parent);
       const service = await startServiceProcess({
         ...{ DATA_DIR: folder.path, PORT: '0', ADMIN_API_KEY: adminKey, RATE_LIMIT: 'off', LOG_LEVEL: 'warn' },
         ...checkSetting(engine),
