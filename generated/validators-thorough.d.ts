@@ -76,6 +76,7 @@ export const createApiKeyParameters: ValidateFunction;
 export const createApiKeyBody: ValidateFunction;
 export const getApiKeyParameters: ValidateFunction;
 export const revokeApiKeyParameters: ValidateFunction;
+export const getServiceInfoParameters: ValidateFunction;
 export const getLivenessParameters: ValidateFunction;
 export const getReadinessParameters: ValidateFunction;
 export const getMetricsParameters: ValidateFunction;

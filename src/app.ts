@@ -30,7 +30,7 @@ import { serialiseEvent } from './events/serialise.ts';
 import type { OperationHandlers } from './http/operation.ts';
 import type { Exchange } from './http/pipeline.ts';
 import { createRateLimiter } from './http/rate-limit.ts';
-import { referencePages } from './http/reference-page.ts';
+import { createPages } from './http/pages.ts';
 import { createRouter } from './http/router.ts';
 import { createShadow } from './http/shadow.ts';
 import { createIdempotency } from './idempotency/idempotency.ts';
@@ -194,6 +194,7 @@ export function createApp(dependencies: AppDependencies): App {
     ...webhookOperations({ integrations, deliveries, replays }),
     ...eventOperations(),
     ...serviceOperations({
+      version,
       metrics,
       async checkDatabase() {
         // A write would make the storage engine of a full disk stop.
@@ -233,8 +234,9 @@ export function createApp(dependencies: AppDependencies): App {
       },
     },
     [...corsFor(config.http.corsOrigins)],
-    referencePages({
-      pages: [
+    createPages({
+      version,
+      references: [
         { path: '/docs', title: 'Prompt gateway API', document: '/openapi.json' },
         { path: '/docs/events', title: 'Prompt gateway events', document: '/asyncapi.json' },
       ],

@@ -4,6 +4,8 @@ import type { OperationHandlers } from '../http/operation.ts';
 import type { Metrics } from '../observability/metrics.ts';
 
 export interface ServiceDependencies {
+  /** Of the service. */
+  readonly version: string;
   readonly metrics: Metrics;
   readonly checkDatabase: () => Promise<void>;
   readonly checkStorage: () => Promise<void>;
@@ -11,16 +13,29 @@ export interface ServiceDependencies {
   readonly isStopping: () => boolean;
 }
 
-type Operations = Pick<OperationHandlers, 'getLiveness' | 'getReadiness' | 'getMetrics' | 'getOpenApi'>;
+type Operations = Pick<
+  OperationHandlers,
+  'getServiceInfo' | 'getLiveness' | 'getReadiness' | 'getMetrics' | 'getOpenApi'
+>;
 
 /** How long one look at the dependencies serves everybody who asks, in milliseconds: probes need no key. */
 const checkedForMs = 1_000;
 /** A probe that gets no answer learns nothing: dependencies have this many milliseconds. */
 const checkLimitMs = 2_000;
 
-/** Health, metrics and the contract itself. */
+const links = {
+  api_reference: '/docs',
+  event_reference: '/docs/events',
+  openapi: '/openapi.json',
+  asyncapi: '/asyncapi.json',
+  liveness: '/health/live',
+  readiness: '/health/ready',
+  metrics: '/metrics',
+};
+
+/** What runs here, health, metrics and the contract itself. */
 export function serviceOperations(dependencies: ServiceDependencies): Operations {
-  const { metrics, isStopping } = dependencies;
+  const { version, metrics, isStopping } = dependencies;
   const look = shareFor(checkedForMs, async () => {
     const [database, storage] = await Promise.allSettled([
       dependencies.checkDatabase(),
@@ -29,6 +44,7 @@ export function serviceOperations(dependencies: ServiceDependencies): Operations
     return { database, storage };
   });
   return {
+    getServiceInfo: () => Promise.resolve({ status: 200, body: { name: 'prompt-gateway', version, links } }),
     getLiveness: () => Promise.resolve({ status: 200, body: { status: 'ok' } }),
     async getReadiness() {
       if (isStopping()) {

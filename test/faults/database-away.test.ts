@@ -12,6 +12,7 @@ const independent: readonly OperationId[] = [
   'listProviders',
   'listEventTypes',
   'getMetrics',
+  'getServiceInfo',
   'getLiveness',
   'getOpenApi',
 ];

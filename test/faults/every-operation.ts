@@ -105,6 +105,7 @@ export async function callEveryOperation(service: TestService): Promise<Record<O
     ...callOrdersApi(fixture),
     ...callIntegrations(fixture),
     getMetrics: { method: 'GET', path: '/metrics' },
+    getServiceInfo: { method: 'GET', path: '/' },
     getLiveness: { method: 'GET', path: '/health/live' },
     getReadiness: { method: 'GET', path: '/health/ready' },
     getOpenApi: { method: 'GET', path: '/openapi.json' },

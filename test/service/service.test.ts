@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { testDatabaseUri } from '../support/database.ts';
 import { LossyProxy } from '../support/lossy-proxy.ts';
+import packageJson from '../../package.json' with { type: 'json' };
 import { startTestService, type TestService } from '../support/service.ts';
 
 let service: TestService;
@@ -9,6 +10,24 @@ beforeAll(async () => {
   service = await startTestService();
 });
 afterAll(() => service.close());
+
+describe('getServiceInfo', () => {
+  it.each([undefined, '*/*', 'application/json', 'application/json, text/html;q=0.9'])(
+    '200 with name, version and paths (Accept: %s)',
+    async (accept) => {
+      const headers: Record<string, string> = accept === undefined ? {} : { accept };
+      const { body } = await service.call('GET', '/', { key: null, headers });
+      expect(body).toMatchObject({ name: 'prompt-gateway', version: packageJson.version });
+      for (const [name, link] of Object.entries(body.links as Record<string, string>)) {
+        expect([name, (await fetch(service.url + link)).status]).toEqual([name, name === 'metrics' ? 401 : 200]);
+      }
+    },
+  );
+  it('400 for unknown parameters, 406 when neither JSON nor a page is acceptable', async () => {
+    expect((await service.call('GET', '/?x=1', { key: null })).status).toBe(400);
+    expect((await service.call('GET', '/', { key: null, headers: { accept: 'text/plain' } })).status).toBe(406);
+  });
+});
 
 describe('getLiveness', () => {
   it('200 without a key', async () => {

@@ -10,7 +10,8 @@ import { promisify } from 'node:util';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import express from 'express';
-import { referencePages } from '../../src/http/reference-page.ts';
+import { createPages } from '../../src/http/pages.ts';
+import packageJson from '../../package.json' with { type: 'json' };
 import { startTestService, type TestService } from '../support/service.ts';
 
 let service: TestService;
@@ -38,6 +39,39 @@ async function scriptsOf(page: string): Promise<string[]> {
   const html = (await get(page)).body.toString();
   return [...html.matchAll(/"(\/docs\/scripts\/[^"]+)"/g)].map(([, script]) => script ?? '');
 }
+
+describe('the start page', () => {
+  it.each([
+    'text/html',
+    'text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,*/*;q=0.8',
+    'text/html;q=0.9, application/json;q=0.8',
+  ])('is what a browser gets at / (Accept: %s)', async (accept) => {
+    for (const target of ['/', '/?from=a-link']) {
+      const { status, headers, body } = await get(target, { accept });
+      expect([status, headers['content-type'], headers['cache-control']]).toEqual([
+        ...[200, 'text/html; charset=utf-8', 'no-cache'],
+      ]);
+      expect(headers['vary']).toBe('Accept, Accept-Encoding');
+      expect(headers['content-security-policy']).toContain("default-src 'none'");
+      expect(body.toString()).toContain(`Version ${packageJson.version} is running here.`);
+    }
+  });
+
+  it('links to what there is', async () => {
+    const html = (await get('/', { accept: 'text/html' })).body.toString();
+    const links = [...html.matchAll(/href="(\/[^"#]*)/g)].map(([, link = '']) => link);
+    expect(new Set(links)).toEqual(
+      new Set(['/docs', '/docs/events', '/openapi.json', '/asyncapi.json', '/health/ready', '/health/live']),
+    );
+    for (const link of links) expect([link, (await get(link)).status]).toEqual([link, 200]);
+  });
+
+  it('is sent again only when it has changed', async () => {
+    const { headers } = await get('/', { accept: 'text/html' });
+    const again = await get('/', { accept: 'text/html', 'if-none-match': String(headers['etag']) });
+    expect([again.status, again.body.length]).toEqual([304, 0]);
+  });
+});
 
 describe('the reference pages', () => {
   it.each([
@@ -142,8 +176,9 @@ describe('without the packages for development', () => {
 
   it('the pages say how to build them', async () => {
     const application = express();
-    const handlers = referencePages({
-      pages: [{ path: '/docs', title: 'API', document: '/openapi.json' }],
+    const handlers = createPages({
+      version: '1.2.3',
+      references: [{ path: '/docs', title: 'API', document: '/openapi.json' }],
       asyncApi: new URL('../../generated/asyncapi.json', import.meta.url),
       redoc: pathToFileURL(path.join(folder, 'dist/redoc.js')),
     });

@@ -28,8 +28,10 @@ export interface ReferencePage {
   readonly document: string;
 }
 
-export interface ReferenceOptions {
-  readonly pages: readonly ReferencePage[];
+export interface PageOptions {
+  /** Of the service. */
+  readonly version: string;
+  readonly references: readonly ReferencePage[];
   /** The document of events, which is served at `/asyncapi.json`. */
   readonly asyncApi: URL;
   /** Redoc's script, as `npm ci` builds it. Where it is absent the pages say how to build it. */
@@ -43,44 +45,56 @@ interface StaticFile {
 }
 
 /**
- * The handlers of the reference pages, the scripts that they share, and the document of events, by path. The scripts'
- * names change with their content, so browsers keep them for good.
+ * The handlers of what browsers are shown, and of the document of events, by path: the start page, the reference pages
+ * and the scripts that these share. The scripts' names change with their content, so browsers keep them for good.
  */
-export function referencePages(options: ReferenceOptions): Record<string, RequestHandler> {
+export function createPages(options: PageOptions): Record<string, RequestHandler> {
   let files: Promise<Map<string, StaticFile>> | undefined;
   const serve: RequestHandler = async (request, response, next) => {
     files ??= loadFiles(options);
-    const file = await files.catch((error: unknown) => {
+    const loaded = await files.catch((error: unknown) => {
       files = undefined;
       throw error;
     });
-    const found = file.get(request.path);
+    const found = loaded.get(request.path);
     if (found === undefined) {
       next();
       return;
     }
     const { status, headers, body } = await found.body.answer(request.headers);
-    response.writeHead(status === 304 ? 304 : (found.status ?? 200), {
-      ...headers,
+    const { vary = '', ...fields } = headers;
+    // Others may have named fields, too.
+    response.vary(vary).writeHead(status === 304 ? 304 : (found.status ?? 200), {
+      ...fields,
       'cache-control': found.cacheControl,
       'content-security-policy': policy,
       'x-content-type-options': 'nosniff',
     });
     response.end(body);
   };
-  const paths = [...options.pages.map(({ path }) => path), '/asyncapi.json', '/docs/scripts/:name'];
-  return Object.fromEntries(paths.map((path) => [path, serve]));
+  const paths = [...options.references.map(({ path }) => path), '/asyncapi.json', '/docs/scripts/:name'];
+  return {
+    // The contract has an operation at this path, for all who do not prefer a page.
+    '/': (request, response, next) => {
+      response.vary('Accept');
+      if (request.accepts(['application/json', 'text/html']) === 'text/html') return serve(request, response, next);
+      next();
+    },
+    ...Object.fromEntries(paths.map((path) => [path, serve])),
+  };
 }
 
-async function loadFiles({ pages, asyncApi, redoc }: ReferenceOptions): Promise<Map<string, StaticFile>> {
+async function loadFiles({ version, references, asyncApi, redoc }: PageOptions): Promise<Map<string, StaticFile>> {
   const document = createStaticBody(await readFile(asyncApi), 'application/json; charset=utf-8');
   const scripts = await loadScripts(redoc);
   const template = await readPage(scripts === undefined ? 'not-built.html' : 'reference.html');
-  const rendered = pages.map((page): [string, StaticFile] => {
+  const start = createStaticBody(fill(await readPage('start.html'), { version }), html);
+  const rendered = references.map((page): [string, StaticFile] => {
     const body = createStaticBody(fill(template, { ...page, ...scripts?.paths }), html);
     return [page.path, { body, cacheControl: revalidated, ...(scripts === undefined ? { status: 404 } : {}) }];
   });
   return new Map([
+    ['/', { body: start, cacheControl: revalidated }],
     ['/asyncapi.json', { body: document, cacheControl: revalidated }],
     ...(scripts?.files ?? []),
     ...rendered,
