@@ -2909,6 +2909,24 @@ export const operationTable = {
       "overloaded"
     ]
   },
+  "getServiceInfo": {
+    "method": "GET",
+    "path": "/",
+    "scope": null,
+    "parameters": [],
+    "body": "none",
+    "responses": {
+      "200": "application/json",
+      "400": "application/problem+json",
+      "406": "application/problem+json",
+      "500": "application/problem+json"
+    },
+    "problems": [
+      "invalid-request",
+      "not-acceptable",
+      "internal-error"
+    ]
+  },
   "getLiveness": {
     "method": "GET",
     "path": "/health/live",

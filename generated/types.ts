@@ -1027,6 +1027,27 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get what runs here
+         * @description Returns the name and version of the service, and the paths of its documents. A browser, which prefers `text/html`,
+         *     gets a start page instead.
+         */
+        get: operations["getServiceInfo"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/health/live": {
         parameters: {
             query?: never;
@@ -4208,6 +4229,52 @@ export interface components {
             active_descendants: number;
         };
         /**
+         * Path
+         * @description A path on this service.
+         * @example /docs
+         */
+        ServicePath: string;
+        /**
+         * Service
+         * @description The service that runs here.
+         * @example {
+         *       "name": "prompt-gateway",
+         *       "version": "0.1.0",
+         *       "links": {
+         *         "api_reference": "/docs",
+         *         "event_reference": "/docs/events",
+         *         "openapi": "/openapi.json",
+         *         "asyncapi": "/asyncapi.json",
+         *         "liveness": "/health/live",
+         *         "readiness": "/health/ready",
+         *         "metrics": "/metrics"
+         *       }
+         *     }
+         */
+        ServiceInfo: {
+            /**
+             * @description Always `prompt-gateway`.
+             * @example prompt-gateway
+             * @constant
+             */
+            name: "prompt-gateway";
+            /**
+             * @description Version of the software.
+             * @example 0.1.0
+             */
+            version: string;
+            /** @description Paths of this service. */
+            links: {
+                api_reference: components["schemas"]["ServicePath"];
+                event_reference: components["schemas"]["ServicePath"];
+                openapi: components["schemas"]["ServicePath"];
+                asyncapi: components["schemas"]["ServicePath"];
+                liveness: components["schemas"]["ServicePath"];
+                readiness: components["schemas"]["ServicePath"];
+                metrics: components["schemas"]["ServicePath"];
+            };
+        };
+        /**
          * Liveness
          * @description The process answers.
          * @example {
@@ -5820,15 +5887,15 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The process answers. */
-        Live: {
+        /** @description Name, version and documents of the service. */
+        ServiceInfoFound: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
                 "Cache-Control": components["headers"]["CacheControl"];
                 [name: string]: unknown;
             };
             content: {
-                "application/json": components["schemas"]["Liveness"];
+                "application/json": components["schemas"]["ServiceInfo"];
             };
         };
         /** @description The request has a query parameter that the operation does not know. */
@@ -5862,6 +5929,17 @@ export interface components {
             };
             content: {
                 "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The process answers. */
+        Live: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                "Cache-Control": components["headers"]["CacheControl"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Liveness"];
             };
         };
         /** @description The process can do its work. */
@@ -8210,6 +8288,21 @@ export interface operations {
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    getServiceInfo: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["ServiceInfoFound"];
+            400: components["responses"]["InvalidPublicRequest"];
+            406: components["responses"]["PublicNotAcceptable"];
+            500: components["responses"]["PublicInternalError"];
         };
     };
     getLiveness: {
