@@ -13,7 +13,7 @@ export async function requireLocation(locations: Pick<Locations, 'find'>, id: st
   if (location !== undefined) return location;
   throw new ProblemError('unknown-location', {
     detail: `No location has the id ${id}.`,
-    errors: [{ detail: 'is the id of no location', pointer: '#/location_id' }],
+    errors: [{ detail: 'is not the id of a location', pointer: '#/location_id' }],
   });
 }
 
@@ -30,7 +30,7 @@ export async function requireCategory(
   if (category?.locationId === locationId) return category;
   throw new ProblemError('unknown-category', {
     detail: `The location ${locationId} has no category with the id ${id}.`,
-    errors: [{ detail: 'is the id of no category of this location', pointer: '#/category_id' }],
+    errors: [{ detail: 'is not the id of a category of this location', pointer: '#/category_id' }],
   });
 }
 

@@ -12,7 +12,7 @@ import { idempotencyKeyReused } from '../idempotency/idempotency.ts';
 import { untilWon } from '../turns.ts';
 import { asPlaced, type Order, type OrderSummary } from './order.ts';
 import { priceOrder, type OrderTotals } from './pricing.ts';
-import { snapshotItems, snapshotSpot, type RequestedItem, type UnpricedItem } from './snapshot.ts';
+import { snapshotOrder, type RequestedItem, type UnpricedItem } from './snapshot.ts';
 import type { OrderFilter, OrderStore } from './store.ts';
 
 /** An order as a caller asks for it. */
@@ -101,7 +101,7 @@ export function createOrders({
     cancel: (id, precondition) => end(id, 'canceled', precondition),
 
     async create(request, { id, formerId, repeatable }) {
-      const { locationId, spotId, note, fingerprint } = request;
+      const { locationId, note, fingerprint } = request;
       // Before the catalog is looked at: what was sold when the order was placed may be gone by now.
       const earlier = repeatable ? await findPlaced([id, formerId], fingerprint) : undefined;
       if (earlier !== undefined) return { order: earlier, replayed: true };
@@ -110,8 +110,7 @@ export function createOrders({
         requireLocation(locations, locationId),
         products.findAll(request.items.map(({ productId }) => productId)),
       ]);
-      const spot = spotId === undefined ? undefined : snapshotSpot(location, spotId);
-      const items = snapshotItems(request.items, location, sold);
+      const { items, spot } = snapshotOrder(request, location, sold);
       const { lines, ...totals } = price(items, location);
       const order: Order = {
         id,

@@ -1,7 +1,8 @@
 import type { Location } from '../catalog/locations/location.ts';
 import { findSpot } from '../catalog/locations/location.ts';
 import type { Product } from '../catalog/products/product.ts';
-import { ProblemError, type ProblemDetail } from '../errors/problem-error.ts';
+import { refuseFindings } from '../errors/findings.ts';
+import type { ProblemDetail } from '../errors/problem-error.ts';
 import type { OrderItem, OrderModifier, OrderSpot } from './order.ts';
 
 /** A line of an order as a caller asks for it. */
@@ -15,40 +16,63 @@ export interface RequestedItem {
 export type UnpricedItem = Omit<OrderItem, 'total'>;
 
 /**
- * Copies what an order keeps of the catalog. All that is wrong in one way is named at once.
+ * Copies what an order keeps of the catalog: of its items and of the spot that it is placed at. All that is wrong is
+ * named at once.
  * @param products those of the requested products that exist, by id
- * @throws {ProblemError} unknown-product for products that do not exist or are another location's; product-not-active;
- *   unknown-modifier for modifiers that their product does not have
+ * @throws {ProblemError} unknown-spot; unknown-product for products that do not exist or are another location's;
+ *   product-not-active; unknown-modifier for modifiers that their product does not have
  */
-export function snapshotItems(
-  requested: readonly RequestedItem[],
+export function snapshotOrder(
+  requested: { readonly items: readonly RequestedItem[]; readonly spotId: string | undefined },
   location: Location,
   products: ReadonlyMap<string, Product>,
-): UnpricedItem[] {
+): { items: UnpricedItem[]; spot: OrderSpot | undefined } {
+  const { spotId } = requested;
+  const spot = spotId === undefined ? undefined : snapshotSpot(location, spotId);
+  const isUnknownSpot = spotId !== undefined && spot === undefined;
   const unknownProducts: ProblemDetail[] = [];
   const inactive: ProblemDetail[] = [];
   const unknownModifiers: ProblemDetail[] = [];
-  const items = requested.flatMap((item, index): UnpricedItem[] => {
+  const items = requested.items.flatMap((item, index): UnpricedItem[] => {
     const pointer = `#/items/${index}/product_id`;
     const product = products.get(item.productId);
     if (product?.locationId !== location.id) {
-      unknownProducts.push({ detail: 'is the id of no product of this location', pointer });
+      unknownProducts.push({ detail: 'is not the id of a product of this location', pointer });
       return [];
     }
     if (!product.active) inactive.push({ detail: 'is the id of a product that is not active', pointer });
     return [snapshotItem(item, product, `#/items/${index}/modifiers`, unknownModifiers)];
   });
-  refuse('unknown-product', 'The order names products that its location does not have.', unknownProducts);
-  refuse('product-not-active', 'The order names products that cannot be ordered at present.', inactive);
-  refuse('unknown-modifier', 'The order names modifiers that its products do not have.', unknownModifiers);
-  return items;
+  refuseFindings(
+    {
+      type: 'unknown-spot',
+      detail: `The location has no spot with the id ${spotId ?? ''}.`,
+      errors: isUnknownSpot ? [{ detail: 'is not the id of a spot of this location', pointer: '#/spot_id' }] : [],
+    },
+    {
+      type: 'unknown-product',
+      detail: 'The order names products that its location does not have.',
+      errors: unknownProducts,
+    },
+    {
+      type: 'product-not-active',
+      detail: 'The order names products that cannot be ordered at present.',
+      errors: inactive,
+    },
+    {
+      type: 'unknown-modifier',
+      detail: 'The order names modifiers that its products do not have.',
+      errors: unknownModifiers,
+    },
+  );
+  return { items, spot };
 }
 
 function snapshotItem(item: RequestedItem, product: Product, pointer: string, unknown: ProblemDetail[]): UnpricedItem {
   const modifiers = item.modifiers.flatMap(({ id, quantity }, index): OrderModifier[] => {
     const modifier = product.modifiers.find((one) => one.id === id);
     if (modifier !== undefined) return [{ id, name: modifier.name, price: modifier.price, quantity }];
-    unknown.push({ detail: 'is the id of no modifier of this product', pointer: `${pointer}/${index}/id` });
+    unknown.push({ detail: 'is not the id of a modifier of this product', pointer: `${pointer}/${index}/id` });
     return [];
   });
   return {
@@ -61,26 +85,9 @@ function snapshotItem(item: RequestedItem, product: Product, pointer: string, un
   };
 }
 
-/**
- * Copies what an order keeps of the spot that it is placed at.
- * @throws {ProblemError} unknown-spot
- */
-export function snapshotSpot(location: Location, spotId: string): OrderSpot {
+function snapshotSpot(location: Location, spotId: string): OrderSpot | undefined {
   const found = findSpot(location, spotId);
-  if (found !== undefined) {
-    const { spot, zone } = found;
-    return { id: spot.id, name: spot.name, zoneId: zone.id, zoneName: zone.name };
-  }
-  throw new ProblemError('unknown-spot', {
-    detail: `The location has no spot with the id ${spotId}.`,
-    errors: [{ detail: 'is the id of no spot of this location', pointer: '#/spot_id' }],
-  });
-}
-
-function refuse(
-  type: 'unknown-product' | 'product-not-active' | 'unknown-modifier',
-  detail: string,
-  errors: ProblemDetail[],
-): void {
-  if (errors.length > 0) throw new ProblemError(type, { detail, errors });
+  if (found === undefined) return undefined;
+  const { spot, zone } = found;
+  return { id: spot.id, name: spot.name, zoneId: zone.id, zoneName: zone.name };
 }

@@ -94,11 +94,35 @@ describe('400', () => {
 describe('422', () => {
   it.each([
     ['unknown-currency', '#/currency', { currency: 'ZZZ' }],
+    // Withdrawn, and without a minor unit.
+    ['unknown-currency', '#/currency', { currency: 'HRK' }],
+    ['unknown-currency', '#/currency', { currency: 'XAU' }],
     ['unknown-timezone', '#/timezone', { timezone: 'Europe/Atlantis' }],
+    ['unknown-timezone', '#/timezone', { timezone: 'PST' }],
   ])('says %s', async (type, pointer, members) => {
     const { status, body } = await post(locationBody(members));
     expect(status).toBe(422);
     expect(body).toMatchObject({ type: problem(type), errors: [{ pointer }] });
+  });
+
+  it('names time zone and currency when both are unknown', async () => {
+    const { status, body } = await post(locationBody({ currency: 'ZZZ', timezone: 'Europe/Atlantis' }));
+    expect([status, body.type]).toEqual([422, problem('unknown-timezone')]);
+    expect(body.errors).toEqual([
+      { detail: 'is not the name of a time zone', pointer: '#/timezone' },
+      { detail: 'is not an ISO 4217 code of a currency in use', pointer: '#/currency' },
+    ]);
+  });
+});
+
+describe('201 for what is in use', () => {
+  it.each(['VED', 'XCG', 'ZWG', 'SLE', 'CLF', 'JPY'])('takes the currency %s', async (currency) => {
+    expect((await post(locationBody({ currency }))).status).toBe(201);
+  });
+
+  it('spells the time zone as the database does', async () => {
+    const { status, body } = await post(locationBody({ timezone: 'america/port-AU-prince' }));
+    expect([status, body.timezone]).toEqual([201, 'America/Port-au-Prince']);
   });
 });
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import type { Answer, CallOptions } from '../support/service.ts';
-import { createLocation, unknownId, uuidForm } from './harness.ts';
+import { createCatalog, createLocation, createProduct, unknownId, uuidForm } from './harness.ts';
 import {
   describeBodyAnswers,
   describeCommonAnswers,
@@ -124,6 +124,37 @@ describe('422', () => {
     const { status, body } = await put(id, change);
     expect(status).toBe(422);
     expect(body).toMatchObject({ type: problem(type), errors: [{ pointer }] });
+  });
+});
+
+describe('422 for several', () => {
+  it('names them all', async () => {
+    const { id } = await createLocation(setup.service);
+    const { body } = await put(id, { currency: 'USD', timezone: 'Moon/Tranquility' });
+    expect(body.type).toBe(problem('unknown-timezone'));
+    expect(body.errors).toMatchObject([{ pointer: '#/timezone' }, { pointer: '#/currency' }]);
+  });
+});
+
+describe('what was right once', () => {
+  it('keeps a location working whose currency was withdrawn and whose time zone the database no longer has', async () => {
+    const { location, category } = await createCatalog(setup.service);
+    const locations = setup.database.db.collection<{ _id: string }>('locations');
+    const old = { currency: 'HRK', timezone: 'SystemV/PST8PDT' };
+    await locations.updateOne({ _id: location.id }, { $set: old });
+    const { status, body } = await put(location.id, { ...old, name: 'Kavana' });
+    expect([status, body]).toMatchObject([200, { ...old, name: 'Kavana' }]);
+    const product = await createProduct(setup.service, category);
+    expect(product.body.currency).toBe('HRK');
+    const items = [{ product_id: product.id, quantity: 1 }];
+    const order = await setup.service.call('POST', '/v1/orders', { body: { location_id: location.id, items } });
+    expect([order.status, order.body.currency]).toEqual([201, 'HRK']);
+  });
+
+  it('spells a time zone as the database does', async () => {
+    const { id, etag } = await createLocation(setup.service, { timezone: 'Europe/Amsterdam' });
+    expect((await put(id, { timezone: 'EUROPE/AMSTERDAM' })).headers['etag']).toBe(etag);
+    expect((await put(id, { timezone: 'asia/kolkata' })).body.timezone).toBe('Asia/Kolkata');
   });
 });
 

@@ -291,6 +291,24 @@ describe('422', () => {
     expect(pointersOf(body)).toEqual(['#/items/0/modifiers/1/id', '#/items/1/modifiers/0/id']);
   });
 
+  it('names everything that is wrong at once, and is the first of its problems', async () => {
+    const { pie, coffee, ...rest } = await openShop(setup.service);
+    await setup.service.call('PUT', `/v1/products/${pie.id}`, { body: { active: false } });
+    const items = [
+      { product_id: coffee.id, quantity: 1, modifiers: [{ id: unknownId }] },
+      { product_id: unknownId, quantity: 1 },
+      { product_id: pie.id, quantity: 1 },
+    ];
+    const { status, body } = await post(orderBody({ pie, coffee, ...rest }, { items, spot_id: unknownId }));
+    expect([status, body.type]).toEqual([422, problem('unknown-spot')]);
+    expect(pointersOf(body)).toEqual([
+      '#/spot_id',
+      '#/items/1/product_id',
+      '#/items/2/product_id',
+      '#/items/0/modifiers/0/id',
+    ]);
+  });
+
   it('names the first hundred of more mistakes', async () => {
     const items = Array.from({ length: 101 }, () => ({ product_id: unknownId, quantity: 1 }));
     const { status, body } = await post(orderBody(shop, { items }));

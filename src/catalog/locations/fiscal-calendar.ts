@@ -90,13 +90,16 @@ export function isDate(text: string): boolean {
   }
 }
 
-/** Does this service know the rules of a time zone? Offsets such as `+02:00` are none. */
-export function isTimezone(name: string): boolean {
-  if (!/^[A-Za-z]/.test(name)) return false;
+/**
+ * The name of a time zone as the IANA database spells it, however it is written here; an alias stays what it is.
+ * `undefined` for offsets such as `+02:00` and whatever else is not in the database.
+ */
+export function timezoneNamed(name: string): string | undefined {
+  // ICU has the SystemV zones still, which left the database in 2020.
+  if (!/^[A-Za-z]/.test(name) || /^systemv\//i.test(name)) return undefined;
   try {
-    new Intl.DateTimeFormat('en', { timeZone: name });
-    return true;
+    return Temporal.Instant.fromEpochMilliseconds(0).toZonedDateTimeISO(name).timeZoneId;
   } catch {
-    return false;
+    return undefined;
   }
 }

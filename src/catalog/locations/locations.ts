@@ -1,7 +1,9 @@
+import { refuseFindings, type Finding } from '../../errors/findings.ts';
 import { ProblemError } from '../../errors/problem-error.ts';
 import { createTurns, untilWon } from '../../turns.ts';
 import { changeContent, changeTime, requireMatch, type Change, type Precondition } from '../../edits.ts';
-import { changedFiscalSpan, fiscalDateAt, fiscalSpan, isTimezone, nextFiscalSpan } from './fiscal-calendar.ts';
+import { isCurrency } from './currencies.ts';
+import { changedFiscalSpan, fiscalDateAt, fiscalSpan, nextFiscalSpan, timezoneNamed } from './fiscal-calendar.ts';
 import type { Location } from './location.ts';
 import type { LocationStore } from './store.ts';
 
@@ -59,9 +61,9 @@ export function createLocations({ store, now = () => new Date() }: LocationsOpti
     list: (limit, offset) => store.list(limit, offset),
     findDue: (before, limit) => store.findDue(before, limit),
 
-    async create(content, id) {
-      requireCurrency(content.currency);
-      requireTimezone(content.timezone);
+    async create(sent, id) {
+      refuseFindings(unknownTimezone(sent.timezone), unknownCurrency(sent.currency));
+      const content = { ...sent, timezone: timezoneNamed(sent.timezone) ?? sent.timezone };
       const at = now();
       const location: Location = {
         id,
@@ -96,35 +98,46 @@ export function createLocations({ store, now = () => new Date() }: LocationsOpti
 
 /** The location after a change; `undefined` when nothing changes. */
 function applyChange(present: Location, change: Change<LocationContent>, at: Date): Location | undefined {
-  if (change.currency !== undefined && change.currency !== present.currency) throw currencyFixed(present);
   const { name, currency, timezone, fiscalDayEnd, taxRate, feeRate, zones } = present;
-  const content = changeContent({ name, currency, timezone, fiscalDayEnd, taxRate, feeRate, zones }, change);
+  // A time zone that the database no longer has may stay as it is.
+  const sentTimezone = change.timezone ?? timezone;
+  const newTimezone = sentTimezone === timezone ? timezone : timezoneNamed(sentTimezone);
+  refuseFindings(
+    ...(newTimezone === undefined ? [unknownTimezone(sentTimezone)] : []),
+    otherCurrency(present, change.currency),
+  );
+  const content = changeContent(
+    { name, currency, timezone, fiscalDayEnd, taxRate, feeRate, zones },
+    { ...change, timezone: newTimezone },
+  );
   if (content === undefined) return undefined;
-  requireTimezone(content.timezone);
   const isSameClock = content.timezone === timezone && content.fiscalDayEnd === fiscalDayEnd;
   const nextFiscalDay = isSameClock ? present.nextFiscalDay : changedFiscalSpan(present.nextFiscalDay, content, at);
   return { ...present, ...content, nextFiscalDay, updatedAt: changeTime(present.updatedAt, at) };
 }
 
-function requireCurrency(code: string): void {
-  if (Intl.supportedValuesOf('currency').includes(code)) return;
-  throw new ProblemError('unknown-currency', {
-    detail: `ISO 4217 has no currency ${code}.`,
-    errors: [{ detail: 'is the code of no currency', pointer: '#/currency' }],
-  });
+function unknownCurrency(code: string): Finding {
+  return {
+    type: 'unknown-currency',
+    detail: `${code} is not an ISO 4217 code of a currency in use.`,
+    errors: isCurrency(code) ? [] : [{ detail: 'is not an ISO 4217 code of a currency in use', pointer: '#/currency' }],
+  };
 }
 
-function requireTimezone(name: string): void {
-  if (isTimezone(name)) return;
-  throw new ProblemError('unknown-timezone', {
-    detail: `The time zone database has no time zone ${name}.`,
-    errors: [{ detail: 'is the name of no time zone', pointer: '#/timezone' }],
-  });
+function unknownTimezone(name: string): Finding {
+  return {
+    type: 'unknown-timezone',
+    detail: `${name} is not the name of a time zone in the IANA database.`,
+    errors:
+      timezoneNamed(name) === undefined ? [{ detail: 'is not the name of a time zone', pointer: '#/timezone' }] : [],
+  };
 }
 
-function currencyFixed({ currency }: Location): ProblemError {
-  return new ProblemError('currency-fixed', {
+function otherCurrency({ currency }: Location, sent: string | undefined): Finding {
+  const isOther = sent !== undefined && sent !== currency;
+  return {
+    type: 'currency-fixed',
     detail: `The currency of this location is ${currency} and cannot be changed: its prices and orders are in it.`,
-    errors: [{ detail: `must be ${currency}, or left out`, pointer: '#/currency' }],
-  });
+    errors: isOther ? [{ detail: `must be ${currency}, or left out`, pointer: '#/currency' }] : [],
+  };
 }

@@ -1,0 +1,21 @@
+import type { ProblemType } from '../../generated/problems.ts';
+import { ProblemError, type ProblemDetail } from './problem-error.ts';
+
+/** One way in which a request cannot be fulfilled, and each place where it is so. None, when it is all right. */
+export interface Finding {
+  readonly type: ProblemType;
+  /** What is wrong, in a sentence. */
+  readonly detail: string;
+  readonly errors: readonly ProblemDetail[];
+}
+
+/**
+ * Refuses a request for all that was found at once.
+ * @param findings in the order of the operation's list of problems
+ * @throws {ProblemError} the first that has a place, with the places of all
+ */
+export function refuseFindings(...findings: readonly Finding[]): void {
+  const first = findings.find(({ errors }) => errors.length > 0);
+  if (first === undefined) return;
+  throw new ProblemError(first.type, { detail: first.detail, errors: findings.flatMap(({ errors }) => errors) });
+}
