@@ -304,6 +304,8 @@ export interface paths {
          * Create a location
          * @description Creates a location with its zones and spots. Its currency cannot be changed later. Its first fiscal day is the
          *     one that is under way at that moment by its own clock.
+         *
+         *     When time zone and currency are both unknown, the problem is `unknown-timezone`, and `errors` names both.
          */
         post: operations["createLocation"];
         delete?: never;
@@ -538,7 +540,8 @@ export interface paths {
          *     `ORDER_PLACED` event announces the order.
          *
          *     When several things that the order names do not exist, the problem is the first one of this operation's list of
-         *     422 problems that applies, and `errors` names all places.
+         *     422 problems that applies, and `errors` names all places, up to 100. An unknown location is named alone: spots and
+         *     products are looked up there.
          *
          *     **An `Idempotency-Key` names its order for ever**, not only for 24 hours: the same request with the same key
          *     answers with the order as it was placed, however much later, and never places a second one.
@@ -2165,7 +2168,7 @@ export interface components {
         CurrencyCode: string;
         /**
          * Time zone
-         * @description Name of a time zone in the IANA database. The fiscal day ends by its clock.
+         * @description Name of a time zone in the IANA database. The fiscal day ends by its clock. It may be sent in capital or small letters, and is kept as the database spells it; an alias such as `Asia/Calcutta` stays what it is.
          * @example Europe/Amsterdam
          */
         Timezone: string;
@@ -2351,7 +2354,7 @@ export interface components {
         LocationCreate: {
             name: components["schemas"]["LocationName"];
             /**
-             * @description ISO 4217 code of the currency of all prices at the location. It cannot be changed later.
+             * @description ISO 4217 code of the currency of all prices at the location. It cannot be changed later. The currency has to be in use and have a minor unit, by the list of 2026-01-01. A location whose currency is withdrawn later keeps it.
              * @example EUR
              */
             currency: string;
