@@ -138,6 +138,10 @@ export const problems = {
     "status": 422,
     "title": "Missing variables"
   },
+  "unknown-variables": {
+    "status": 422,
+    "title": "Unknown variables"
+  },
   "unknown-provider": {
     "status": 422,
     "title": "Unknown provider"

@@ -37,14 +37,16 @@ export interface InvocationOutcome extends Answer {
   readonly promptId: string;
   readonly provider: string;
   readonly model: string;
+  /** Names of supplied variables that the prompt neither declares nor uses. */
+  readonly unknownVariables: readonly string[];
 }
 
 /**
  * Runs a prompt.
  *
  * @throws {ProblemError} Before any provider is called, in this order: prompt-not-found, version-not-found;
- * missing-variables, rendered-prompt-too-large; no-provider-selected, unknown-provider, provider-not-configured;
- * too-much-under-way, overloaded; not-cached. Afterwards provider-*.
+ * missing-variables, unknown-variables, rendered-prompt-too-large; no-provider-selected, unknown-provider,
+ * provider-not-configured; too-much-under-way, overloaded; not-cached. Afterwards provider-*.
  * @throws The reason of `signal` when that is aborted.
  */
 export type Invoke = (invocation: Invocation) => Promise<InvocationOutcome>;
@@ -74,7 +76,7 @@ export function createInvoke({ prompts, providers, metrics, settings, memory }: 
   return async (invocation) => {
     const { id, version, content } = await prompts.resolve(invocation.slugOrId, invocation.version);
     invocation.note({ prompt: id, version });
-    const messages = renderPrompt(content, invocation.variables);
+    const { messages, unknown: unknownVariables } = renderPrompt(content, invocation.variables);
     const { provider, model } = selectModel(providers, content, invocation);
     invocation.note({ provider: provider.id, model });
 
@@ -84,7 +86,7 @@ export function createInvoke({ prompts, providers, metrics, settings, memory }: 
     const release = memory.reserve(keyId, callBytes + copies * lengthOf(messages));
     try {
       const answer = await answers.get({ provider, model, messages, keyId, traceparent, signal, deadline }, policy);
-      return { promptId: id, provider: provider.id, model, ...answer };
+      return { promptId: id, provider: provider.id, model, unknownVariables, ...answer };
     } finally {
       release();
     }

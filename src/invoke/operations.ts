@@ -1,10 +1,11 @@
 import type { OperationHandlers } from '../http/operation.ts';
 import type { Invoke } from './invoke.ts';
+import { unknownVariableWarnings } from './render-prompt.ts';
 
 export function invokeOperations(invoke: Invoke): Pick<OperationHandlers, 'invokePrompt'> {
   return {
     async invokePrompt({ path, headers, body, context }) {
-      const { promptId, provider, model, result, latencyMs, age } = await invoke({
+      const { promptId, provider, model, unknownVariables, result, latencyMs, age } = await invoke({
         keyId: context.principal.keyId,
         slugOrId: path.slugOrId,
         version: body?.version,
@@ -31,7 +32,10 @@ export function invokeOperations(invoke: Invoke): Pick<OperationHandlers, 'invok
           ...(body?.version !== undefined && { 'X-Prompt-Version': body.version }),
           ...(age !== undefined && { Age: age }),
         },
-        body: { text, finishReason, usage: { inputTokens: usage.inputTokens, outputTokens: usage.outputTokens } },
+        body: {
+          ...{ text, finishReason, usage: { inputTokens: usage.inputTokens, outputTokens: usage.outputTokens } },
+          ...unknownVariableWarnings(unknownVariables),
+        },
       };
     },
   };

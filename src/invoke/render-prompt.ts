@@ -1,3 +1,4 @@
+import type { components } from '../../generated/types.ts';
 import { ProblemError } from '../errors/problem-error.ts';
 import type { PromptContent } from '../prompts/content.ts';
 import {
@@ -15,23 +16,62 @@ export function lengthOf(messages: readonly Message[]): number {
 /** Names that a problem lists at most; the contract bounds the array. */
 const mostNames = 10_000;
 
+/** Places that a problem lists at most. */
+const mostPlaces = 100;
+
+/** What is sent to a provider, and supplied variables that are ignored. */
+export interface RenderedPrompt {
+  readonly messages: readonly Message[];
+  /** Names of supplied variables that the prompt neither declares nor uses. */
+  readonly unknown: readonly string[];
+}
+
 /**
  * Fills in the placeholders of a prompt.
  *
  * @param variables the caller's values by name, as parsed from JSON; `null` counts as not supplied
- * @throws {ProblemError} missing-variables naming every variable without a value, rendered-prompt-too-large
+ * @throws {ProblemError} missing-variables naming every variable without a value, unknown-variables where the prompt is
+ *   strict, rendered-prompt-too-large
  */
 export function renderPrompt(
-  content: Pick<PromptContent, 'messages' | 'variables'>,
+  content: Pick<PromptContent, 'messages' | 'variables' | 'strict'>,
   variables: Readonly<Record<string, unknown>> | undefined,
-): Message[] {
+): RenderedPrompt {
+  const rendered = render(content, variables);
+  if (content.strict !== true || rendered.unknown.length === 0) return rendered;
+  throw new ProblemError('unknown-variables', {
+    detail: `The prompt neither declares nor uses: ${rendered.unknown.slice(0, 20).join(', ')}.`,
+    errors: placesOf(rendered.unknown),
+    extensions: { variables: rendered.unknown.slice(0, mostNames) },
+  });
+}
+
+/** What an answer says about variables that were ignored. */
+export function unknownVariableWarnings(unknown: readonly string[]): { warnings?: components['schemas']['Warnings'] } {
+  if (unknown.length === 0) return {};
+  return { warnings: unknown.map((name) => ({ code: 'unknown-variable', ...placeOf(name) })) };
+}
+
+function placesOf(unknown: readonly string[]): { detail: string; pointer: string }[] {
+  return unknown.slice(0, mostPlaces).map(placeOf);
+}
+
+function placeOf(name: string): { detail: string; pointer: string } {
+  return { detail: 'is neither declared nor used by the prompt', pointer: `#/variables/${name}` };
+}
+
+function render(
+  { messages, variables: declared }: Pick<PromptContent, 'messages' | 'variables'>,
+  variables: Readonly<Record<string, unknown>> | undefined,
+): RenderedPrompt {
   try {
-    return renderMessages(content.messages, content.variables, variables);
+    return renderMessages(messages, declared, variables);
   } catch (error) {
     // Both messages hold names and numbers only, never a value.
     if (error instanceof MissingVariablesError) {
       throw new ProblemError('missing-variables', {
         detail: error.message,
+        ...(error.unknown.length > 0 && { errors: placesOf(error.unknown) }),
         extensions: { variables: error.names.slice(0, mostNames) },
       });
     }

@@ -10,6 +10,7 @@ export interface PromptChange {
   readonly description?: string | null | undefined;
   readonly messages?: PromptContent['messages'] | undefined;
   readonly variables?: PromptContent['variables'] | null;
+  readonly strict?: boolean | undefined;
   readonly selectedProvider?: string | null | undefined;
   readonly selectedModel?: string | null | undefined;
   /** As `toTestSettings` gives it. */
@@ -21,6 +22,7 @@ export function contentChange(content: PromptContent): PromptChange {
   return {
     messages: content.messages,
     variables: content.variables ?? null,
+    strict: content.strict ?? false,
     selectedProvider: content.selectedProvider ?? null,
     selectedModel: content.selectedModel ?? null,
   };
@@ -40,6 +42,7 @@ export function applyChange(prompt: Prompt, change: PromptChange, now: Date): Pr
   const content: PromptContent = {
     messages: change.messages ?? prompt.content.messages,
     variables: changed(prompt.content.variables, change.variables),
+    strict: (change.strict ?? prompt.content.strict) === true ? true : undefined,
     selectedProvider: changed(prompt.content.selectedProvider, change.selectedProvider),
     selectedModel: changed(prompt.content.selectedModel, change.selectedModel),
   };

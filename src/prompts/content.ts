@@ -6,6 +6,8 @@ export interface PromptContent {
   readonly messages: readonly Message[];
   /** By name; an own property each, whatever the name (`__proto__` is one). */
   readonly variables: Readonly<Record<string, VariableDefinition>> | undefined;
+  /** Whether unknown variables are refused; never `false`. */
+  readonly strict: true | undefined;
   readonly selectedProvider: string | undefined;
   readonly selectedModel: string | undefined;
 }

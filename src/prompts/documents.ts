@@ -7,6 +7,7 @@ import type { Prompt, PromptVersion } from './prompt.ts';
 interface ContentDocument {
   messages: Message[];
   variables?: VariableDocument[];
+  strict?: true;
   selected_provider?: string;
   selected_model?: string;
 }
@@ -42,6 +43,7 @@ export interface VersionDocument extends ContentDocument {
 export const optionalFields = [
   'description',
   'variables',
+  'strict',
   'selected_provider',
   'selected_model',
   'test_settings',
@@ -106,12 +108,19 @@ export function fromVersionDocument(document: VersionDocument): PromptVersion {
   };
 }
 
-function toContentFields({ messages, variables, selectedProvider, selectedModel }: PromptContent): ContentDocument {
+function toContentFields({
+  messages,
+  variables,
+  strict,
+  selectedProvider,
+  selectedModel,
+}: PromptContent): ContentDocument {
   return {
     messages: toMessages(messages),
     ...(variables === undefined
       ? {}
       : { variables: Object.entries(variables).map(([name, definition]) => ({ name, ...definition })) }),
+    ...(strict === undefined ? {} : { strict }),
     ...(selectedProvider === undefined ? {} : { selected_provider: selectedProvider }),
     ...(selectedModel === undefined ? {} : { selected_model: selectedModel }),
   };
@@ -124,6 +133,7 @@ function fromContentFields(document: ContentDocument): PromptContent {
       document.variables === undefined
         ? undefined
         : toVariables(document.variables.map((variable) => [variable.name, variable])),
+    strict: document.strict,
     selectedProvider: document.selected_provider,
     selectedModel: document.selected_model,
   };

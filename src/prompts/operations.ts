@@ -8,7 +8,7 @@ import { toMessages, toVariables } from './content.ts';
 import type { PageBounds } from './page.ts';
 import type { Prompt } from './prompt.ts';
 import type { NewPrompt, Prompts } from './prompts.ts';
-import { representPrompt, representVersion } from './representation.ts';
+import { representPrompt, representSaved, representVersion } from './representation.ts';
 import { toTestSettings } from './test-settings.ts';
 
 type Schemas = components['schemas'];
@@ -38,7 +38,7 @@ export function promptOperations(prompts: Prompts): PromptOperations {
       return {
         status: 201,
         headers: { Location: `${collectionPath}/${prompt.id}`, ETag: entityTag(prompt) },
-        body: representPrompt(prompt),
+        body: representSaved(prompt),
       };
     },
     async listPrompts({ query: { limit = defaultLimit, offset = 0, q } }) {
@@ -56,7 +56,7 @@ export function promptOperations(prompts: Prompts): PromptOperations {
     },
     async updatePrompt({ path, headers, body }) {
       const prompt = await prompts.update(path.slugOrId, toChange(body), ifMatches(headers['If-Match']));
-      return { status: 200, headers: { ETag: entityTag(prompt) }, body: representPrompt(prompt) };
+      return { status: 200, headers: { ETag: entityTag(prompt) }, body: representSaved(prompt) };
     },
     async deletePrompt({ path, headers }) {
       await prompts.remove(path.slugOrId, ifMatches(headers['If-Match']));
@@ -90,7 +90,7 @@ export function promptOperations(prompts: Prompts): PromptOperations {
     async restorePromptVersion({ path, headers, context }) {
       const writeId = `restore:${context.resourceId}`;
       const prompt = await prompts.restore(path.slugOrId, path.version, ifMatches(headers['If-Match']), writeId);
-      return { status: 200, headers: { ETag: entityTag(prompt) }, body: representPrompt(prompt) };
+      return { status: 200, headers: { ETag: entityTag(prompt) }, body: representSaved(prompt) };
     },
   };
 }
@@ -117,6 +117,7 @@ function toNewPrompt(body: Schemas['PromptCreate']): NewPrompt {
     content: {
       messages: toMessages(body.messages),
       variables: body.variables === undefined ? undefined : toVariables(Object.entries(body.variables)),
+      strict: body.strict === true ? true : undefined,
       selectedProvider: body.selected_provider,
       selectedModel: body.selected_model,
     },
@@ -134,6 +135,7 @@ function toChange(body: Schemas['PromptUpdate']): PromptChange {
     description: body.description,
     messages: body.messages === undefined ? undefined : toMessages(body.messages),
     variables: variables === undefined || variables === null ? variables : toVariables(Object.entries(variables)),
+    strict: body.strict,
     selectedProvider: body.selected_provider,
     selectedModel: body.selected_model,
     testSettings: body.test_settings === undefined ? undefined : toTestSettings(body.test_settings),

@@ -1,6 +1,7 @@
 import type { components } from '../../generated/types.ts';
 import { toMessages, toVariables, type PromptContent } from './content.ts';
 import type { Prompt, PromptVersion } from './prompt.ts';
+import { contentWarnings } from './warnings.ts';
 
 type Schemas = components['schemas'];
 
@@ -19,6 +20,12 @@ export function representPrompt(prompt: Prompt): Schemas['Prompt'] {
   };
 }
 
+/** A prompt that was just saved, with what is probably wrong with its content. */
+export function representSaved(prompt: Prompt): Schemas['Prompt'] {
+  const warnings = contentWarnings(prompt.content);
+  return { ...representPrompt(prompt), ...(warnings.length === 0 ? {} : { warnings }) };
+}
+
 /** A version as the contract shows it. @param current is it the latest one? */
 export function representVersion(version: PromptVersion, current: boolean): Schemas['PromptVersion'] {
   return {
@@ -29,13 +36,23 @@ export function representVersion(version: PromptVersion, current: boolean): Sche
   };
 }
 
-type ContentMembers = Pick<Schemas['Prompt'], 'messages' | 'variables' | 'selected_provider' | 'selected_model'>;
+type ContentMembers = Pick<
+  Schemas['Prompt'],
+  'messages' | 'variables' | 'strict' | 'selected_provider' | 'selected_model'
+>;
 type Variables = NonNullable<ContentMembers['variables']>;
 
-function representContent({ messages, variables, selectedProvider, selectedModel }: PromptContent): ContentMembers {
+function representContent({
+  messages,
+  variables,
+  strict,
+  selectedProvider,
+  selectedModel,
+}: PromptContent): ContentMembers {
   return {
     messages: toMessages(messages),
     ...(variables === undefined ? {} : { variables: toVariables(Object.entries(variables)) as Variables }),
+    ...(strict === undefined ? {} : { strict }),
     ...(selectedProvider === undefined ? {} : { selected_provider: selectedProvider }),
     ...(selectedModel === undefined ? {} : { selected_model: selectedModel }),
   };

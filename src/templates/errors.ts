@@ -5,13 +5,16 @@ const mostNamesInMessage = 20;
 export class MissingVariablesError extends Error {
   /** Each name once: first those of placeholders, in order of appearance, then required ones that no placeholder uses. */
   readonly names: readonly string[];
+  /** Supplied variables that are unknown: perhaps the missing ones, misspelt. */
+  readonly unknown: readonly string[];
 
-  constructor(names: readonly string[]) {
+  constructor(names: readonly string[], unknown: readonly string[]) {
     const shown = names.slice(0, mostNamesInMessage).join(', ');
     const others = names.length - mostNamesInMessage;
     super(`No value for: ${shown}${others > 0 ? ` and ${others} more` : ''}.`);
     this.name = 'MissingVariablesError';
     this.names = names;
+    this.unknown = unknown;
   }
 }
 

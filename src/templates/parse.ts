@@ -20,8 +20,10 @@ const maxNameLength = 64;
  *   second brace, so `{{{name}}}` is a placeholder in braces.
  *
  * One pass from left to right, in time linear in the length of the text.
+ *
+ * @param onStray told of each `{{` that begins neither a placeholder nor a `{{` of its own, by its index
  */
-export function parseTemplate(text: string): Template {
+export function parseTemplate(text: string, onStray?: (at: number) => void): Template {
   const parts: (string | Placeholder)[] = [];
   const lastClose = text.lastIndexOf('}}');
   let textStart = 0;
@@ -39,6 +41,8 @@ export function parseTemplate(text: string): Template {
         parts.push(found.placeholder);
         textStart = found.end;
         next = found.end;
+      } else if (text[next + 1] !== '{') {
+        onStray?.(open);
       }
     }
     open = text.indexOf('{{', next);

@@ -35,6 +35,13 @@ export interface RenderLimits {
 /** 4 Mi UTF-16 code units: at most 8 MiB of memory, 12 MiB of UTF-8. */
 export const defaultRenderLimits: RenderLimits = { maxLength: 4 * 1024 * 1024 };
 
+/** A rendered prompt. */
+export interface Rendering {
+  readonly messages: Message[];
+  /** Names of supplied variables that are neither declared nor used, in the order in which they were supplied. */
+  readonly unknown: readonly string[];
+}
+
 /**
  * Renders the messages of a prompt. Values that no placeholder uses are ignored.
  *
@@ -48,10 +55,10 @@ export function renderMessages(
   declared: VariableDefinitions | undefined,
   supplied: Readonly<Record<string, unknown>> | undefined,
   limits: RenderLimits = defaultRenderLimits,
-): Message[] {
+): Rendering {
   const templates = messages.map((message) => parseTemplate(message.content));
-  const texts = renderTemplates(templates, declared, supplied, limits);
-  return messages.map(({ role }, index) => ({ role, content: texts[index] ?? '' }));
+  const { texts, unknown } = renderTemplates(templates, declared, supplied, limits);
+  return { messages: messages.map(({ role }, index) => ({ role, content: texts[index] ?? '' })), unknown };
 }
 
 /** Renders one parsed template; parameters and errors as for `renderMessages`. */
@@ -61,7 +68,7 @@ export function renderTemplate(
   supplied: Readonly<Record<string, unknown>> | undefined,
   limits: RenderLimits = defaultRenderLimits,
 ): string {
-  return renderTemplates([template], declared, supplied, limits).join('');
+  return renderTemplates([template], declared, supplied, limits).texts.join('');
 }
 
 /**
@@ -73,8 +80,8 @@ function renderTemplates(
   declared: VariableDefinitions = {},
   supplied: Readonly<Record<string, unknown>> = {},
   limits: RenderLimits,
-): string[] {
-  const lookUp = variableLookup(declared, supplied);
+): { texts: string[]; unknown: string[] } {
+  const { lookUp, isUsed } = variableLookup(declared, supplied);
   const missing = new Set<string>();
   let length = 0;
   const resolved = templates.map((template) =>
@@ -94,9 +101,11 @@ function renderTemplates(
   for (const name of Object.keys(declared)) {
     if (lookUp(name).mustBeSupplied) missing.add(name);
   }
-  if (missing.size > 0) throw new MissingVariablesError([...missing]);
+  // Declared ones have been looked up just now.
+  const unknown = Object.keys(supplied).filter((name) => !isUsed(name));
+  if (missing.size > 0) throw new MissingVariablesError([...missing], unknown);
   if (length > limits.maxLength) throw new RenderedPromptTooLargeError(length, limits.maxLength);
-  return resolved.map((texts) => texts.join(''));
+  return { texts: resolved.map((parts) => parts.join('')), unknown };
 }
 
 /** What is known of a variable whatever placeholder asks for it. */
@@ -113,9 +122,9 @@ interface Variable {
 function variableLookup(
   declared: VariableDefinitions,
   supplied: Readonly<Record<string, unknown>>,
-): (name: string) => Variable {
+): { lookUp: (name: string) => Variable; isUsed: (name: string) => boolean } {
   const known = new Map<string, Variable>();
-  return (name) => {
+  const lookUp = (name: string): Variable => {
     let variable = known.get(name);
     if (variable === undefined) {
       const definition = Object.hasOwn(declared, name) ? declared[name] : undefined;
@@ -130,6 +139,7 @@ function variableLookup(
     }
     return variable;
   };
+  return { lookUp, isUsed: (name) => known.has(name) };
 }
 
 /** Strings as they are, numbers and booleans as JSON, arrays and objects as compact JSON. */

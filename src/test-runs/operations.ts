@@ -1,6 +1,7 @@
 import type { components } from '../../generated/types.ts';
 import type { OperationHandlers } from '../http/operation.ts';
 import { nextPageLink } from '../http/page.ts';
+import { unknownVariableWarnings } from '../invoke/render-prompt.ts';
 import type { TestResult } from './call-targets.ts';
 import { prefersAsync } from './prefer.ts';
 import type { TestRun } from './store.ts';
@@ -76,6 +77,7 @@ function toTestRun(run: TestRun): Schemas['TestRun'] {
     prompt_version: run.promptVersion,
     status: run.status,
     providers: run.providers.map(({ provider, model }) => ({ provider, model })),
+    ...unknownVariableWarnings(run.unknownVariables),
     created_at: run.createdAt.toISOString(),
     ...(run.finishedAt === undefined ? {} : { finished_at: run.finishedAt.toISOString() }),
   };

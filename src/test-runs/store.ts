@@ -22,6 +22,8 @@ export interface TestRun {
   readonly status: 'running' | EndStatus;
   /** In the order of the request, default models filled in. */
   readonly providers: readonly TestTarget[];
+  /** Names of supplied variables that the prompt neither declares nor uses. */
+  readonly unknownVariables: readonly string[];
   readonly createdAt: Date;
   /** Set once it has ended. */
   readonly finishedAt: Date | undefined;
@@ -29,7 +31,10 @@ export interface TestRun {
   readonly resultBytes: number | undefined;
 }
 
-export type NewTestRun = Pick<TestRun, 'id' | 'promptId' | 'promptVersion' | 'providers' | 'createdAt'>;
+export type NewTestRun = Pick<
+  TestRun,
+  'id' | 'promptId' | 'promptVersion' | 'providers' | 'unknownVariables' | 'createdAt'
+>;
 
 /** How far the process that works on a run has counted. */
 export interface Heartbeat {
@@ -84,6 +89,7 @@ interface TestRunDocument extends StampedDocument {
   /** `buried`: its prompt was deleted; only id and `buried_at` are left. */
   status: TestRun['status'] | 'buried';
   providers: TestTarget[];
+  unknown_variables?: string[];
   created_at: Date;
   finished_at?: Date;
   result_bytes?: number;
@@ -103,6 +109,20 @@ export const testRunIndexes: CollectionIndexes = {
   ],
 };
 
+/** What is not kept of a buried run. */
+const forgottenFields = [
+  ...[
+    'prompt_id',
+    'prompt_version',
+    'providers',
+    'unknown_variables',
+    'created_at',
+    'finished_at',
+    'result_bytes',
+    'heartbeat',
+  ],
+];
+
 export function createTestRunStore(database: Database): TestRunStore {
   const runs: Collection<TestRunDocument> = database.db.collection(collectionName);
 
@@ -114,6 +134,7 @@ export function createTestRunStore(database: Database): TestRunStore {
         prompt_version: run.promptVersion,
         status: 'running',
         providers: run.providers.map(({ provider, model }) => ({ provider, model })),
+        ...(run.unknownVariables.length === 0 ? {} : { unknown_variables: [...run.unknownVariables] }),
         created_at: run.createdAt,
         heartbeat: 0,
       });
@@ -165,15 +186,7 @@ export function createTestRunStore(database: Database): TestRunStore {
     },
     async bury(ids, at) {
       const interrupted: Filter<TestRunDocument> = { _id: { $in: [...ids] }, status: 'interrupted' };
-      const rest = {
-        prompt_id: '',
-        prompt_version: '',
-        providers: '',
-        created_at: '',
-        finished_at: '',
-        result_bytes: '',
-        heartbeat: '',
-      };
+      const rest = Object.fromEntries(forgottenFields.map((name) => [name, '']));
       await writeIdempotently(() =>
         runs.updateMany(interrupted, { $set: { status: 'buried', buried_at: at }, $unset: rest as never }),
       );
@@ -221,6 +234,7 @@ function fromDocument(document: TestRunDocument | null): TestRun | undefined {
     promptVersion: document.prompt_version,
     status: document.status,
     providers: document.providers.map(({ provider, model }) => ({ provider, model })),
+    unknownVariables: document.unknown_variables ?? [],
     createdAt: document.created_at,
     finishedAt: document.finished_at,
     resultBytes: document.result_bytes,

@@ -49,8 +49,8 @@ export interface TestRuns {
    * A repeatable request gets the run that an earlier try created: its results when it is done, and while it runs a
    * 409 (`respondAsync`: the run). Calls are never repeated, so one that was cut off is a 409, too.
    *
-   * @throws {ProblemError} prompt-not-found, version-not-found; missing-variables, rendered-prompt-too-large,
-   *   unknown-provider, provider-not-configured; storage-unavailable before anything was spent, or after it when the
+   * @throws {ProblemError} prompt-not-found, version-not-found; missing-variables, unknown-variables,
+   *   rendered-prompt-too-large, unknown-provider, provider-not-configured; storage-unavailable before anything was spent, or after it when the
    *   results could not be stored; idempotency-key-in-use, test-run-not-stored; too-much-under-way, overloaded, shutting-down
    */
   run(request: TestRequest): Promise<TestOutcome>;
@@ -146,7 +146,7 @@ export function createTestRuns(dependencies: TestRunsDependencies): TestRuns {
   ): Promise<{ run: TestRun; finished: Promise<FinishedTestRun> } | undefined> => {
     const prompt = await prompts.resolve(request.slugOrId, request.version);
     request.note?.({ prompt: prompt.id, version: prompt.version });
-    const messages = renderPrompt(prompt.content, request.variables);
+    const { messages, unknown } = renderPrompt(prompt.content, request.variables);
     const targets = resolveTargets(providers, request.targets);
     const bytes = targets.length * (callBytes + copies * lengthOf(messages));
     const release = memory.reserve(request.keyId, Math.max(leastBytes, bytes));
@@ -158,6 +158,7 @@ export function createTestRuns(dependencies: TestRunsDependencies): TestRuns {
         id: request.id,
         promptId: prompt.id,
         promptVersion: prompt.version,
+        unknownVariables: unknown,
         providers: targets.map(({ provider, model }) => ({ provider: provider.id, model })),
         createdAt: new Date(now()),
       };

@@ -19,6 +19,12 @@ afterAll(async () => {
   await harness.close();
 });
 
+/** What is said of a variable that a prompt does not know. */
+const unknown = (name: string): object => ({
+  detail: 'is neither declared nor used by the prompt',
+  pointer: `#/variables/${name}`,
+});
+
 /** Selects a provider that the service once knew. */
 async function retireProviderOf(slug: string): Promise<void> {
   const database = await openDatabaseOf(harness.service);
@@ -27,6 +33,30 @@ async function retireProviderOf(slug: string): Promise<void> {
 }
 
 describe('200', () => {
+  it('is strict as the version that runs is', async () => {
+    const prompt = await harness.createPrompt({ strict: true, variables: { declared: {} } });
+    expect((await harness.invoke(prompt, { variables: { name: 'Ada', declared: 1 } })).status).toBe(200);
+    const put = await harness.service.call('PUT', `/api/v1/prompts/${prompt}`, { body: { strict: false } });
+    expect(put.body.version).toBe(2);
+    const variables = { nmae: 'Ada' };
+    expect((await harness.invoke(prompt, { variables })).status).toBe(200);
+    expect(problemOf(await harness.invoke(prompt, { variables, version: 1 }))).toBe('unknown-variables');
+  });
+
+  it('warns of unknown variables, in answers from the cache and replays too', async () => {
+    const prompt = await harness.createPrompt({ variables: { declared: {} } });
+    const variables = { nmae: 'Ada', declared: 1, constructor: 'x' };
+    const warnings = ['nmae', 'constructor'].map((name) => ({ code: 'unknown-variable', ...unknown(name) }));
+    const headers = { 'Cache-Control': 'max-age=60', 'Idempotency-Key': 'warned' };
+    expect((await harness.invoke(prompt, { variables: { declared: 1 } }, headers)).body).not.toHaveProperty('warnings');
+    const cached = await harness.invoke(prompt, { variables }, { 'Cache-Control': 'max-age=60' });
+    expect([cached.headers['x-cached'], cached.body.warnings]).toEqual(['true', warnings]);
+    const fresh = await harness.invoke(prompt, { variables }, { 'Idempotency-Key': 'warned-2' });
+    const replayed = await harness.invoke(prompt, { variables }, { 'Idempotency-Key': 'warned-2' });
+    expect(replayed.headers['idempotency-replayed']).toBe('true');
+    expect([fresh.body.warnings, replayed.body]).toEqual([warnings, fresh.body]);
+  });
+
   it('answers with what the provider generated, and says where it comes from', async () => {
     const prompt = await harness.createPrompt();
     const { body: stored } = await harness.service.call('GET', `/api/v1/prompts/${prompt}`);
@@ -310,6 +340,27 @@ describe('422, before any provider is called', () => {
     const content = Array.from({ length: 12_000 }, (_, index) => `{{v${index}}}`).join('');
     const answer = await harness.invoke(await harness.createPrompt({ messages: [{ role: 'user', content }] }));
     expect([answer.status, answer.body.variables.length]).toEqual([422, 10_000]);
+  });
+
+  it('names misspelt variables beside the missing ones', async () => {
+    const prompt = await harness.createPrompt({ messages: [{ role: 'user', content: '{{name}}' }] });
+    const answer = await harness.invoke(prompt, { variables: { nmae: confidential } });
+    expect([answer.status, problemOf(answer)]).toEqual([422, 'missing-variables']);
+    expect(answer.body).toMatchObject({ variables: ['name'], errors: [unknown('nmae')] });
+    expect(answer.text).not.toContain(confidential);
+  });
+
+  it('refuses unknown variables where the version that runs is strict', async () => {
+    const prompt = await harness.createPrompt({ strict: true, variables: { declared: {} } });
+    const body = { variables: { nmae: confidential, declared: 1, name: 'Ada', other: null } };
+    const refused = await harness.invoke(prompt, body);
+    expect([refused.status, problemOf(refused)]).toEqual([422, 'unknown-variables']);
+    expect(refused.body).toMatchObject({
+      detail: 'The prompt neither declares nor uses: nmae, other.',
+      variables: ['nmae', 'other'],
+      errors: [unknown('nmae'), unknown('other')],
+    });
+    expect(refused.text).not.toContain(confidential);
   });
 
   it('refuses a prompt that would become too large', async () => {

@@ -27,13 +27,18 @@ describe('201', () => {
         { role: 'assistant', content: '' },
       ],
       variables: { ticket: { required: true }, tone: { default: 'friendly', description: 'Tone' }, unused: {} },
+      strict: true,
       selected_provider: 'openai',
       selected_model: 'gpt-4.1-mini',
       test_settings: { temperature: 0.2, samples: ['a', null, [1]] },
     };
     const { status, body, headers } = await post(sent);
     expect(status).toBe(201);
-    expect(body).toEqual({
+    const { warnings, ...saved } = body;
+    expect(warnings).toEqual([
+      { code: 'unused-variable', detail: 'is used by no placeholder', pointer: '#/variables/unused' },
+    ]);
+    expect(saved).toEqual({
       ...sent,
       id: expect.stringMatching(/^[0-9a-f-]{36}$/),
       version: 1,
@@ -42,8 +47,54 @@ describe('201', () => {
     });
     expect(headers['location']).toBe(`${promptsPath}/${body.id}`);
     const stored = await setup.service.call('GET', headers['location'] ?? '');
-    expect(stored.body).toEqual(body);
+    expect(stored.body).toEqual(saved);
     expect(stored.headers['etag']).toBe(headers['etag']);
+  });
+
+  it.each([
+    ['{{name}', '{{name}'],
+    ['Dear {name}},', '{name}}'],
+    ['{{#if x}}yes{{/if}}', '{{#if x}}', '{{/if}}'],
+    ['{{user name}}', '{{user name}}'],
+    ['{{user.name()}}', '{{user.name()}}'],
+    ['{{ name\n}}', '{{ name'],
+    ['{{name|text', '{{name|text'],
+    ['{{1st}} {{}} {{ größe }}', '{{1st}}', '{{}}', '{{ größe }}'],
+    [`{{${'n'.repeat(65)}}}`, `{{${'n'.repeat(58)}`],
+    ['{{{not one}}}', '{{not one}}'],
+  ])('warns of what looks like a placeholder and is none: %s', async (content, ...found) => {
+    const messages = [
+      { role: 'system', content: 'x' },
+      { role: 'user', content },
+    ];
+    const { status, body } = await post(promptBody({ messages }));
+    expect(status).toBe(201);
+    expect(body.messages).toEqual(messages);
+    expect(body.warnings).toEqual(
+      found.map((text) => ({
+        code: 'not-a-placeholder',
+        detail: `${JSON.stringify(text)} is sent as it is: it is no placeholder`,
+        pointer: '#/messages/1/content',
+      })),
+    );
+  });
+
+  it.each([
+    ['{{name}} {{ a.b-c }} {{tone|dry {tone}}} {{{name}}} \\{{name}}', {}],
+    ['{"a": {"b": [1, {}]}, "c": "}}"} } {', {}],
+    ['{{a}}{{b|}}', { a: {}, b: { default: '' } }],
+  ])('warns of nothing in %j', async (content, variables) => {
+    const { body } = await post(promptBody({ messages: [{ role: 'user', content }], variables }));
+    expect(body.warnings).toBeUndefined();
+  });
+
+  it('gives at most a hundred warnings', async () => {
+    const content = '{{no one}}'.repeat(50_000);
+    expect((await post(promptBody({ messages: [{ role: 'user', content }] }))).body.warnings).toHaveLength(100);
+  });
+
+  it('takes strict: false for nothing said', async () => {
+    expect((await post(promptBody({ strict: false }))).body).not.toHaveProperty('strict');
   });
 
   it('leaves out what was not set', async () => {

@@ -10,6 +10,7 @@ const versionsOf = async (key: string): Promise<number> =>
   (await setup.service.call('GET', `${promptsPath}/${key}/versions`)).body.pagination.total as number;
 
 const full = {
+  ...saying('{{one}} {{two}}'),
   description: 'What it is for',
   variables: { one: { default: '1', required: false }, two: { description: 'second' } },
   selected_provider: 'echo',
@@ -28,7 +29,8 @@ describe('200', () => {
     const { id, etag, body: before } = await create(setup.service, full);
     const { status, body, headers } = await put(id, change);
     expect(status).toBe(200);
-    expect(body).toEqual({ ...before, ...change, version: 2, updated_at: body.updated_at });
+    const { warnings: _, ...saved } = body;
+    expect(saved).toEqual({ ...before, ...change, version: 2, updated_at: body.updated_at });
     expect(Date.parse(body.updated_at)).toBeGreaterThan(Date.parse(before.updated_at));
     expect(headers['etag']).not.toBe(etag);
     const old = await setup.service.call('GET', `${promptsPath}/${id}/versions/1`);
@@ -65,7 +67,8 @@ describe('200', () => {
 
   it('clears by null', async () => {
     const { id, body: before } = await create(setup.service, full);
-    const cleared = Object.fromEntries(Object.keys(full).map((name) => [name, null]));
+    const { messages: _messages, ...clearable } = full;
+    const cleared = Object.fromEntries(Object.keys(clearable).map((name) => [name, null]));
     const { body } = await put(id, cleared);
     const { id: _, slug, name, messages, created_at } = before;
     expect(body).toEqual({ id, slug, name, messages, created_at, version: 2, updated_at: body.updated_at });
@@ -102,6 +105,35 @@ describe('200', () => {
     const { body, headers } = await put(id, change);
     expect(body).toEqual(before);
     expect(headers['etag']).toBe(etag);
+  });
+
+  it('makes a version of a change of strictness, and none of the same', async () => {
+    const { id } = await create(setup.service);
+    expect((await put(id, { strict: false })).body.version).toBe(1);
+    expect((await put(id, { strict: true })).body).toMatchObject({ version: 2, strict: true });
+    expect((await put(id, { strict: true, name: 'Renamed' })).body).toMatchObject({ version: 2, strict: true });
+    expect((await put(id, saying('new'))).body).toMatchObject({ version: 3, strict: true });
+    expect((await put(id, { strict: false })).body).not.toHaveProperty('strict');
+    const restored = await setup.service.call('POST', `${promptsPath}/${id}/versions/3/restore`);
+    expect(restored.body).toMatchObject({ version: 5, strict: true });
+    const third = await setup.service.call('GET', `${promptsPath}/${id}/versions/3`);
+    expect(third.body.strict).toBe(true);
+  });
+
+  it('warns of the content as it is now, and takes the answer back', async () => {
+    const { id } = await create(setup.service);
+    const { body } = await put(id, { ...saying('{{user name}}'), variables: { user: {} } });
+    expect(body.warnings).toEqual([
+      {
+        code: 'not-a-placeholder',
+        detail: '"{{user name}}" is sent as it is: it is no placeholder',
+        pointer: '#/messages/0/content',
+      },
+      { code: 'unused-variable', detail: 'is used by no placeholder', pointer: '#/variables/user' },
+    ]);
+    expect((await put(id, body)).body).toEqual(body);
+    expect((await put(id, { name: 'Renamed' })).body.warnings).toEqual(body.warnings);
+    expect((await put(id, { ...saying('{{user}}') })).body).not.toHaveProperty('warnings');
   });
 
   it('takes no variables and an empty list of them for the same', async () => {

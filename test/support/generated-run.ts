@@ -173,6 +173,9 @@ export function writeOf(
   };
 }
 
+/** Values of members that mean the same as none, and may be left out of the answer. */
+const sayingNothing: Readonly<Record<string, string>> = { strict: 'false', variables: '{}' };
+
 /**
  * Compares what was answered with what was sent.
  * @param own members that the service decides about
@@ -181,7 +184,6 @@ export function findUnlike({ sent, answer }: Write, own: readonly string[]): str
   return Object.keys(sent)
     .filter((name) => !own.includes(name))
     .filter((name) => canonical(answer[name] ?? null) !== canonical(sent[name]))
-    // A prompt without variables stays as it is when it is sent an empty list of them.
-    .filter((name) => !(name === 'variables' && answer[name] === undefined && canonical(sent[name]) === '{}'))
+    .filter((name) => !(answer[name] === undefined && sayingNothing[name] === canonical(sent[name])))
     .map((name) => `${name} is not what was sent`);
 }

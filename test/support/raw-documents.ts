@@ -10,15 +10,24 @@ const times = ['created_at', 'updated_at'];
 const fields: Readonly<Record<string, readonly string[]>> = {
   prompts: [
     ...[...stamps, ...times, 'slug', 'name', 'description', 'messages', 'variables', 'selected_provider'],
-    ...['selected_model', 'test_settings', 'version', 'version_created_at', 'deleting'],
+    ...['strict', 'selected_model', 'test_settings', 'version', 'version_created_at', 'deleting'],
   ],
   prompt_versions: [
-    ...['_id', 'prompt_id', 'version', 'messages', 'variables', 'selected_provider', 'selected_model', 'created_at'],
+    ...[
+      '_id',
+      'prompt_id',
+      'version',
+      'messages',
+      'variables',
+      'strict',
+      'selected_provider',
+      'selected_model',
+      'created_at',
+    ],
   ],
   test_runs: [
     ...[...stamps, 'prompt_id', 'prompt_version', 'status', 'providers', 'created_at', 'finished_at', 'heartbeat'],
-    'buried_at',
-    'result_bytes',
+    ...['unknown_variables', 'buried_at', 'result_bytes'],
   ],
   api_keys: [
     ...[

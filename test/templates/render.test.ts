@@ -17,7 +17,7 @@ describe('renderMessages', () => {
       user('I am {{name}}.'),
       { role: 'assistant', content: 'Hello.' },
     ];
-    expect(renderMessages(messages, { name: {} }, { name: 'Ada', language: 'French' })).toEqual([
+    expect(renderMessages(messages, { name: {} }, { name: 'Ada', language: 'French' }).messages).toEqual([
       { role: 'system', content: 'Speak French.' },
       { role: 'user', content: 'I am Ada.' },
       { role: 'assistant', content: 'Hello.' },
@@ -26,13 +26,13 @@ describe('renderMessages', () => {
 
   it('leaves its arguments alone', () => {
     const messages = Object.freeze([Object.freeze(user('{{a}}'))]);
-    expect(renderMessages(messages, Object.freeze({}), Object.freeze({ a: '1' }))).toEqual([user('1')]);
+    expect(renderMessages(messages, Object.freeze({}), Object.freeze({ a: '1' })).messages).toEqual([user('1')]);
   });
 
   it('names what is missing in all messages at once, in order of appearance', () => {
     const render = (): unknown =>
       renderMessages([user('{{b}}'), user('{{a}}{{b}}')], { unused: { required: true }, a: { required: true } }, {});
-    expect(render).toThrow(new MissingVariablesError(['b', 'a', 'unused']));
+    expect(render).toThrow(new MissingVariablesError(['b', 'a', 'unused'], []));
     expect(render).toThrow(expect.objectContaining({ names: ['b', 'a', 'unused'] }));
   });
 
@@ -56,7 +56,7 @@ describe('renderMessages', () => {
 
   it('bounds all messages together, in UTF-16 code units', () => {
     const messages = [user('{{a}}'), user('😀')];
-    expect(renderMessages(messages, {}, { a: '12' }, { maxLength: 4 })).toHaveLength(2);
+    expect(renderMessages(messages, {}, { a: '12' }, { maxLength: 4 }).messages).toHaveLength(2);
     const render = (): unknown => renderMessages(messages, {}, { a: '123' }, { maxLength: 4 });
     expect(render).toThrow(RenderedPromptTooLargeError);
     expect(render).toThrow(expect.objectContaining({ length: 5, maxLength: 4 }));
@@ -65,7 +65,7 @@ describe('renderMessages', () => {
   it('allows 4 Mi code units unless told otherwise', () => {
     const quarter = 'x'.repeat(1024 * 1024);
     const template = '{{a}}{{a}}{{a}}{{a}}';
-    expect(renderMessages([user(template)], {}, { a: quarter })[0]?.content).toHaveLength(4 * 1024 * 1024);
+    expect(renderMessages([user(template)], {}, { a: quarter }).messages[0]?.content).toHaveLength(4 * 1024 * 1024);
     expect(() => renderMessages([user(`${template}.`)], {}, { a: quarter })).toThrow(RenderedPromptTooLargeError);
   });
 
@@ -91,7 +91,10 @@ describe('renderMessages', () => {
     const object = '{"k":[1,"two",'.repeat(20_000) + 'null' + '],"l":{}}'.repeat(20_000);
     expect(() => JSON.stringify(JSON.parse(array))).toThrow(RangeError);
     const values = { array: JSON.parse(array) as unknown, object: JSON.parse(object) as unknown };
-    expect(renderMessages([user('{{array}}'), user('{{object}}')], {}, values)).toEqual([user(array), user(object)]);
+    expect(renderMessages([user('{{array}}'), user('{{object}}')], {}, values).messages).toEqual([
+      user(array),
+      user(object),
+    ]);
   });
 });
 

@@ -1,6 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from '@jest/globals';
-import { MissingVariablesError, renderMessages, type VariableDefinitions } from '../../src/templates/render.ts';
+import {
+  MissingVariablesError,
+  renderMessages,
+  type Rendering,
+  type VariableDefinitions,
+} from '../../src/templates/render.ts';
 
 interface Vector {
   readonly name: string;
@@ -9,6 +14,7 @@ interface Vector {
   readonly supplied?: Readonly<Record<string, unknown>>;
   readonly expected?: string;
   readonly missing?: readonly string[];
+  readonly unknown?: readonly string[];
 }
 
 const { cases } = JSON.parse(readFileSync(new URL('vectors.json', import.meta.url), 'utf8')) as {
@@ -21,10 +27,12 @@ describe('template test vectors', () => {
     for (const { expected, missing } of cases) expect((expected === undefined) !== (missing === undefined)).toBe(true);
   });
 
-  it.each(cases)('$name', ({ template, variables, supplied, expected, missing }) => {
-    const render = (): string | undefined =>
-      renderMessages([{ role: 'user', content: template }], variables, supplied)[0]?.content;
-    if (missing === undefined) expect(render()).toBe(expected);
-    else expect(render).toThrow(expect.objectContaining({ constructor: MissingVariablesError, names: missing }));
+  it.each(cases)('$name', ({ template, variables, supplied, expected, missing, unknown = [] }) => {
+    const render = (): Rendering => renderMessages([{ role: 'user', content: template }], variables, supplied);
+    if (missing === undefined) {
+      expect(render()).toEqual({ messages: [{ role: 'user', content: expected }], unknown });
+    } else {
+      expect(render).toThrow(expect.objectContaining({ constructor: MissingVariablesError, names: missing, unknown }));
+    }
   });
 });

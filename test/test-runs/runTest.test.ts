@@ -73,6 +73,22 @@ describe('201', () => {
     expect(stored.body.results).toEqual(body.results);
   });
 
+  it('warns of unknown variables, then and whenever the run is read', async () => {
+    const prompt = await createPrompt(harness.service);
+    const warnings = [
+      {
+        code: 'unknown-variable',
+        detail: 'is neither declared nor used by the prompt',
+        pointer: '#/variables/nmae',
+      },
+    ];
+    const answer = await runTest(harness.service, prompt, { ...onEcho, variables: { nmae: 'Ada', name: 'Bob' } });
+    expect([answer.status, answer.body.warnings]).toEqual([201, warnings]);
+    expect((await harness.service.call('GET', runPath(answer.body.id as string))).body.warnings).toEqual(warnings);
+    const clean = await runTest(harness.service, prompt, { ...onEcho, variables: { name: 'Bob' } });
+    expect(clean.body).not.toHaveProperty('warnings');
+  });
+
   it('makes all calls at the same time', async () => {
     const prompt = await createPrompt(harness.service);
     const before = performance.now();
@@ -303,6 +319,13 @@ describe('422, before any call', () => {
     const { problem, body } = await refused(prompt, { ...onMock('model-a'), variables: { who: null } });
     expect(problem).toBe('missing-variables');
     expect(body['variables']).toEqual(['who', 'what']);
+  });
+
+  it('refuses unknown variables where the prompt is strict', async () => {
+    const prompt = await createPrompt(harness.service, { strict: true });
+    const answer = await runTest(harness.service, prompt, { ...onMock('model-a'), variables: { nmae: 'Ada' } });
+    expect([answer.status, problemOf(answer), answer.body.variables]).toEqual([422, 'unknown-variables', ['nmae']]);
+    expect(harness.mock.requests).toHaveLength(0);
   });
 
   it('refuses a prompt that becomes too large', async () => {

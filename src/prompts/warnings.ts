@@ -1,0 +1,54 @@
+import type { components } from '../../generated/types.ts';
+import { parseTemplate } from '../templates/render.ts';
+import type { PromptContent } from './content.ts';
+
+type Warning = components['schemas']['Warning'];
+
+/** Warnings that one answer has at most. */
+const mostWarnings = 100;
+/** Characters of the text that a warning shows. */
+const shown = 60;
+/** `{name}}`: one brace too few where a placeholder begins. */
+const halfOpened = /(?<!\{)\{[ \t]*[A-Za-z_][A-Za-z0-9_.-]{0,63}[ \t]*\}\}/g;
+
+/**
+ * Finds what is accepted in a prompt's content and is probably a mistake: text that looks like a placeholder and is none,
+ * and declared variables that no placeholder uses. At most 100.
+ */
+export function contentWarnings({ messages, variables }: Pick<PromptContent, 'messages' | 'variables'>): Warning[] {
+  const warnings: Warning[] = [];
+  const warn = (warning: () => Warning): void => {
+    if (warnings.length < mostWarnings) warnings.push(warning());
+  };
+  const used = new Set<string>();
+  for (const [index, { content }] of messages.entries()) {
+    const notAPlaceholder = (text: string): void => {
+      const pointer = `#/messages/${index}/content`;
+      warn(() => ({
+        code: 'not-a-placeholder',
+        detail: `${JSON.stringify(text)} is sent as it is: it is no placeholder`,
+        pointer,
+      }));
+    };
+    const template = parseTemplate(content, (at) => {
+      notAPlaceholder(excerpt(content, at));
+    });
+    for (const part of template) {
+      if (typeof part !== 'string') used.add(part.name);
+      else for (const [text] of part.matchAll(halfOpened)) notAPlaceholder(text);
+    }
+  }
+  for (const name of Object.keys(variables ?? {})) {
+    if (used.has(name)) continue;
+    warn(() => ({ code: 'unused-variable', detail: 'is used by no placeholder', pointer: `#/variables/${name}` }));
+  }
+  return warnings;
+}
+
+/** The line from there up to the end of what looks like a placeholder, or the beginning of it. */
+function excerpt(text: string, from: number): string {
+  const [line = ''] = text.slice(from, from + shown).split(/[\r\n]/, 1);
+  const close = line.indexOf('}');
+  if (close === -1) return line.toWellFormed();
+  return line.slice(0, line[close + 1] === '}' ? close + 2 : close + 1).toWellFormed();
+}
