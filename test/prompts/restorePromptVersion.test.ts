@@ -12,7 +12,7 @@ const get = (path: string): Promise<Answer> => setup.service.call('GET', `${prom
 
 describe('200', () => {
   it('makes a new version of the old content and leaves the rest of the prompt alone', async () => {
-    const content = { ...saying('first'), variables: { x: { required: true } }, selected_provider: 'echo' };
+    const content = { ...saying('first {{x}}'), variables: { x: { required: true } }, selected_provider: 'echo' };
     const { id, body: created } = await create(setup.service, content);
     await put(id, {
       ...saying('second'),
@@ -29,6 +29,13 @@ describe('200', () => {
     expect(now.headers['etag']).toBe(headers['etag']);
     expect((await get(`${id}/versions/2`)).body).toMatchObject({ selected_model: 'm', current: false });
     expect((await get(`${id}/versions/3`)).body).toMatchObject({ ...content, created_at: body.updated_at });
+  });
+
+  it('warns of the restored content', async () => {
+    const { id, body: created } = await create(setup.service, saying('{{user name}}'));
+    expect(created.warnings).toHaveLength(1);
+    await put(id, saying('{{user}}'));
+    expect((await restore(id, 1)).body.warnings).toEqual(created.warnings);
   });
 
   it.each(['the current one', 'one of the same content'])('makes no version of %s', async (which) => {
@@ -120,8 +127,12 @@ describe('409', () => {
     const { id } = await createVersions(setup.service, 2);
     const headers = { 'Idempotency-Key': 'restore-running' };
     await restore(id, 1, headers);
+    // As if another process were at work on it, and alive.
     await idempotencyKeys().updateMany({}, { $unset: { answer: '' } });
+    const beat = async (): Promise<unknown> => idempotencyKeys().updateMany({}, { $inc: { beat: 1 } as never });
+    const beating = setInterval(() => void beat(), 20);
     const { status, body } = await restore(id, 1, headers);
+    clearInterval(beating);
     expect(status).toBe(409);
     expect(body.type).toBe(problem('idempotency-key-in-use'));
   });
