@@ -26,6 +26,9 @@ export interface paths {
          *     Without `slug`, one is generated from the name, with `-2`, `-3` … appended while it is taken. A `slug` that you
          *     choose yourself must be free.
          *
+         *     `warnings` in the answer lists what was accepted and is probably a mistake: text that looks like a placeholder and is
+         *     none, and variables that no placeholder uses.
+         *
          *     A `selected_provider` that the service does not know is `unknown-provider`. One that is known and not configured is
          *     accepted: whether it can be called is checked when the prompt is invoked. The model is not checked.
          */
@@ -52,9 +55,11 @@ export interface paths {
          * Change a prompt
          * @description Changes the fields that are sent and leaves the others as they are. Objects and arrays are replaced whole.
          *
-         *     A change of the content (`messages`, `variables`, `selected_provider`, `selected_model`) makes a new version;
+         *     A change of the content (`messages`, `variables`, `strict`, `selected_provider`, `selected_model`) makes a new version;
          *     invocations use it at once. A change of metadata makes none. Content that equals the present one makes no
          *     version, and a request that changes nothing leaves `updated_at` and `ETag` alone.
+         *
+         *     `warnings` in the answer is about the content as it is now, changed by this request or not.
          *
          *     A new `selected_provider` that the service does not know is `unknown-provider`. The present one may be sent back even
          *     if the service knows it no longer.
@@ -156,6 +161,9 @@ export interface paths {
          *     | `X-Prompt-Version` | absent | the version |
          *
          *     `provider` and `model` override the selection. With `provider` alone, that provider's default model is used.
+         *
+         *     Variables that the prompt neither declares nor uses are ignored, and named by `warnings` in the answer; where the
+         *     prompt is `strict`, they are refused with `unknown-variables`.
          *
          *     Everything that can be checked is checked before any provider is called, in this order: prompt, version,
          *     variables, provider, model. Failures of the provider are a 502 and say whether a repetition may help
@@ -1178,12 +1186,21 @@ export interface components {
          *     | `{{name\|text}}` | the value of `name`, or `text`, taken as written, if there is none |
          *     | `\{{` | a literal `{{` |
          *
-         *     Blanks around a name are allowed: `{{ name }}`. Names begin with a letter or `_`, go on with letters, digits, `_`, `.`
-         *     and `-`, and have at most 64 characters. Everything else between braces is plain text, so JSON needs no escaping.
+         *     Blanks (spaces and tabs, no line breaks) around a name are allowed: `{{ name }}`. Names begin with a letter or `_`, go on with letters, digits, `_`, `.`
+         *     and `-`, and have at most 64 characters. Everything else between braces is plain text, so JSON needs no escaping. What looks
+         *     like a placeholder and is none (`{{name}`, `{{user name}}`, `{{#if x}}`) is plain text too; `warnings` in the answer that
+         *     saves the prompt lists it.
          *
          *     A placeholder takes the first of these: the supplied value, the definition's `default`, the inline default, the empty
-         *     string if the variable is declared. A placeholder with none of them fails with `missing-variables`. Strings go in as
-         *     they are, other values as compact JSON. What was filled in is never searched for placeholders again.
+         *     string if the variable is declared. A placeholder with none of them fails with `missing-variables`. What was
+         *     filled in is never searched for placeholders again.
+         *
+         *     Strings go in as they are, other values as compact JSON: without blanks, numbers in their shortest form (`1.0` as `1`,
+         *     `1e2` as `100`). The members of an object keep the order in which they were sent, but for names that are whole numbers
+         *     below 4294967295, such as `"7"`: these come first, in ascending order. Of members with the same name the last counts.
+         *
+         *     All messages of a rendered prompt together have at most 4,194,304 characters (UTF-16 code units); a prompt that would
+         *     become larger is not sent, and answered with `rendered-prompt-too-large`.
          * @example Ticket from {{customer_name|a customer}}:
          *
          *     {{ticket}}
@@ -1265,6 +1282,12 @@ export interface components {
             [key: string]: components["schemas"]["VariableDefinition"];
         };
         /**
+         * Strict
+         * @description Content; a change makes a new version. When true, an invocation or a test with a variable that the prompt neither declares nor uses fails with `unknown-variables`. Otherwise such a variable is ignored with a warning. False when left out, and absent in answers unless it is true.
+         * @example true
+         */
+        Strict: boolean;
+        /**
          * Provider id
          * @description Id of a provider, as `GET /api/v1/providers` lists it.
          * @example openai
@@ -1296,11 +1319,51 @@ export interface components {
          */
         Timestamp: string;
         /**
+         * Warning
+         * @description Something that was accepted and is probably a mistake.
+         * @example {
+         *       "code": "unknown-variable",
+         *       "detail": "is neither declared nor used by the prompt",
+         *       "pointer": "#/variables/tickt"
+         *     }
+         */
+        Warning: {
+            /**
+             * @description What it is. `unknown-variable`: the prompt neither declares nor uses a variable that was supplied. `not-a-placeholder`: text that looks like a placeholder and is none, such as `{{name}`, `{{user name}}` or `{{#if x}}`. `unused-variable`: no placeholder uses a variable that the prompt declares. Other values may follow.
+             * @example unknown-variable
+             */
+            code: string | ("unknown-variable" | "not-a-placeholder" | "unused-variable") | unknown;
+            /**
+             * @description What is wrong there, for people.
+             * @example is neither declared nor used by the prompt
+             */
+            detail: string;
+            /**
+             * @description JSON Pointer into the body of the request as a URI fragment (RFC 6901, section 6).
+             * @example #/variables/tickt
+             */
+            pointer?: string;
+        };
+        /**
+         * Warnings
+         * @description What was accepted and is probably a mistake. Absent when there is nothing.
+         * @example [
+         *       {
+         *         "code": "unknown-variable",
+         *         "detail": "is neither declared nor used by the prompt",
+         *         "pointer": "#/variables/tickt"
+         *       }
+         *     ]
+         */
+        Warnings: components["schemas"]["Warning"][];
+        /**
          * Prompt
          * @description A prompt as it is now. Fields that are not set are absent.
          *
-         *     `messages`, `variables`, `selected_provider` and `selected_model` are its *content*: each change of them makes a new
+         *     `messages`, `variables`, `strict`, `selected_provider` and `selected_model` are its *content*: each change of them makes a new
          *     version. The rest is metadata.
+         *
+         *     `warnings` is about the content, and only in the answers of the operations that save one: create, change, restore.
          * @example {
          *       "id": "6f1c0a52-3f0e-4b7e-9d5a-1c2b7f3e8a90",
          *       "slug": "summarise-support-ticket",
@@ -1328,6 +1391,7 @@ export interface components {
             description?: components["schemas"]["PromptDescription"];
             messages: components["schemas"]["Messages"];
             variables?: components["schemas"]["VariableDefinitions"];
+            strict?: components["schemas"]["Strict"];
             selected_provider?: components["schemas"]["ProviderId"];
             selected_model?: components["schemas"]["ModelId"];
             test_settings?: components["schemas"]["TestSettings"];
@@ -1338,6 +1402,7 @@ export interface components {
             version: number;
             created_at: components["schemas"]["Timestamp"];
             updated_at: components["schemas"]["Timestamp"];
+            warnings?: components["schemas"]["Warnings"];
         };
         /**
          * Pagination
@@ -1481,7 +1546,7 @@ export interface components {
             request_id: string;
             /** @description The places that are wrong, on problems about the request's content. */
             errors?: components["schemas"]["ProblemDetail"][];
-            /** @description Names of the variables that have no value, on `missing-variables`. */
+            /** @description Names of the variables that have no value, on `missing-variables`, or that the prompt does not know, on `unknown-variables`. */
             variables?: components["schemas"]["VariableName"][];
             /**
              * @description Id of the provider, on problems that concern one.
@@ -1589,6 +1654,7 @@ export interface components {
             description?: components["schemas"]["PromptDescription"];
             messages: components["schemas"]["MessagesInput"];
             variables?: components["schemas"]["VariableDefinitionsInput"];
+            strict?: components["schemas"]["Strict"];
             selected_provider?: components["schemas"]["ProviderId"];
             selected_model?: components["schemas"]["ModelId"];
             test_settings?: components["schemas"]["TestSettings"];
@@ -1614,11 +1680,21 @@ export interface components {
          */
         DateTimeInput: string;
         /**
+         * Ignored object
+         * @description An object that belongs to the server. It may be sent back as it was got and is ignored.
+         * @example {
+         *       "started_at": "2026-11-06T09:00:00.000Z"
+         *     }
+         */
+        IgnoredObject: {
+            [key: string]: unknown;
+        };
+        /**
          * Changes to a prompt
          * @description Any subset of the fields. What is left out stays as it is; objects and arrays are replaced whole. `null` clears
          *     `description`, `variables`, `selected_provider`, `selected_model` and `test_settings`.
          *
-         *     `id`, `version`, `created_at` and `updated_at` belong to the server: they may be present and are ignored, so a prompt
+         *     `id`, `version`, `created_at`, `updated_at` and `warnings` belong to the server: they may be present and are ignored, so a prompt
          *     can be sent back as it was got.
          * @example {
          *       "selected_provider": "openai",
@@ -1638,6 +1714,7 @@ export interface components {
             variables?: {
                 [key: string]: components["schemas"]["VariableDefinitionInput"];
             } | null;
+            strict?: components["schemas"]["Strict"];
             /**
              * @description Id of the provider that invocations use. Content; a change makes a new version. `null` clears it.
              * @example openai
@@ -1653,6 +1730,8 @@ export interface components {
             version?: components["schemas"]["VersionNumber"];
             created_at?: components["schemas"]["DateTimeInput"];
             updated_at?: components["schemas"]["DateTimeInput"];
+            /** @description Belongs to the server; ignored. */
+            warnings?: components["schemas"]["IgnoredObject"][];
         };
         /**
          * Confirmation
@@ -1688,6 +1767,7 @@ export interface components {
             version: components["schemas"]["VersionNumber"];
             messages: components["schemas"]["Messages"];
             variables?: components["schemas"]["VariableDefinitions"];
+            strict?: components["schemas"]["Strict"];
             selected_provider?: components["schemas"]["ProviderId"];
             selected_model?: components["schemas"]["ModelId"];
             created_at: components["schemas"]["Timestamp"];
@@ -1716,7 +1796,7 @@ export interface components {
         };
         /**
          * Variable values
-         * @description Values by variable name, any JSON. `null` counts as not supplied. Values that no placeholder uses are ignored.
+         * @description Values by variable name, any JSON. `null` counts as not supplied. A variable that the prompt neither declares nor uses is ignored with a warning, and refused with `unknown-variables` where the prompt is `strict`.
          * @example {
          *       "ticket": "The export button has been greyed out since this morning.",
          *       "customer_name": "Ada"
@@ -1781,7 +1861,7 @@ export interface components {
         };
         /**
          * Invocation result
-         * @description What the provider generated.
+         * @description What the provider generated. `warnings` is about the request, and never in the results of a test run.
          * @example {
          *       "text": "Ada cannot use the export button since this morning.",
          *       "finishReason": "stop",
@@ -1804,6 +1884,7 @@ export interface components {
              */
             finishReason: "stop" | "length" | "content-filter" | "tool-calls" | "error" | "other";
             usage: components["schemas"]["Usage"];
+            warnings?: components["schemas"]["Warnings"];
         };
         /**
          * Test target (input)
@@ -2023,6 +2104,7 @@ export interface components {
             status: components["schemas"]["TestRunStatus"];
             /** @description The providers and models, in the order of the request, default models filled in. */
             providers: components["schemas"]["TestTarget"][];
+            warnings?: components["schemas"]["Warnings"];
             created_at: components["schemas"]["Timestamp"];
             finished_at: components["schemas"]["Timestamp"];
             results: components["schemas"]["TestResults"];
@@ -2055,6 +2137,7 @@ export interface components {
             status: components["schemas"]["TestRunStatus"];
             /** @description The providers and models, in the order of the request, default models filled in. */
             providers: components["schemas"]["TestTarget"][];
+            warnings?: components["schemas"]["Warnings"];
             created_at: components["schemas"]["Timestamp"];
             finished_at?: components["schemas"]["Timestamp"];
         };
@@ -3338,16 +3421,6 @@ export interface components {
             created_at: components["schemas"]["Timestamp"];
             updated_at: components["schemas"]["Timestamp"];
             secret?: components["schemas"]["IssuedSecret"];
-        };
-        /**
-         * Ignored object
-         * @description An object that belongs to the server. It may be sent back as it was got and is ignored.
-         * @example {
-         *       "started_at": "2026-11-06T09:00:00.000Z"
-         *     }
-         */
-        IgnoredObject: {
-            [key: string]: unknown;
         };
         /**
          * Changes to an integration
