@@ -71,8 +71,9 @@ export async function openGeneratedShop(
       ReplayId: standIns.of('ReplayId'),
       IntegrationUrl: others,
       FiscalDate: [day(-1), day(0), day(0), day(1)],
-      Timezone: ['UTC', 'Europe/Amsterdam', 'Asia/Kathmandu'],
-      ...{ currency: ['EUR', 'EUR', 'JPY'], active: [true], limit: [3] },
+      // ICU knows PST, the IANA database does not.
+      Timezone: ['UTC', 'Europe/Amsterdam', 'Asia/Kathmandu', 'Pacific/Kiritimati', 'PST'],
+      ...{ currency: ['EUR', 'EUR', 'JPY', 'HRK'], active: [true], limit: [3] },
       // A span that has begun is a rare one: each replay of it sends all that has happened, to the same machine.
       since: [...Array.from({ length: 9 }, () => `${day(1)}T12:00:00+05:45`), day(-1)],
       until: [day(2), '2999-12-31', '0000-01-01T00:00:00-00:00', '9999-12-31T23:59:59.999999999-23:59'],
