@@ -171,6 +171,9 @@ export function createApp(dependencies: AppDependencies): App {
     nudge: (id) => {
       webhooks.engine.nudge(id);
     },
+    tryNow: (id) => {
+      webhooks.engine.tryNow(id);
+    },
   });
   const locations = createLocations({ store: createLocationStore(database) });
   const categories = createCategories({ store: createCategoryStore(database), locations, relay });
@@ -190,7 +193,7 @@ export function createApp(dependencies: AppDependencies): App {
     ...productOperations(products),
     ...orderOperations(orders, createOrderIds(dependencies.installation)),
     ...fiscalDayOperations(fiscalDays),
-    ...integrationOperations(integrations, (wanted) => webhooks.consecutiveFailures(wanted)),
+    ...integrationOperations(integrations, (wanted) => webhooks.conditions(wanted)),
     ...webhookOperations({ integrations, deliveries, replays }),
     ...eventOperations(),
     ...serviceOperations({

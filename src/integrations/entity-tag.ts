@@ -1,9 +1,11 @@
 import { ifMatch } from '../http/conditional.ts';
+import type { Condition } from './condition.ts';
 import type { Integration } from './integration.ts';
 
 /** The entity tag of an integration: another one after each write, and after each failed try to deliver. */
-export function entityTag({ id, revision }: Integration, consecutiveFailures: number): string {
-  return `"${id}.${revision}.${consecutiveFailures}"`;
+export function entityTag({ id, revision }: Integration, condition: Condition): string {
+  const { consecutiveFailures, retryingUntil } = condition;
+  return `"${id}.${revision}.${consecutiveFailures}${retryingUntil === undefined ? '' : `-${retryingUntil.getTime()}`}"`;
 }
 
 /**
@@ -11,6 +13,6 @@ export function entityTag({ id, revision }: Integration, consecutiveFailures: nu
  * and while a receiver is failing they would have every edit fail, too.
  */
 export function matchesTag(field: string | undefined, { id, revision }: Integration): boolean {
-  const withoutFailures = field?.replace(/"([0-9a-f-]{36}\.\d+)\.\d+"/g, '"$1"');
+  const withoutFailures = field?.replace(/"([0-9a-f-]{36}\.\d+)\.[\d-]+"/g, '"$1"');
   return ifMatch(withoutFailures, `"${id}.${revision}"`);
 }

@@ -65,6 +65,8 @@ export interface IntegrationsOptions {
   readonly checkUrl: (url: string) => { readonly url: string } | { readonly mistake: string };
   /** Told of an integration that was changed. */
   readonly nudge: (integrationId: string) => void;
+  /** Told of an integration that is to be sent to, even if its receiver is being left alone. */
+  readonly tryNow: (integrationId: string) => void;
   readonly now?: () => Date;
   readonly newId?: () => string;
 }
@@ -77,6 +79,7 @@ export function createIntegrations({
   secrets,
   checkUrl,
   nudge,
+  tryNow,
   now = () => new Date(),
   newId = randomUUID,
 }: IntegrationsOptions): Integrations {
@@ -164,7 +167,11 @@ export function createIntegrations({
     },
 
     pause: (id) => edit(id, (present) => ({ ...present, state: 'paused', disabled: undefined })),
-    enable: (id) => edit(id, (present) => ({ ...present, state: 'active', disabled: undefined })),
+    async enable(id) {
+      const enabled = await edit(id, (present) => ({ ...present, state: 'active', disabled: undefined }));
+      tryNow(id);
+      return enabled;
+    },
 
     beginRotation(id, secret) {
       const rotation = { id: newId(), secret: seal(id, secret), startedAt: now() };

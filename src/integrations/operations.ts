@@ -1,6 +1,7 @@
 import { ProblemError } from '../errors/problem-error.ts';
 import type { OperationHandlers } from '../http/operation.ts';
 import { nextPageLink } from '../http/page.ts';
+import { soundCondition, type Condition } from './condition.ts';
 import { entityTag, matchesTag } from './entity-tag.ts';
 import type { Integration } from './integration.ts';
 import type { Integrations } from './integrations.ts';
@@ -21,23 +22,26 @@ type IntegrationOperations = Pick<
   | 'cancelSecretRotation'
 >;
 
-/** Tells how often receivers failed in a row, by the ids of their integrations. */
-export type CountFailures = (integrations: readonly Integration[]) => Promise<ReadonlyMap<string, number>>;
+/** Tells how receivers are doing, by the ids of their integrations. */
+export type ReadConditions = (integrations: readonly Integration[]) => Promise<ReadonlyMap<string, Condition>>;
 
 const collectionPath = '/api/v1/integrations';
 
 /** The contract's operations on integrations. */
-export function integrationOperations(integrations: Integrations, countFailures: CountFailures): IntegrationOperations {
-  const represent = (integration: Integration, failures: ReadonlyMap<string, number>): Shown => {
-    const consecutiveFailures = failures.get(integration.id) ?? 0;
+export function integrationOperations(
+  integrations: Integrations,
+  readConditions: ReadConditions,
+): IntegrationOperations {
+  const represent = (integration: Integration, conditions: ReadonlyMap<string, Condition>): Shown => {
+    const condition = conditions.get(integration.id) ?? soundCondition;
     const headers = integrations.headersOf(integration);
     return {
-      tag: entityTag(integration, consecutiveFailures),
-      body: representIntegration(integration, { headers, consecutiveFailures }),
+      tag: entityTag(integration, condition),
+      body: representIntegration(integration, { headers, condition }),
     };
   };
   const show = async (integration: Integration): Promise<Shown> =>
-    represent(integration, await countFailures([integration]));
+    represent(integration, await readConditions([integration]));
   const answer = async (
     integration: Integration,
   ): Promise<{ status: 200; headers: { ETag: string }; body: Shown['body'] }> => {
@@ -61,12 +65,12 @@ export function integrationOperations(integrations: Integrations, countFailures:
     },
     async listIntegrations({ query: { limit = 20, offset = 0 } }) {
       const { integrations: found, total } = await integrations.list(limit, offset);
-      const failures = await countFailures(found);
+      const conditions = await readConditions(found);
       const pagination = { total, limit, offset };
       return {
         status: 200,
         headers: nextPageLink(collectionPath, pagination, found.length),
-        body: { data: found.map((integration) => represent(integration, failures).body), pagination },
+        body: { data: found.map((integration) => represent(integration, conditions).body), pagination },
       };
     },
     async getIntegration({ path }) {

@@ -1,4 +1,5 @@
 import type { components } from '../../generated/types.ts';
+import type { Condition } from './condition.ts';
 import type { Integration } from './integration.ts';
 import { toStandardSecret } from './signing-secret.ts';
 import { maskUrl } from './url-credentials.ts';
@@ -9,16 +10,16 @@ type Schemas = components['schemas'];
 export interface Surroundings {
   /** Custom headers, masked. */
   readonly headers: Record<string, string>;
-  /** Tries that failed since the last one that succeeded. */
-  readonly consecutiveFailures: number;
+  readonly condition: Condition;
 }
 
 /** An integration as the contract shows it. What is not set is absent, secrets always are. */
 export function representIntegration(
   integration: Integration,
-  { headers, consecutiveFailures }: Surroundings,
+  { headers, condition }: Surroundings,
 ): Schemas['Integration'] {
   const { rotation, disabled, warning } = integration;
+  const { consecutiveFailures, lastFailure, retryingUntil } = condition;
   return {
     id: integration.id,
     name: integration.name,
@@ -33,8 +34,22 @@ export function representIntegration(
     ...(disabled === undefined ? {} : { disabled_reason: disabled.reason, disabled_at: disabled.at.toISOString() }),
     ...(warning === undefined ? {} : { warning: representWarning(warning) }),
     consecutive_failures: consecutiveFailures,
+    ...(lastFailure === undefined ? {} : { last_error: representFailure(lastFailure) }),
+    ...(retryingUntil === undefined ? {} : { retrying_until: retryingUntil.toISOString() }),
     created_at: integration.createdAt.toISOString(),
     updated_at: integration.updatedAt.toISOString(),
+  };
+}
+
+function representFailure({
+  at,
+  status,
+  error,
+}: NonNullable<Condition['lastFailure']>): NonNullable<Schemas['Integration']['last_error']> {
+  return {
+    at: at.toISOString(),
+    ...(status === undefined ? {} : { status_code: status }),
+    ...(error === undefined ? {} : { error }),
   };
 }
 

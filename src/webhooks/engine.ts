@@ -5,6 +5,7 @@ import { deliveryId, type NewDelivery } from './deliveries/delivery.ts';
 import type { DeliveryStore } from './deliveries/store.ts';
 import type { Settlements } from './deliveries/settlements.ts';
 import { waitOf } from './lanes/health.ts';
+import { createDueTimes } from './lanes/due-times.ts';
 import { runLane, type LaneDependencies, type RunningLane } from './lanes/lane.ts';
 import { createLaneWatch } from './lanes/lease.ts';
 import type { Lane, LaneStore } from './lanes/store.ts';
@@ -20,6 +21,8 @@ export interface WebhookEngine {
   stop(timeoutMs: number): Promise<void>;
   /** An operator changed an integration's settings or wants something sent to it: look at it now. */
   nudge(integrationId: string): void;
+  /** Someone wants to see something tried now, this delivery or what is due, even while the receiver is left alone. */
+  tryNow(integrationId: string, deliveryId?: string): void;
   /** There is something to send to an integration, unless it is being left alone. */
   wake(integrationId: string): void;
   /** Reserves places for deliveries that are about to be made, in lanes that this process holds. */
@@ -70,6 +73,9 @@ export function createEngine(dependencies: EngineDependencies): WebhookEngine {
   const nudged = new Set<string>();
   /** Until when, on the monotonic clock, looking at a lane is pointless. */
   const notBefore = new Map<string, number>();
+  /** What is to be tried at once, by integration, until its lane has been told; undefined is whatever is due. */
+  const urgent = new Map<string, Set<string | undefined>>();
+  const dueTimes = createDueTimes();
   /** Integrations that may have running replays. */
   const replaying = new Set<string>();
   const rechecking = new Set<string>();
@@ -83,6 +89,7 @@ export function createEngine(dependencies: EngineDependencies): WebhookEngine {
   const laneDependencies: LaneDependencies = {
     ...dependencies,
     share: () => Math.max(1, Math.min(limits.perReceiver, Math.floor(limits.inAll / running.size))),
+    retryAt: dueTimes.add,
     async continueReplays(integrationId) {
       if (!replaying.delete(integrationId)) return false;
       const mayBeMore = await replays.continue(integrationId);
@@ -102,12 +109,13 @@ export function createEngine(dependencies: EngineDependencies): WebhookEngine {
       candidates.map(async (id) => {
         const integration = known.get(id);
         if (integration?.state !== 'active') {
+          urgent.delete(id);
           leaveAlone(id, timing.inactive);
           return;
         }
         const lane = underSettings(seen.get(id), integration.settingsRevision);
         const wait = lane?.health === undefined ? 0 : waitOf(lane.health, clock.now(), timing.breaker.longestOpen);
-        if (wait > 0) leaveAlone(id, wait);
+        if (wait > 0 && !urgent.has(id)) leaveAlone(id, wait);
         else if (lane === undefined || mayTake(lane)) await take(id, lane);
         else recheck(id);
       }),
@@ -139,7 +147,8 @@ export function createEngine(dependencies: EngineDependencies): WebhookEngine {
       await lanes.release(id, lane.token, undefined);
       return;
     }
-    const runningLane = runLane(lane, leaseEnd, laneDependencies);
+    const runningLane = runLane(lane, leaseEnd, laneDependencies, urgent.get(id));
+    urgent.delete(id);
     running.set(id, runningLane);
     observer.lanesHeld(running.size);
     background(
@@ -153,8 +162,14 @@ export function createEngine(dependencies: EngineDependencies): WebhookEngine {
     );
   };
 
+  const tellUrgent = (id: string, lane: RunningLane): void => {
+    const wanted = [...(urgent.get(id) ?? [])];
+    if (wanted.every((deliveryId) => lane.tryNow(deliveryId))) urgent.delete(id);
+  };
+
   /** Bounded, because another process may have been told of what changes the picture. */
   const leaveAlone = (id: string, milliseconds: number): void => {
+    dueTimes.add(id, new Date(clock.now().getTime() + milliseconds));
     notBefore.set(id, clock.monotonic() + Math.min(milliseconds, timing.inactive));
   };
 
@@ -176,6 +191,7 @@ export function createEngine(dependencies: EngineDependencies): WebhookEngine {
     if (stopped) return;
     const lane = running.get(id);
     if (lane !== undefined) {
+      tellUrgent(id, lane);
       lane.wake();
       return;
     }
@@ -196,11 +212,13 @@ export function createEngine(dependencies: EngineDependencies): WebhookEngine {
   };
 
   /**
-   * Looks for work that no nudge told of: retries whose time has come, and what other processes left. A lane that is
-   * held, by whomever, is its holder's to look after.
+   * Looks for work that no nudge told of: retries whose time has come, and what other processes left. Of its own lanes
+   * this process knows when; through the others it looks by turns. A lane that is held, by whomever, is its holder's to
+   * look after.
    */
   const poll = async (): Promise<void> => {
     for (const lane of running.values()) lane.wake();
+    for (const id of dueTimes.take(clock.now())) want(id);
     const [active, withReplays] = await Promise.all([
       integrations.activeIds(pollCursor, polledAtOnce),
       replays.waiting(),
@@ -326,17 +344,23 @@ export function createEngine(dependencies: EngineDependencies): WebhookEngine {
     };
   };
 
+  const nudge = (integrationId: string): void => {
+    notBefore.delete(integrationId);
+    replaying.add(integrationId);
+    if (running.has(integrationId)) nudged.add(integrationId);
+    want(integrationId);
+  };
+
   return {
     prepare,
+    nudge,
+    tryNow(integrationId, deliveryId) {
+      urgent.set(integrationId, (urgent.get(integrationId) ?? new Set()).add(deliveryId));
+      nudge(integrationId);
+    },
     start() {
       repeat(timing.poll, poll);
       repeat(timing.renewal, renew);
-    },
-    nudge(integrationId) {
-      notBefore.delete(integrationId);
-      replaying.add(integrationId);
-      if (running.has(integrationId)) nudged.add(integrationId);
-      want(integrationId);
     },
     wake: want,
     async stop(timeoutMs) {

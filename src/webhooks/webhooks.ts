@@ -3,12 +3,14 @@ import type { CollectionIndexes } from '../db/indexes.ts';
 import type { LookUp } from '../dns/look-up.ts';
 import type { OutboxEntry } from '../events/event.ts';
 import type { IntegrationDirectory } from '../integrations/directory.ts';
+import { soundCondition, type Condition } from '../integrations/condition.ts';
 import type { Integration } from '../integrations/integration.ts';
 import { createDeliveries, type Deliveries } from './deliveries/deliveries.ts';
 import { createSettlements } from './deliveries/settlements.ts';
 import { createDeliveryStore, deliveryIndexes } from './deliveries/store.ts';
 import { createEngine, type WebhookEngine } from './engine.ts';
 import { createEventStore, eventIndexes } from './events/store.ts';
+import { waitOf } from './lanes/health.ts';
 import { createLaneStore } from './lanes/store.ts';
 import { silentObserver, type WebhookLog, type WebhookObserver } from './observer.ts';
 import { createRelay, type RunningRelay } from './relay/relay.ts';
@@ -53,8 +55,8 @@ export interface Webhooks {
   readonly deliveries: Deliveries;
   readonly replays: Replays;
   readonly retention: Retention;
-  /** Failures in a row of receivers, under their present settings. */
-  consecutiveFailures(integrations: readonly Integration[]): Promise<ReadonlyMap<string, number>>;
+  /** How receivers are doing under their present settings, by the ids of their integrations. */
+  conditions(integrations: readonly Integration[]): Promise<ReadonlyMap<string, Condition>>;
   start(): void;
   /** Finishes what is under way, at most so many milliseconds, and leaves the rest to other processes. */
   stop(timeoutMs: number): Promise<void>;
@@ -91,15 +93,26 @@ export function createWebhooks(dependencies: WebhookDependencies): Webhooks {
   return {
     relay,
     engine,
-    deliveries: createDeliveries({ ...common, replays, serialise, nudge }),
+    deliveries: createDeliveries({
+      ...common,
+      ...{ replays, serialise },
+      tryNow: (integrationId, id) => {
+        engine.tryNow(integrationId, id);
+      },
+    }),
     replays,
     retention: createRetention({ ...common, lanes, replays: replayStore }),
-    async consecutiveFailures(wanted) {
+    async conditions(wanted) {
       const found = await lanes.find(wanted.map(({ id }) => id));
+      const now = clock.now();
       return new Map(
-        wanted.map(({ id, settingsRevision }) => {
+        wanted.map(({ id, settingsRevision, state }): [string, Condition] => {
           const health = found.get(id)?.health;
-          return [id, health?.settingsRevision === settingsRevision ? health.failuresInARow : 0];
+          if (health?.settingsRevision !== settingsRevision) return [id, soundCondition];
+          const wait = state === 'active' ? waitOf(health, now, timing.breaker.longestOpen) : 0;
+          const { failuresInARow: consecutiveFailures, lastFailure } = health;
+          const retryingUntil = wait > 0 ? new Date(now.getTime() + wait) : undefined;
+          return [id, { consecutiveFailures, lastFailure, retryingUntil }];
         }),
       );
     },

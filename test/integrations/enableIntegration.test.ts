@@ -7,6 +7,7 @@ import {
   describeConflict,
   describeMissing,
   eventually,
+  openBreaker,
   sendTest,
   setUpIntegrations,
   type CreatedIntegration,
@@ -32,6 +33,17 @@ describe('200', () => {
     expect(status).toBe(200);
     expect(enabled).toEqual(body);
     expect(headers['etag']).toBe(etag);
+  });
+
+  it('tries what is due at once, even while the receiver is left alone', async () => {
+    const integration = await createIntegration(setup.service, { url: receiver.url });
+    await openBreaker(setup.service, receiver, integration);
+    receiver.forget();
+    await placeOrder(setup.service, await openShop(setup.service));
+    const { body } = await setup.service.call('POST', `${integration.path}/enable`);
+    expect(body).toHaveProperty('retrying_until');
+    await receiver.received(1);
+    await eventually(setup.service, integration.path, ({ retrying_until }) => retrying_until === undefined);
   });
 
   it('sends what was held', async () => {

@@ -6,6 +6,7 @@ import {
   describeMissing,
   eventually,
   mask,
+  openBreaker,
   secret,
   sendTest,
   setUpIntegrations,
@@ -36,6 +37,37 @@ describe('200', () => {
     expect(failing.headers['etag']).not.toBe(integration.etag);
     await sendTest(setup.service, integration);
     await eventually(setup.service, integration.path, (body) => body.consecutive_failures === 0);
+  });
+
+  it('says until when a failing receiver is left alone, and how it failed', async () => {
+    const integration = await createIntegration(setup.service, { url: receiver.url });
+    const { body, headers } = await openBreaker(setup.service, receiver, integration);
+    expect(body).toMatchObject({ consecutive_failures: 1, last_error: { at: expect.any(String), status_code: 503 } });
+    const wait = Date.parse(body.retrying_until) - Date.parse(body.last_error.at);
+    expect(wait).toBe(600_000);
+    const again = await setup.service.call('GET', integration.path);
+    expect(again.body).toEqual(body);
+    expect(again.headers['etag']).toBe(headers['etag']);
+    const { body: list } = await setup.service.call('GET', '/api/v1/integrations?limit=1');
+    expect(list.data).toEqual([body]);
+    // What was got can be sent back.
+    const { status } = await setup.service.call('PUT', integration.path, {
+      body,
+      headers: { 'If-Match': headers['etag'] ?? '' },
+    });
+    expect(status).toBe(200);
+    // A change is a clean slate.
+    const changed = await setup.service.call('PUT', integration.path, { body: { name: 'Mended' } });
+    expect(changed.body).not.toHaveProperty('retrying_until');
+    expect(changed.body).not.toHaveProperty('last_error');
+  });
+
+  it('names an error without an answer', async () => {
+    const integration = await createIntegration(setup.service, { url: receiver.url });
+    receiver.next({ kind: 'cut' });
+    await sendTest(setup.service, integration);
+    const { body } = await eventually(setup.service, integration.path, ({ last_error }) => last_error !== undefined);
+    expect(body.last_error).toEqual({ at: expect.any(String), error: 'connection-lost' });
   });
 
   it('says why and when it was disabled', async () => {

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from '@jest/globals';
 import { unknownId } from '../catalog/harness.ts';
 import { problem, setUp, type Setup } from '../support/operation-harness.ts';
-import type { ReceivedRequest } from '../support/receiver.ts';
+import type { ReceivedRequest, Receiver } from '../support/receiver.ts';
 import type { Answer, TestService } from '../support/service.ts';
 
 export const path = '/api/v1/integrations';
@@ -67,6 +67,17 @@ export async function sendTest(
   const { status, body } = await service.call('POST', `${integration}/test`);
   expect(status).toBe(202);
   return body;
+}
+
+/** Has a receiver fail so that it is left alone for ten minutes. @returns what the integration looks like then */
+export async function openBreaker(
+  service: TestService,
+  receiver: Receiver,
+  integration: CreatedIntegration,
+): Promise<Answer> {
+  receiver.next({ kind: 'answer', status: 503, headers: { 'Retry-After': '600' } });
+  await sendTest(service, integration);
+  return eventually(service, integration.path, (body) => body.retrying_until !== undefined);
 }
 
 /** Headers of a received request as a library for Standard Webhooks takes them. */

@@ -2,7 +2,14 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { uuidForm } from '../catalog/harness.ts';
 import { describeCommonAnswers } from '../support/operation-harness.ts';
 import { startReceiver, type Receiver } from '../support/receiver.ts';
-import { createIntegration, describeMissing, describeRepetition, eventually, setUpIntegrations } from './harness.ts';
+import {
+  createIntegration,
+  describeMissing,
+  describeRepetition,
+  eventually,
+  openBreaker,
+  setUpIntegrations,
+} from './harness.ts';
 
 const setup = setUpIntegrations();
 let receiver: Receiver;
@@ -17,6 +24,32 @@ const prepare = async (): Promise<{ method: string; path: string }> => ({
 });
 
 describe('202', () => {
+  it('tries at once, even while the receiver is left alone', async () => {
+    const integration = await createIntegration(setup.service, { url: receiver.url });
+    await openBreaker(setup.service, receiver, integration);
+    receiver.forget();
+    receiver.next({ kind: 'answer', status: 500 });
+    const failing = await setup.service.call('POST', `${integration.path}/test`);
+    await receiver.received(1);
+    expect(receiver.requests[0]?.headers['webhook-id']).toBe(failing.body.event_id);
+    // That it still fails changes nothing; the next one shows that it works again.
+    const { body } = await eventually(
+      setup.service,
+      integration.path,
+      ({ last_error }) => last_error.status_code === 500,
+    );
+    expect(body).toHaveProperty('retrying_until');
+    const { body: delivery } = await setup.service.call('POST', `${integration.path}/test`);
+    await eventually(setup.service, `/api/v1/deliveries/${delivery.id}`, ({ status }) => status === 'delivered');
+    const { body: mended } = await eventually(
+      setup.service,
+      integration.path,
+      ({ consecutive_failures }) => consecutive_failures === 0,
+    );
+    expect(mended).not.toHaveProperty('retrying_until');
+    expect(mended).not.toHaveProperty('last_error');
+  });
+
   it('sends an event to this integration only', async () => {
     receiver.forget();
     await createIntegration(setup.service, { url: receiver.url });

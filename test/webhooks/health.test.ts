@@ -6,6 +6,7 @@ import {
   judge,
   newHealth,
   waitOf,
+  type Failure,
   type LaneHealth,
 } from '../../src/webhooks/lanes/health.ts';
 import { defaultTiming } from '../../src/webhooks/timing.ts';
@@ -15,10 +16,11 @@ const minute = 60 * second;
 const day = 24 * 60 * minute;
 const start = new Date('2026-11-06T12:00:00.000Z');
 const at = (milliseconds: number): Date => new Date(start.getTime() + milliseconds);
+const failure = (when: Date): Failure => ({ at: when, status: 503, error: undefined });
 
 function failures(count: number, health: LaneHealth = newHealth(1), when = start): LaneHealth {
   let after = health;
-  for (let each = 0; each < count; each += 1) after = afterFailure(after, when, undefined, defaultTiming);
+  for (let each = 0; each < count; each += 1) after = afterFailure(after, failure(when), undefined, defaultTiming);
   return after;
 }
 const wait = (health: LaneHealth, when = start): number => waitOf(health, when, defaultTiming.breaker.longestOpen);
@@ -53,10 +55,10 @@ describe('circuit breaker', () => {
   });
 
   it('waits as long as a receiver asks, up to 15 minutes, even after a single failure', () => {
-    const asked = afterFailure(newHealth(1), start, 5 * minute, defaultTiming);
+    const asked = afterFailure(newHealth(1), failure(start), 5 * minute, defaultTiming);
     expect(wait(asked)).toBe(5 * minute);
     expect(isProbing(asked)).toBe(true);
-    expect(wait(afterFailure(newHealth(1), start, day, defaultTiming))).toBe(15 * minute);
+    expect(wait(afterFailure(newHealth(1), failure(start), day, defaultTiming))).toBe(15 * minute);
   });
 
   it('never waits longer than 15 minutes for a clock that is ahead', () => {

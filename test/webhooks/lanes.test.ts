@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import type { Db } from 'mongodb';
 import { connectDatabase, type Database } from '../../src/db/client.ts';
+import { createDueTimes } from '../../src/webhooks/lanes/due-times.ts';
 import { createLaneStore, type LaneStore } from '../../src/webhooks/lanes/store.ts';
 import type { Webhooks } from '../../src/webhooks/webhooks.ts';
 import { silentLog } from '../support/log.ts';
@@ -253,5 +254,30 @@ describe('another process', () => {
     expect(before).toMatchObject({ status: 'pending', tries: 2, failures: 1 });
     expect(receiver.requests).toHaveLength(2);
     await engine.stop(1_000);
+  });
+});
+
+describe('what is due later', () => {
+  it('is remembered: no round through all integrations has to find it', async () => {
+    const integrations = { ...harness.directory, activeIds: () => Promise.resolve([]) };
+    const webhooks = harness.createEngine({ integrations });
+    webhooks.start();
+    const id = await harness.addIntegration({ url: receiver.url });
+    receiver.next({ kind: 'cut' }, { kind: 'cut' });
+    await harness.placeOrder(webhooks);
+    await harness.settled(id, 1);
+    expect(receiver.requests).toHaveLength(3);
+  });
+
+  it('is told to the second, once', () => {
+    const times = createDueTimes();
+    const at = (milliseconds: number): Date => new Date(1_000_000 + milliseconds);
+    times.add('a', at(1));
+    times.add('a', at(900));
+    times.add('b', at(2_000));
+    expect(times.take(at(999))).toEqual(new Set());
+    expect(times.take(at(1_000))).toEqual(new Set(['a']));
+    expect(times.take(at(5_000))).toEqual(new Set(['b']));
+    expect(times.take(at(9_000))).toEqual(new Set());
   });
 });

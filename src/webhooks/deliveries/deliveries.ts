@@ -34,14 +34,14 @@ export interface DeliveriesDependencies {
   readonly events: EventStore;
   readonly replays: Replays;
   readonly serialise: (entry: OutboxEntry) => Uint8Array;
-  /** Told of an integration that has something to be sent. */
-  readonly nudge: (integrationId: string) => void;
+  /** Told of a delivery that someone wants to see tried at once. */
+  readonly tryNow: (integrationId: string, deliveryId: string) => void;
   readonly timing: Pick<WebhookTiming, 'retention'>;
   readonly clock: Clock;
 }
 
 export function createDeliveries(dependencies: DeliveriesDependencies): Deliveries {
-  const { deliveries, events, replays, serialise, nudge, timing, clock } = dependencies;
+  const { deliveries, events, replays, serialise, tryNow, timing, clock } = dependencies;
   const get = async (id: string): Promise<DeliveryWithBody> => (await deliveries.find(id)) ?? missing(id);
 
   return {
@@ -74,8 +74,9 @@ export function createDeliveries(dependencies: DeliveriesDependencies): Deliveri
         ...{ eventCreatedAt: stored.createdAt, body: stored.body },
       };
       await deliveries.insertMissing([delivery], createdAt);
-      nudge(integrationId);
-      return get(deliveryId(delivery));
+      const id = deliveryId(delivery);
+      tryNow(integrationId, id);
+      return get(id);
     },
   };
 }

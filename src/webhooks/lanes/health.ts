@@ -1,4 +1,13 @@
+import type { SendError } from '../sending/send-error.ts';
 import type { WebhookTiming } from '../timing.ts';
+
+/** How a try failed. */
+export interface Failure {
+  readonly at: Date;
+  /** Of the answer; undefined when there was none. */
+  readonly status: number | undefined;
+  readonly error: SendError | undefined;
+}
 
 /**
  * How a receiver has been doing, under one revision of its integration's settings. It is kept with the lane, so it
@@ -11,13 +20,18 @@ export interface LaneHealth {
   /** When a warning was given in the present run of failures. */
   readonly warnedAt: Date | undefined;
   readonly failuresInARow: number;
+  /** The last of them. */
+  readonly lastFailure: Failure | undefined;
   /** The circuit breaker's state: undefined is closed. */
   readonly open: { readonly until: Date; readonly milliseconds: number } | undefined;
 }
 
 /** A clean slate. */
 export function newHealth(settingsRevision: number): LaneHealth {
-  return { settingsRevision, failingSince: undefined, warnedAt: undefined, failuresInARow: 0, open: undefined };
+  return {
+    ...{ settingsRevision, failingSince: undefined, warnedAt: undefined },
+    ...{ failuresInARow: 0, lastFailure: undefined, open: undefined },
+  };
 }
 
 export function afterSuccess({ settingsRevision }: LaneHealth): LaneHealth {
@@ -32,12 +46,13 @@ export function afterSuccess({ settingsRevision }: LaneHealth): LaneHealth {
  */
 export function afterFailure(
   health: LaneHealth,
-  at: Date,
+  failure: Failure,
   retryAfter: number | undefined,
   { breaker, longestRetryAfter }: Pick<WebhookTiming, 'breaker' | 'longestRetryAfter'>,
 ): LaneHealth {
+  const { at } = failure;
   const failuresInARow = health.failuresInARow + 1;
-  const failing = { ...health, failuresInARow, failingSince: health.failingSince ?? at };
+  const failing = { ...health, failuresInARow, lastFailure: failure, failingSince: health.failingSince ?? at };
   // Requests that were under way when it opened say nothing new.
   const isOpen = health.open !== undefined && health.open.until > at;
   const asked = Math.min(retryAfter ?? 0, longestRetryAfter, breaker.longestOpen);

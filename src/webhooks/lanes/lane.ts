@@ -10,7 +10,16 @@ import { deliveryHeaders } from '../sending/delivery-headers.ts';
 import type { SendResult } from '../sending/exchange.ts';
 import type { Sender } from '../sending/sender.ts';
 import type { Clock, WebhookTiming } from '../timing.ts';
-import { afterFailure, afterSuccess, isProbing, judge, newHealth, waitOf, type LaneHealth } from './health.ts';
+import {
+  afterFailure,
+  afterSuccess,
+  isProbing,
+  judge,
+  newHealth,
+  waitOf,
+  type Failure,
+  type LaneHealth,
+} from './health.ts';
 import { createSignal } from './signal.ts';
 import type { Lane, LaneStore } from './store.ts';
 
@@ -24,6 +33,8 @@ export interface LaneDependencies {
   readonly continueReplays: (integrationId: string) => Promise<boolean>;
   /** How many requests may be under way to one receiver at present. */
   readonly share: () => number;
+  /** A delivery of the integration is going to be due again. */
+  readonly retryAt: (integrationId: string, at: Date) => void;
   /** Of this service. */
   readonly version: string;
   readonly timing: WebhookTiming;
@@ -44,6 +55,11 @@ export interface LaneEnd {
 export interface RunningLane {
   /** There may be something to send. */
   wake(): void;
+  /**
+   * Tries something now, even while the receiver is being left alone: this delivery, or what is due.
+   * @returns false when the lane is ending
+   */
+  tryNow(deliveryId: string | undefined): boolean;
   /** The lease was renewed: it lasts until then, on the monotonic clock. */
   renewed(end: number): void;
   /** The lane belongs to someone else. */
@@ -85,8 +101,14 @@ const unsettledAtMost = 256;
  * that could outlast the lease.
  *
  * @param leaseEnd on the monotonic clock
+ * @param urgent what to try first, even while the receiver is left alone (see `tryNow`)
  */
-export function runLane(lane: Lane, leaseEnd: number, dependencies: LaneDependencies): RunningLane {
+export function runLane(
+  lane: Lane,
+  leaseEnd: number,
+  dependencies: LaneDependencies,
+  urgent?: ReadonlySet<string | undefined>,
+): RunningLane {
   const { lanes, deliveries, integrations, settlements, sender, timing, clock, log, observer } = dependencies;
   const { integrationId, token } = lane;
   const signal = createSignal();
@@ -103,6 +125,10 @@ export function runLane(lane: Lane, leaseEnd: number, dependencies: LaneDependen
   let isEnding = false;
   let verdictsUnderWay = 0;
   let woken = true;
+  /** Something is wanted now, whatever the circuit breaker says. */
+  let isForced = urgent !== undefined;
+  /** Deliveries that are wanted before any other. */
+  const wanted = new Set([...(urgent ?? [])].filter(isThere));
 
   const mayStart = (): boolean => halt === undefined && clock.monotonic() + timing.totalTimeout < end;
 
@@ -137,15 +163,11 @@ export function runLane(lane: Lane, leaseEnd: number, dependencies: LaneDependen
     );
   };
 
-  const noteFailure = (
-    receiver: Receiver,
-    at: Date,
-    status: number | undefined,
-    retryAfter: number | undefined,
-  ): void => {
+  const noteFailure = (receiver: Receiver, failure: Failure, retryAfter: number | undefined): void => {
+    const { at, status } = failure;
     const before = healthUnder(receiver.settingsRevision);
     if (before === undefined) return;
-    const after = afterFailure(before, at, retryAfter, timing);
+    const after = afterFailure(before, failure, retryAfter, timing);
     const opened = after.open !== undefined && (before.open === undefined || before.open.until <= at);
     const judgement = judge(after, at, timing);
     if (opened || before.failingSince === undefined) setHealth(after);
@@ -227,18 +249,29 @@ export function runLane(lane: Lane, leaseEnd: number, dependencies: LaneDependen
       return { outcome: 'delivered', attempt: record };
     }
     const asked = status === 429 || status === 503 ? readRetryAfter(responseHeaders['retry-after'], now) : undefined;
-    noteFailure(receiver, now, status, asked);
+    noteFailure(receiver, { at: now, status, error }, asked);
     const wait = nextTryIn({ failuresBefore, retryAfter: asked }, timing, dependencies.random());
     if (wait === undefined) observer.finished('failed', 0);
     const nextTryAt = wait === undefined ? undefined : new Date(now.getTime() + wait);
+    if (nextTryAt !== undefined) dependencies.retryAt(integrationId, nextTryAt);
     return { outcome: 'failed', attempt: record, failure: { deliveryId, stamp, failuresBefore, nextTryAt } };
+  };
+
+  /** Deliveries that somebody wants to see tried now, and that can be. */
+  const findWanted = async (places: number): Promise<DeliveryWithBody[]> => {
+    if (wanted.size === 0) return [];
+    const ids = [...wanted].slice(0, places);
+    const found = await Promise.all(ids.map((id) => deliveries.find(id)));
+    for (const id of ids) wanted.delete(id);
+    return found.filter((each) => each?.status === 'pending' && !underWay.has(each.id)).filter(isThere);
   };
 
   /** Reads and begins up to so many. @returns whether more may be due, or why the lane has to end */
   const beginBatch = async (places: number): Promise<boolean | LaneEnd> => {
     await verdicts;
-    const [[integration], found] = await Promise.all([
+    const [[integration], first, found] = await Promise.all([
       integrations.find([integrationId]),
+      findWanted(places),
       candidates.length > 0 ? [] : deliveries.due(integrationId, clock.now(), candidatesAtOnce, [...underWay]),
     ]);
     if (integration === undefined) return { reason: 'deleted', lookAgainIn: timing.inactive };
@@ -250,8 +283,8 @@ export function runLane(lane: Lane, leaseEnd: number, dependencies: LaneDependen
     }
     // Some may have been begun another way since they were looked up.
     candidates = candidates.filter(({ id }) => !underWay.has(id));
-    const due = candidates.slice(0, places);
-    candidates = candidates.slice(places);
+    const due = [...first, ...candidates.filter(({ id }) => !first.some((each) => each.id === id))].slice(0, places);
+    candidates = candidates.filter((each) => !due.includes(each));
     if (due.length === 0) return false;
     const receiver = integrations.open(integration);
     const stamp = token * batchesPerToken + (batch += 1);
@@ -288,7 +321,10 @@ export function runLane(lane: Lane, leaseEnd: number, dependencies: LaneDependen
       if (halt !== undefined) return { reason: halt, lookAgainIn: 0 };
       if (clock.monotonic() >= end) return { reason: 'lost', lookAgainIn: 0 };
       const wait = health === undefined ? 0 : waitOf(health, clock.now(), timing.breaker.longestOpen);
-      if (wait > 0) return { reason: 'open', lookAgainIn: wait };
+      if (wait > 0 && !isForced) {
+        isEnding = true;
+        return { reason: 'open', lookAgainIn: wait };
+      }
       if (batch + 1 >= batchesPerToken) return { reason: 'idle', lookAgainIn: 0 };
 
       const allowed = health !== undefined && isProbing(health) ? 1 : dependencies.share();
@@ -301,6 +337,7 @@ export function runLane(lane: Lane, leaseEnd: number, dependencies: LaneDependen
         continue;
       }
       woken = false;
+      isForced = wanted.size > places;
       const begun = await beginBatch(places);
       if (typeof begun !== 'boolean') return begun;
       if (begun || (await dependencies.continueReplays(integrationId))) woken = true;
@@ -320,6 +357,12 @@ export function runLane(lane: Lane, leaseEnd: number, dependencies: LaneDependen
     isEnding = true;
     while (underWay.size > 0) await signal.wait(timing.renewal);
     await verdicts;
+    if (laneEnd.reason === 'open') {
+      // What was under way may have closed the breaker.
+      const lookAgainIn = health === undefined ? 0 : waitOf(health, clock.now(), timing.breaker.longestOpen);
+      laneEnd = { ...laneEnd, lookAgainIn };
+      if (lookAgainIn === 0) woken = true;
+    }
     if (halt !== 'lost' && clock.monotonic() < end) {
       await lanes.release(integrationId, token, health).catch((error: unknown) => {
         log.debug({ error, integration_id: integrationId }, 'a lane could not be given up, its lease runs out');
@@ -332,6 +375,13 @@ export function runLane(lane: Lane, leaseEnd: number, dependencies: LaneDependen
     wake() {
       woken = true;
       signal.notify();
+    },
+    tryNow(deliveryId) {
+      if (isEnding) return false;
+      if (deliveryId !== undefined) wanted.add(deliveryId);
+      isForced = true;
+      this.wake();
+      return true;
     },
     reserve(deliveryIds, settingsRevision) {
       const isClear = candidates.length === 0 && !mayBeMore && verdictsUnderWay === 0;
@@ -368,4 +418,8 @@ export function runLane(lane: Lane, leaseEnd: number, dependencies: LaneDependen
     },
     ended: run(),
   };
+}
+
+function isThere<Value>(value: Value | undefined): value is Value {
+  return value !== undefined;
 }

@@ -2,7 +2,8 @@ import type { Collection, Filter, UpdateFilter } from 'mongodb';
 import { insertMissing } from '../../db/bulk-writes.ts';
 import type { Database } from '../../db/client.ts';
 import { read, writeIdempotently } from '../../db/writes.ts';
-import type { LaneHealth } from './health.ts';
+import type { SendError } from '../sending/send-error.ts';
+import type { Failure, LaneHealth } from './health.ts';
 import type { SeenLane } from './lease.ts';
 
 /** The right to send to one integration. */
@@ -43,6 +44,7 @@ interface HealthDocument {
   failing_since?: Date;
   warned_at?: Date;
   failures_in_a_row: number;
+  last_failure?: { at: Date; status?: number; error?: SendError };
   open_until?: Date;
   open_milliseconds?: number;
 }
@@ -116,6 +118,7 @@ function toHealthDocument({
   failingSince,
   warnedAt,
   failuresInARow,
+  lastFailure,
   open,
 }: LaneHealth): HealthDocument {
   return {
@@ -123,8 +126,13 @@ function toHealthDocument({
     ...(failingSince === undefined ? {} : { failing_since: failingSince }),
     ...(warnedAt === undefined ? {} : { warned_at: warnedAt }),
     failures_in_a_row: failuresInARow,
+    ...(lastFailure === undefined ? {} : { last_failure: toFailureDocument(lastFailure) }),
     ...(open === undefined ? {} : { open_until: open.until, open_milliseconds: open.milliseconds }),
   };
+}
+
+function toFailureDocument({ at, status, error }: Failure): NonNullable<HealthDocument['last_failure']> {
+  return { at, ...(status === undefined ? {} : { status }), ...(error === undefined ? {} : { error }) };
 }
 
 function fromDocument({ _id, holder, token, beat, health }: LaneDocument): Lane {
@@ -138,12 +146,16 @@ function fromDocument({ _id, holder, token, beat, health }: LaneDocument): Lane 
 }
 
 function fromHealthDocument(document: HealthDocument): LaneHealth {
-  const { open_until, open_milliseconds } = document;
+  const { last_failure, open_until, open_milliseconds } = document;
   return {
     settingsRevision: document.settings_revision,
     failingSince: document.failing_since,
     warnedAt: document.warned_at,
     failuresInARow: document.failures_in_a_row,
+    lastFailure:
+      last_failure === undefined
+        ? undefined
+        : { at: last_failure.at, status: last_failure.status, error: last_failure.error },
     open: open_until === undefined ? undefined : { until: open_until, milliseconds: open_milliseconds ?? 0 },
   };
 }

@@ -1,0 +1,35 @@
+/** Remembers when integrations will have something due, so that nobody has to look for it. */
+export interface DueTimes {
+  add(integrationId: string, at: Date): void;
+  /** Takes out those whose time has come. */
+  take(now: Date): ReadonlySet<string>;
+}
+
+/** Times that are remembered; what is beyond that is found by polling. */
+const rememberedAtMost = 100_000;
+
+/** Times are kept to the second, rounded up. */
+export function createDueTimes(): DueTimes {
+  const bySecond = new Map<number, Set<string>>();
+  let size = 0;
+  return {
+    add(integrationId, at) {
+      if (size >= rememberedAtMost) return;
+      const second = Math.ceil(at.getTime() / 1_000);
+      let ids = bySecond.get(second);
+      if (ids === undefined) bySecond.set(second, (ids = new Set()));
+      size -= ids.size;
+      size += ids.add(integrationId).size;
+    },
+    take(now) {
+      const due = new Set<string>();
+      for (const [second, ids] of bySecond) {
+        if (second * 1_000 > now.getTime()) continue;
+        for (const id of ids) due.add(id);
+        size -= ids.size;
+        bySecond.delete(second);
+      }
+      return due;
+    },
+  };
+}
