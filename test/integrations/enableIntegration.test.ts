@@ -40,6 +40,7 @@ describe('200', () => {
     await openBreaker(setup.service, receiver, integration);
     receiver.forget();
     await placeOrder(setup.service, await openShop(setup.service));
+    await eventually(setup.service, `${integration.path}/deliveries`, ({ data }) => data.length === 2);
     const { body } = await setup.service.call('POST', `${integration.path}/enable`);
     expect(body).toHaveProperty('retrying_until');
     await receiver.received(1);
