@@ -722,7 +722,8 @@ export interface paths {
         /**
          * Enable an integration
          * @description Starts sending again, whether someone paused the integration or the service disabled it. What was held is sent.
-         *     The count of failures starts anew. Enabling an active integration changes nothing and answers the same.
+         *     The count of failures starts anew. Enabling an active integration changes nothing and answers the same; a delivery
+         *     that is due is tried at once, even before `retrying_until`.
          */
         post: operations["enableIntegration"];
         delete?: never;
@@ -801,7 +802,7 @@ export interface paths {
          * Send a test event
          * @description Makes an event of type `TEST` and sends it to this integration only, signed and retried as any other. The answer
          *     is the delivery, to look at until it is `delivered`. While the integration is paused or disabled, the delivery
-         *     is `held`.
+         *     is `held`. It is tried at once, even before `retrying_until`.
          */
         post: operations["sendTestEvent"];
         delete?: never;
@@ -3224,6 +3225,53 @@ export interface components {
             disables_at?: string;
         };
         /**
+         * Attempt error
+         * @description Why no answer was received, or not all of it.
+         *
+         *     - `target-refused`: the address is one that events are not sent to; no connection was made.
+         *     - `name-not-found`: the host name has no address, or its name servers did not answer within 3 seconds.
+         *     - `connection-refused`: nothing listens there.
+         *     - `unreachable`: no way leads there.
+         *     - `connect-timeout`: no connection came about within 5 seconds.
+         *     - `tls-failed`: the certificate or the handshake is not acceptable.
+         *     - `connection-lost`: the connection broke before the answer was complete.
+         *     - `timeout`: no complete answer within 15 seconds.
+         *     - `not-http`: the answer is not HTTP.
+         *     - `head-too-large`: more than 16 KiB of headers, more than 128 KiB of status line and headers in all, or more than 16
+         *       informational answers.
+         *     - `aborted`: the service was stopped before the answer was complete.
+         *     - `other`: an error that a later release adds.
+         * @example timeout
+         * @enum {string}
+         */
+        AttemptError: "target-refused" | "name-not-found" | "connection-refused" | "unreachable" | "connect-timeout" | "tls-failed" | "connection-lost" | "timeout" | "not-http" | "head-too-large" | "aborted" | "other";
+        /**
+         * Last error
+         * @description How the last try to deliver failed. Absent once one has succeeded, or the integration was changed.
+         * @example {
+         *       "at": "2026-11-09T12:30:41.307Z",
+         *       "error": "connect-timeout"
+         *     }
+         */
+        IntegrationError: {
+            at: components["schemas"]["Timestamp"];
+            /**
+             * @description The HTTP status of the answer. Absent when there was none.
+             * @example 503
+             */
+            status_code?: number;
+            error?: components["schemas"]["AttemptError"];
+        };
+        /**
+         * Retrying until
+         * Format: date-time
+         * @description The receiver keeps failing and is left alone until then; the next delivery that is due is tried after that. A test
+         *     event is sent at once, and so is a delivery that is due when the integration is enabled. Absent while nothing is held
+         *     back.
+         * @example 2026-11-09T12:45:41.307Z
+         */
+        RetryingUntil: string;
+        /**
          * Integration
          * @description An application that receives events. Fields that are not set are absent.
          * @example {
@@ -3266,6 +3314,8 @@ export interface components {
              * @example 0
              */
             consecutive_failures: number;
+            last_error?: components["schemas"]["IntegrationError"];
+            retrying_until?: components["schemas"]["RetryingUntil"];
             created_at: components["schemas"]["Timestamp"];
             updated_at: components["schemas"]["Timestamp"];
         };
@@ -3418,6 +3468,8 @@ export interface components {
              * @example 0
              */
             consecutive_failures: number;
+            last_error?: components["schemas"]["IntegrationError"];
+            retrying_until?: components["schemas"]["RetryingUntil"];
             created_at: components["schemas"]["Timestamp"];
             updated_at: components["schemas"]["Timestamp"];
             secret?: components["schemas"]["IssuedSecret"];
@@ -3428,8 +3480,8 @@ export interface components {
          *     value of `********` is the one that is stored, and so is a value in the query of `url`.
          *
          *     The secret is changed by rotation, the state by pause and enable. `id`, `has_secret`, `secret_rotation`, `state`,
-         *     `disabled_reason`, `disabled_at`, `warning`, `consecutive_failures`, `created_at` and `updated_at` belong to the server:
-         *     they may be present and are ignored, so an integration can be sent back as it was got.
+         *     `disabled_reason`, `disabled_at`, `warning`, `consecutive_failures`, `last_error`, `retrying_until`, `created_at` and
+         *     `updated_at` belong to the server: they may be present and are ignored, so an integration can be sent back as it was got.
          * @example {
          *       "event_types": [
          *         "ORDER_PLACED"
@@ -3457,6 +3509,8 @@ export interface components {
              * @example 0
              */
             consecutive_failures?: number;
+            last_error?: components["schemas"]["IgnoredObject"];
+            retrying_until?: components["schemas"]["DateTimeInput"];
             created_at?: components["schemas"]["DateTimeInput"];
             updated_at?: components["schemas"]["DateTimeInput"];
         };
@@ -3958,27 +4012,6 @@ export interface components {
             data: components["schemas"]["DeliveryListItem"][];
             pagination: components["schemas"]["Pagination"];
         };
-        /**
-         * Attempt error
-         * @description Why no answer was received, or not all of it.
-         *
-         *     - `target-refused`: the address is one that events are not sent to; no connection was made.
-         *     - `name-not-found`: the host name has no address, or its name servers did not answer within 3 seconds.
-         *     - `connection-refused`: nothing listens there.
-         *     - `unreachable`: no way leads there.
-         *     - `connect-timeout`: no connection came about within 5 seconds.
-         *     - `tls-failed`: the certificate or the handshake is not acceptable.
-         *     - `connection-lost`: the connection broke before the answer was complete.
-         *     - `timeout`: no complete answer within 15 seconds.
-         *     - `not-http`: the answer is not HTTP.
-         *     - `head-too-large`: more than 16 KiB of headers, more than 128 KiB of status line and headers in all, or more than 16
-         *       informational answers.
-         *     - `aborted`: the service was stopped before the answer was complete.
-         *     - `other`: an error that a later release adds.
-         * @example timeout
-         * @enum {string}
-         */
-        AttemptError: "target-refused" | "name-not-found" | "connection-refused" | "unreachable" | "connect-timeout" | "tls-failed" | "connection-lost" | "timeout" | "not-http" | "head-too-large" | "aborted" | "other";
         /**
          * Attempt
          * @description One try of a delivery. Fields that are not set are absent.
