@@ -43,6 +43,7 @@ import type { SecretBox } from './integrations/secrets.ts';
 import { createIntegrationStore, integrationIndexes } from './integrations/store.ts';
 import { createInvoke } from './invoke/invoke.ts';
 import { invokeOperations } from './invoke/operations.ts';
+import { createKeptBytes } from './kept-bytes.ts';
 import type { Chore } from './maintenance.ts';
 import type { Metrics } from './observability/metrics.ts';
 import { recordExchange } from './observability/record-exchange.ts';
@@ -125,6 +126,10 @@ export function createApp(dependencies: AppDependencies): App {
   const { config, database, blobs, providers, lookUp, secrets, version, metrics, log } = dependencies;
   const isDatabaseFull = dependencies.isDatabaseFull ?? (() => Promise.resolve(false));
   const memory = createBudget(halfForEachKey(config.limits.requestMemory));
+  const keptBytes = createKeptBytes({
+    ...halfForEachKey(config.limits.keptAnswers),
+    monotonic: () => performance.now(),
+  });
   const apiKeyStore = createApiKeyStore(database);
   const authentication = createAuthentication({
     store: apiKeyStore,
@@ -148,7 +153,7 @@ export function createApp(dependencies: AppDependencies): App {
   });
   const testRuns = createTestRuns({
     store: createTestRunStore(database),
-    ...{ blobs, prompts, providers, metrics, log, memory },
+    ...{ blobs, prompts, providers, metrics, log, memory, keptBytes },
     timeoutMs: config.invoke.timeoutMs,
     retentionMs: config.limits.testRunRetentionMs,
   });
@@ -211,8 +216,7 @@ export function createApp(dependencies: AppDependencies): App {
 
   const idempotency = createIdempotency({
     store: createIdempotencyStore(database),
-    kept: halfForEachKey(config.limits.keptAnswers),
-    memory,
+    ...{ keptBytes, memory },
   });
   const shadow = config.http.contractReferee ? createShadow({ document, metrics, log }) : undefined;
   const application = createRouter(

@@ -83,7 +83,7 @@ export interface Config {
   readonly limits: {
     /** Bytes for what is under way. */
     readonly requestMemory: number;
-    /** Bytes of answers kept for Idempotency-Keys over a day. */
+    /** Bytes of answers for Idempotency-Keys and of results of test runs, in a day. */
     readonly keptAnswers: number;
     readonly testRunRetentionMs: number;
   };

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createBudget } from '../src/budget.ts';
-import { createKeptBytes } from '../src/idempotency/kept-bytes.ts';
+import { createKeptBytes } from '../src/kept-bytes.ts';
 import { problemOf, startInvokeHarness, type InvokeHarness } from './invoke/harness.ts';
 
 describe('a budget', () => {
@@ -40,7 +40,7 @@ describe('a budget', () => {
 describe('kept bytes', () => {
   const hour = 3_600_000;
   let now = 0;
-  const kept = createKeptBytes({ perKey: 100, perProcess: 150, keepMs: 24 * hour, monotonic: () => now });
+  const kept = createKeptBytes({ perKey: 100, perProcess: 150, monotonic: () => now });
 
   it('are refused beyond the limits, until the oldest have expired', () => {
     kept.add('a', 60);
@@ -104,10 +104,17 @@ describe('over HTTP', () => {
     const replay = await send('kept-0');
     expect([replay.status, replay.headers['idempotency-replayed']]).toEqual([200, 'true']);
     expect(replay.body.text === text).toBe(true);
+    const run = (sentBy: string): ReturnType<InvokeHarness['invoke']> =>
+      harness.service.call('POST', `/api/v1/prompts/${prompt}/test`, {
+        ...{ key: sentBy, body: { providers: [{ provider: 'echo' }], variables: { text: 'x' } } },
+      });
+    const refused = await run(harness.service.adminKey);
+    expect([refused.status, problemOf(refused)]).toEqual([429, 'too-much-kept']);
     const without = await harness.invoke(prompt, body);
     expect(without.status).toBe(200);
     const key = await harness.service.createKey('prompts:invoke');
     const other = await harness.invoke(prompt, body, { 'Idempotency-Key': 'kept-0' }, key);
     expect(other.status).toBe(200);
+    expect((await run(key)).status).toBe(201);
   });
 });

@@ -217,7 +217,7 @@ export const settings = {
   KEPT_ANSWERS_MB: {
     group: 'Limits',
     description:
-      'Answers that one process may keep for Idempotency-Keys over a day, in MiB; one API key may have half of it. More is refused.',
+      'What one process may store in a day in answers for Idempotency-Keys and results of test runs, in MiB; one API key may have half of it. More is refused.',
     format: integer(16, 1_048_576),
     default: '2048',
   },

@@ -5,9 +5,9 @@ import { gunzip, gzip } from 'node:zlib';
 import { configure } from 'safe-stable-stringify';
 import type { Budget } from '../budget.ts';
 import { ProblemError } from '../errors/problem-error.ts';
+import type { KeptBytes } from '../kept-bytes.ts';
 import { createGivenUp } from './given-up.ts';
 import { createHeldLeases, createLeaseWatch } from './lease.ts';
-import { createKeptBytes, type KeptBytesOptions } from './kept-bytes.ts';
 import { createPendingWork, waitAtMost } from './pending-work.ts';
 import type { IdempotencyRecord, IdempotencyStore } from './store.ts';
 
@@ -89,8 +89,8 @@ export function idempotencyKeyReused(): ProblemError {
 
 export interface IdempotencyOptions {
   readonly store: IdempotencyStore;
-  /** Bytes of answers that may be kept at the same time. */
-  readonly kept: Pick<KeptBytesOptions, 'perKey' | 'perProcess'>;
+  /** What the answers count for that are kept. */
+  readonly keptBytes: KeptBytes;
   /** Memory for answers that are read again. */
   readonly memory: Budget;
   /** Milliseconds since the epoch. */
@@ -102,7 +102,7 @@ export interface IdempotencyOptions {
 
 export function createIdempotency({
   store,
-  kept,
+  keptBytes,
   memory,
   now = Date.now,
   monotonic = () => performance.now(),
@@ -112,7 +112,6 @@ export function createIdempotency({
   const watch = createLeaseWatch(monotonic);
   const held = createHeldLeases((records) => store.beat(records), monotonic);
   const givenUp = createGivenUp(store);
-  const keptBytes = createKeptBytes({ ...kept, keepMs, monotonic });
 
   /**
    * The caller's answer does not wait for a database that has just gone away; the record is written when it is back.

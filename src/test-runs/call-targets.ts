@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { problems } from '../../generated/problems.ts';
 import { ProblemError } from '../errors/problem-error.ts';
@@ -41,22 +42,26 @@ export async function callTargets(
   call: Pick<GenerateRequest, 'messages' | 'keyId' | 'traceparent' | 'signal' | 'deadline'>,
   { metrics, log }: CallTargetsDependencies,
 ): Promise<TestResult[]> {
-  const results = await Promise.all(
-    targets.map(async ({ provider, model }): Promise<TestResult> => {
-      const started = performance.now();
-      try {
-        const { result, latencyMs } = await callProvider(provider, { model, background: true, ...call }, metrics);
-        const { text, finishReason, usage } = result;
-        return { provider: provider.id, model, latency_ms: latencyMs, result: { text, finishReason, usage } };
-      } catch (error) {
-        const unexpected = !(error instanceof ProblemError) || error.cause !== undefined;
-        if (unexpected && !call.signal.aborted)
-          log.warn({ error, provider: provider.id }, 'a call of a test run failed');
-        const latency = Math.round(performance.now() - started);
-        return { provider: provider.id, model, latency_ms: latency, error: toTestError(error) };
-      }
-    }),
-  );
+  const callTarget = async ({ provider, model }: ResolvedTarget): Promise<TestResult> => {
+    const started = performance.now();
+    try {
+      const { result, latencyMs } = await callProvider(provider, { model, background: true, ...call }, metrics);
+      const { text, finishReason, usage } = result;
+      return { provider: provider.id, model, latency_ms: latencyMs, result: { text, finishReason, usage } };
+    } catch (error) {
+      const unexpected = !(error instanceof ProblemError) || error.cause !== undefined;
+      if (unexpected && !call.signal.aborted) log.warn({ error, provider: provider.id }, 'a call of a test run failed');
+      const latency = Math.round(performance.now() - started);
+      return { provider: provider.id, model, latency_ms: latency, error: toTestError(error) };
+    }
+  };
+  const calls: Promise<TestResult>[] = [];
+  for (const target of targets) {
+    calls.push(callTarget(target));
+    // A large prompt takes some milliseconds to be made into a request: others come between.
+    await nextTurn();
+  }
+  const results = await Promise.all(calls);
   call.signal.throwIfAborted();
   return results;
 }

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ProblemError } from '../errors/problem-error.ts';
+import type { KeptBytes } from '../kept-bytes.ts';
 import type { ChatMessage } from '../providers/provider.ts';
 import { RunCutOffError } from './active-runs.ts';
 import { callTargets, type CallTargetsDependencies, type TestResult } from './call-targets.ts';
@@ -30,6 +31,7 @@ export interface RunTask {
 export interface PerformRunDependencies extends CallTargetsDependencies {
   readonly store: Pick<TestRunStore, 'end' | 'find'>;
   readonly archive: Pick<ResultArchive, 'put' | 'delete'>;
+  readonly keptBytes: Pick<KeptBytes, 'add'>;
   readonly now: () => number;
 }
 
@@ -72,7 +74,7 @@ async function perform(
   dependencies: PerformRunDependencies,
   answer: RunAnswer,
 ): Promise<FinishedTestRun> {
-  const { store, archive, now, log } = dependencies;
+  const { store, archive, keptBytes, now, log } = dependencies;
   const writeId = randomUUID();
   const withoutResults = (status: RunEnd['status']): Promise<unknown> =>
     // Should this fail too, the heart no longer beats and the run becomes interrupted.
@@ -94,6 +96,7 @@ async function perform(
   let stored;
   try {
     stored = await archive.put(run, called, at);
+    keptBytes.add(keyId, stored.bytes);
   } catch (error) {
     await withoutResults('failed');
     throw error;

@@ -3,6 +3,7 @@ import type { BlobStore } from '../blobs/blob-store.ts';
 import { callBytes, copies, type Budget } from '../budget.ts';
 import { ProblemError } from '../errors/problem-error.ts';
 import { lengthOf, renderPrompt } from '../invoke/render-prompt.ts';
+import type { KeptBytes } from '../kept-bytes.ts';
 import type { Metrics } from '../observability/metrics.ts';
 import type { Prompts } from '../prompts/prompts.ts';
 import type { ProviderRegistry } from '../providers/provider.ts';
@@ -50,8 +51,9 @@ export interface TestRuns {
    * 409 (`respondAsync`: the run). Calls are never repeated, so one that was cut off is a 409, too.
    *
    * @throws {ProblemError} prompt-not-found, version-not-found; missing-variables, unknown-variables,
-   *   rendered-prompt-too-large, unknown-provider, provider-not-configured; storage-unavailable before anything was spent, or after it when the
-   *   results could not be stored; idempotency-key-in-use, test-run-not-stored; too-much-under-way, overloaded, shutting-down
+   *   rendered-prompt-too-large, unknown-provider, provider-not-configured; storage-unavailable before anything was
+   *   spent, or after it when the results could not be stored; idempotency-key-in-use, test-run-not-stored; too-much-under-way,
+   *   too-much-kept, overloaded, shutting-down
    */
   run(request: TestRequest): Promise<TestOutcome>;
   /** @throws {ProblemError} test-run-not-found */
@@ -80,6 +82,8 @@ export interface TestRunsDependencies {
   readonly metrics: Pick<Metrics, 'observeProviderCall' | 'setTestRunsActive'>;
   readonly log: Logger;
   readonly memory: Budget;
+  /** What the results count for. */
+  readonly keptBytes: KeptBytes;
   /** For how long runs and their results are kept, in milliseconds. */
   readonly retentionMs: number;
   /** Deadline of each provider call, retries included, in milliseconds. */
@@ -104,7 +108,7 @@ const usualResultBytes = 1024 * 1024;
 const retryAfter = { 'Retry-After': '2' };
 
 export function createTestRuns(dependencies: TestRunsDependencies): TestRuns {
-  const { store, blobs, prompts, providers, metrics, log, memory, timeoutMs, retentionMs } = dependencies;
+  const { store, blobs, prompts, providers, metrics, log, memory, keptBytes, timeoutMs, retentionMs } = dependencies;
   const { now = Date.now, monotonic = () => performance.now(), heartbeatMs = 5_000, staleMs = 30_000 } = dependencies;
   const archive = createResultArchive(blobs);
   const active = createActiveRuns({ store, metrics, log, heartbeatMs });
@@ -135,7 +139,7 @@ export function createTestRuns(dependencies: TestRunsDependencies): TestRuns {
   const start = (task: RunTask, release: () => void): Promise<FinishedTestRun> => {
     const { promise, ...answer } = Promise.withResolvers<FinishedTestRun>();
     active.add(task.run.id, (signal) =>
-      performRun(task, signal, { store, archive, now, metrics, log }, answer).finally(release),
+      performRun(task, signal, { store, archive, keptBytes, now, metrics, log }, answer).finally(release),
     );
     promise.catch(() => undefined); // Nobody may be waiting for it.
     return promise;
@@ -148,6 +152,7 @@ export function createTestRuns(dependencies: TestRunsDependencies): TestRuns {
     request.note?.({ prompt: prompt.id, version: prompt.version });
     const { messages, unknown } = renderPrompt(prompt.content, request.variables);
     const targets = resolveTargets(providers, request.targets);
+    keptBytes.check(request.keyId);
     const bytes = targets.length * (callBytes + copies * lengthOf(messages));
     const release = memory.reserve(request.keyId, Math.max(leastBytes, bytes));
     let isStarted = false;

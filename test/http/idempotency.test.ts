@@ -13,6 +13,7 @@ import { writeTermMs } from '../../src/idempotency/lease.ts';
 import { createIdempotencyStore, idempotencyIndexes, type IdempotencyStore } from '../../src/idempotency/store.ts';
 import { ensureIndexes } from '../../src/db/indexes.ts';
 import { problemOf, startInvokeHarness, type InvokeHarness } from '../invoke/harness.ts';
+import { createKeptBytes } from '../../src/kept-bytes.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import type { Answer } from '../support/service.ts';
 
@@ -153,7 +154,7 @@ async function until(isSo: () => boolean | Promise<boolean>, limitMs = 5_000): P
 const unknown = new ProblemError('database-unavailable', { detail: 'away' });
 
 const limits = {
-  kept: { perKey: Infinity, perProcess: Infinity },
+  keptBytes: createKeptBytes({ perKey: Infinity, perProcess: Infinity, monotonic: () => 0 }),
   memory: createBudget({ perKey: Infinity, perProcess: Infinity }),
 };
 
@@ -161,16 +162,13 @@ describe('the rules', () => {
   let database: TestDatabase;
   let store: IdempotencyStore;
   let time = 1_000;
-  /** A process. All of them have the same clock, which goes on while one of them waits. */
-  const startProcess = (): Idempotency =>
-    createIdempotency({
-      ...{ store, ...limits },
-      monotonic: () => time,
-      pause: async (milliseconds) => {
-        time += milliseconds;
-        await sleep(1);
-      },
-    });
+  /** All processes have the same clock, which goes on while one of them waits. */
+  const timePasses = async (milliseconds: number): Promise<void> => {
+    time += milliseconds;
+    await sleep(1);
+  };
+  const startProcess = (pause: (milliseconds: number) => Promise<unknown> = timePasses): Idempotency =>
+    createIdempotency({ ...{ store, ...limits }, monotonic: () => time, pause });
   let idempotency: Idempotency;
   beforeAll(async () => {
     database = await createTestDatabase();
@@ -232,20 +230,18 @@ describe('the rules', () => {
 
   it('wait for what another process is at, and replay it', async () => {
     const { finish } = await crash('elsewhere');
-    const second = idempotency.run(request('elsewhere'), never);
-    await finish('done there');
-    expect(await second).toEqual({ answer: answer('done there'), replayed: true });
+    const waiting = startProcess(() => finish('done there'));
+    const second = await waiting.run(request('elsewhere'), never);
+    expect(second).toEqual({ answer: answer('done there'), replayed: true });
   });
 
   it('answer at once that the key is in use while the owner shows that it lives', async () => {
     const { resourceId, finish } = await crash('alive');
+    const keys = database.db.collection('idempotency_keys');
+    const waiting = startProcess(() => keys.updateOne({ resource_id: resourceId }, { $inc: { beat: 1 } as never }));
     const came = time;
-    const second = expect(idempotency.run(request('alive'), never)).rejects.toMatchObject(inUse);
-    await until(() => time > came);
-    await database.db
-      .collection('idempotency_keys')
-      .updateOne({ resource_id: resourceId }, { $inc: { beat: 1 } as never });
-    await second;
+    await expect(waiting.run(request('alive'), never)).rejects.toMatchObject(inUse);
+    expect(time).toBe(came);
     await finish('at last');
   });
 

@@ -3,6 +3,7 @@ import { createBudget } from '../../src/budget.ts';
 import type { BlobStore } from '../../src/blobs/blob-store.ts';
 import { createFsBlobStore } from '../../src/blobs/fs-blob-store.ts';
 import { createLogger } from '../../src/observability/logger.ts';
+import { createKeptBytes } from '../../src/kept-bytes.ts';
 import { createPrompts } from '../../src/prompts/prompts.ts';
 import { createPromptStore } from '../../src/prompts/store.ts';
 import { createTestRunStore } from '../../src/test-runs/store.ts';
@@ -23,6 +24,7 @@ export function observe(
     metrics: { observeProviderCall: () => undefined, setTestRunsActive: () => undefined },
     log: createLogger('silent'),
     memory: createBudget({ perKey: Infinity, perProcess: Infinity }),
+    keptBytes: createKeptBytes({ perKey: Infinity, perProcess: Infinity, monotonic: () => 0 }),
     retentionMs: 30 * 24 * 3_600_000,
     timeoutMs: 60_000,
     ...options,
