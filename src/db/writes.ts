@@ -110,7 +110,8 @@ export function compareAndSet<T extends StampedDocument>(
   { id, revision, where, change }: CompareAndSet<T>,
   { writeId = randomUUID(), ...retry }: WriteOptions = {},
 ): Promise<CompareAndSetResult<T>> {
-  const filter = { ...where, _id: id, revision } as unknown as Filter<T>;
+  // The id first: some servers look through all that match the first field that has an index.
+  const filter = { _id: id, ...where, revision } as unknown as Filter<T>;
   const update = isPipeline(change) ? stampPipeline(change, writeId) : stampOperators(change, writeId);
   const done = { outcome: 'done', revision: revision + 1 } as const;
   return withRetry(async (): Promise<CompareAndSetResult<T>> => {

@@ -22,6 +22,8 @@ export interface OrderDocument extends StampedDocument, WithOutbox {
   fiscal_day?: string;
   /** Until a fiscal day has counted the order, or it was canceled. */
   uncounted?: true;
+  /** Of one order in 64. */
+  sample?: string;
 }
 
 interface ItemDocument {
@@ -34,7 +36,7 @@ interface ItemDocument {
   total: number;
 }
 
-type OtherField = '_id' | 'status' | 'completed_at' | 'canceled_at' | 'fiscal_day' | 'uncounted' | 'outbox';
+type OtherField = '_id' | 'status' | 'completed_at' | 'canceled_at' | 'fiscal_day' | 'uncounted' | 'sample' | 'outbox';
 
 /** The fields of an order that stay as they are. */
 export function toOrderFields(order: Order): Omit<Unstamped<OrderDocument>, OtherField> {

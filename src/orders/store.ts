@@ -1,7 +1,8 @@
-import type { Collection, Document, Filter } from 'mongodb';
+import type { Collection } from 'mongodb';
 import type { Database } from '../db/client.ts';
 import type { CollectionIndexes } from '../db/indexes.ts';
-import { timeRange } from '../db/time-range.ts';
+import { count, cut, fetchInOrder, isSample, matching, pageIds, type Source } from '../db/narrow-reads.ts';
+import { createTotals } from '../db/totals.ts';
 import { compareAndSet, insertOnce, read, writeIdempotently } from '../db/writes.ts';
 import type { OutboxEntry } from '../events/event.ts';
 import { outboxIndex, toOutboxDocuments } from '../events/outbox.ts';
@@ -32,14 +33,9 @@ export interface OrderStore {
   end(order: Order, status: 'completed' | 'canceled', at: Date): Promise<Order | undefined>;
 
   /**
-   * Reads the orders of a location that were created before an instant and that no fiscal day has counted, the oldest
-   * first, as far as `collect` wants them. Should the connection fail, it starts again.
+   * The orders of a location that were created before an instant and that no fiscal day has counted, the oldest first.
    */
-  readUncounted<Result>(
-    locationId: string,
-    before: Date,
-    collect: (orders: AsyncIterable<UncountedOrder>) => Promise<Result>,
-  ): Promise<Result>;
+  uncounted(locationId: string, before: Date): AsyncIterable<UncountedOrder>;
   /** Marks orders as counted by the fiscal day of this date, for good. */
   markCounted(ids: readonly string[], date: string): Promise<void>;
 }
@@ -57,43 +53,43 @@ export const orderIndexes: CollectionIndexes = {
     { key: { location_id: 1, created_at: -1, _id: 1 }, name: 'location_id_1_created_at_-1__id_1' },
     { key: { location_id: 1, status: 1, created_at: -1, _id: 1 }, name: 'location_id_1_status_1_created_at_-1__id_1' },
     {
-      key: { location_id: 1, created_at: 1 },
-      name: 'uncounted_location_id_1_created_at_1',
+      // `uncounted` is in the key, although all that is in the index has it, for servers that look for an index by the
+      // names of its fields.
+      key: { location_id: 1, uncounted: 1, created_at: 1 },
+      name: 'uncounted_location_id_1_uncounted_1_created_at_1',
       partialFilterExpression: { uncounted: true },
+    },
+    // One order of 64. They tell how the others lie in time: see narrow-reads.ts.
+    {
+      key: { sample: 1, created_at: 1 },
+      name: 'sample_1_created_at_1',
+      partialFilterExpression: { sample: { $gt: '' } },
     },
     outboxIndex,
   ],
 };
 
-/** The newest first. */
-export const listOrder = { created_at: -1, _id: 1 } as const;
+/** What samples have in common. */
+export const everySample = 'all';
 
-/** What the orders of a list match. */
-export function listFilter({ status, locationId, since, until }: OrderFilter): Filter<OrderDocument> {
-  const range = timeRange(since, until);
-  return {
+/** The orders of a list. */
+export function listSource(
+  collection: Collection<OrderDocument>,
+  { status, locationId, since, until }: OrderFilter,
+): Source<OrderDocument> {
+  const where = {
     ...(locationId === undefined ? {} : { location_id: locationId }),
     ...(status === undefined ? {} : { status }),
-    ...(range === undefined ? {} : { created_at: range }),
   };
-}
-
-/**
- * The command that counts a list. Unlike an aggregation, `count` is served by the index alone. Without any filter servers
- * count by metadata, which a crash makes inexact: a range that every order is in has them count the index instead.
- */
-export function countCommand(filter: Filter<OrderDocument>): Document {
-  const query = Object.keys(filter).length === 0 ? { created_at: { $gte: new Date(0) } } : filter;
-  return { count: collectionName, query, readConcern: { level: 'majority' } };
+  return { collection, where, time: 'created_at', samples: { sample: everySample }, span: { since, until } };
 }
 
 /** Orders that one command marks, so that none takes long on a slow server. */
 const markedAtOnce = 200;
-/** Milliseconds to read the uncounted orders of a day. */
-const uncountedBudgetMs = 60_000;
 
 export function createOrderStore(database: Database): OrderStore {
   const orders: Collection<OrderDocument> = database.db.collection(collectionName);
+  const totals = createTotals();
 
   return {
     async insert(order, events) {
@@ -102,6 +98,7 @@ export function createOrderStore(database: Database): OrderStore {
         ...toOrderFields(order),
         status: order.status,
         uncounted: true as const,
+        ...(isSample(order.id) ? { sample: everySample } : {}),
         outbox: toOutboxDocuments(events),
       };
       return (await insertOnce(orders, document)).outcome === 'done';
@@ -111,13 +108,13 @@ export function createOrderStore(database: Database): OrderStore {
       return document === null ? undefined : fromOrderDocument(document);
     },
     async list(filter, limit, offset) {
-      const matching = listFilter(filter);
+      const source = listSource(orders, filter);
       const projection = { status: 1, total: 1, currency: 1, created_at: 1 };
-      const [documents, { n: total }] = await Promise.all([
-        read(() => orders.find(matching, { projection }).sort(listOrder).skip(offset).limit(limit).toArray()),
-        read(() => database.db.command(countCommand(matching))) as Promise<{ n: number }>,
-      ]);
-      return { orders: documents.map(toSummary), total };
+      const found: OrderSummary[] = [];
+      const ids = await pageIds(source, limit, offset);
+      for await (const document of fetchInOrder(orders, ids, projection)) found.push(toSummary(document));
+      const total = await totals.of(JSON.stringify(filter), () => count(source));
+      return { orders: found, total: Math.max(total, found.length === 0 ? 0 : offset + found.length) };
     },
     async end(order, status, at) {
       const { id, revision } = order;
@@ -131,12 +128,17 @@ export function createOrderStore(database: Database): OrderStore {
       const ended = status === 'completed' ? { completedAt: at } : { canceledAt: at };
       return { ...order, status, ...ended, revision: result.revision };
     },
-    readUncounted(locationId, before, collect) {
-      const filter: Filter<OrderDocument> = { location_id: locationId, uncounted: true, created_at: { $lt: before } };
-      const projection = { total: 1 };
-      return read(() => collect(mapped(orders.find(filter, { projection }).sort({ created_at: 1 }), toUncounted)), {
-        budgetMs: uncountedBudgetMs,
-      });
+    async *uncounted(locationId, before) {
+      const source: Source<OrderDocument> = {
+        ...{ collection: orders, where: { location_id: locationId, uncounted: true }, time: 'created_at' },
+        ...{ samples: { sample: everySample }, span: { until: before } },
+      };
+      for (const part of await cut(source)) {
+        const stages = [...matching(source, part), { $project: { total: 1, created_at: 1 } }];
+        const found = await read(() => orders.aggregate<OrderDocument>(stages).toArray());
+        found.sort((a, b) => a.created_at.getTime() - b.created_at.getTime());
+        yield* found.map(toUncounted);
+      }
     },
     async markCounted(ids, date) {
       const mark = { $set: { fiscal_day: date }, $unset: { uncounted: '' as const } };
@@ -154,8 +156,4 @@ function toSummary({ _id, status, total, currency, created_at }: OrderDocument):
 
 function toUncounted({ _id, total }: OrderDocument): UncountedOrder {
   return { id: _id, total };
-}
-
-async function* mapped<Item, Result>(items: AsyncIterable<Item>, map: (item: Item) => Result): AsyncGenerator<Result> {
-  for await (const item of items) yield map(item);
 }

@@ -8,7 +8,7 @@ import { finishDeletion, finishDeletions, removeOrphanedVersions, type Cascade }
 import type { PageBounds } from './page.ts';
 import { currentVersion, type Prompt, type PromptVersion } from './prompt.ts';
 import { freeSlug, slugFromName, withSuffix } from './slug.ts';
-import { shareReads } from './shared-reads.ts';
+import { shareReads } from '../shared-reads.ts';
 import type { PromptStore } from './store.ts';
 import { createVersionCache, type VersionCache } from './version-cache.ts';
 

@@ -386,6 +386,7 @@ const newDeliveryState = {
   status: 'pending',
   tries: 0,
   failures: 0,
+  lastOutcome: undefined,
   nextTryAt: undefined,
   finishedAt: undefined,
 } as const;

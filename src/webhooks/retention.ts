@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { IntegrationDirectory } from '../integrations/directory.ts';
 import type { DeliveryStore } from './deliveries/store.ts';
 import type { LaneStore } from './lanes/store.ts';
@@ -11,7 +12,7 @@ export interface Retention {
   expireHeld(): Promise<void>;
   /** Removes deliveries, replays and lanes of integrations that were deleted after something was sent to them. */
   sweepDeleted(): Promise<void>;
-  /** Removes deliveries of any other integration that does not exist. It looks through all deliveries: for once a day. */
+  /** Removes deliveries of any other integration that does not exist. It looks between all that do: for once a day. */
   sweepOrphans(): Promise<void>;
 }
 
@@ -26,19 +27,33 @@ export interface RetentionDependencies {
 }
 
 const idsAtOnce = 100;
+/** Milliseconds between two commands that change or remove many documents: a slow server is others' as well. */
+const pauseMs = 20;
 
 export function createRetention(dependencies: RetentionDependencies): Retention {
   const { deliveries, replays, lanes, integrations, timing, clock, observer } = dependencies;
 
-  const sweep = async (ids: readonly string[]): Promise<void> => {
+  /** @returns how many of them do not exist, and have nothing left */
+  const sweep = async (ids: readonly string[]): Promise<number> => {
     const existing = await integrations.existing(ids);
     const deleted = ids.filter((id) => !existing.has(id));
     for (const id of deleted) {
-      while (await deliveries.removeSomeOf(id));
+      await deliveries.removeAllOf(id, pause);
       await replays.removeAllOf(id);
     }
     // Last, because the lane is what an interrupted sweep finds the rest by.
     if (deleted.length > 0) await lanes.remove(deleted);
+    return deleted.length;
+  };
+
+  /** Nothing that belongs to an integration which exists is matched: those between which is looked have neighbouring ids. */
+  const sweepBetween = async (after: string, before: string | undefined): Promise<void> => {
+    for (;;) {
+      const ids = await deliveries.integrationsBetween(after, before);
+      await pause();
+      const swept = await sweep(ids);
+      if (swept === 0) return;
+    }
   };
 
   return {
@@ -48,7 +63,7 @@ export function createRetention(dependencies: RetentionDependencies): Retention 
       const expiresAt = new Date(at.getTime() + timing.retention);
       for await (const ids of pages(integrations.ids)) {
         for (const id of ids) {
-          const expired = await deliveries.expire(id, dueBefore, at, expiresAt);
+          const expired = await deliveries.expire(id, dueBefore, at, expiresAt, pause);
           for (let each = 0; each < expired; each += 1) observer.finished('expired', 0);
         }
       }
@@ -57,9 +72,20 @@ export function createRetention(dependencies: RetentionDependencies): Retention 
       for await (const ids of pages(lanes.ids)) await sweep(ids);
     },
     async sweepOrphans() {
-      for await (const ids of pages(deliveries.integrationIds)) await sweep(ids);
+      let after = '';
+      for await (const ids of pages(integrations.ids)) {
+        for (const id of ids) {
+          await sweepBetween(after, id);
+          after = id;
+        }
+      }
+      await sweepBetween(after, undefined);
     },
   };
+}
+
+async function pause(): Promise<void> {
+  await sleep(pauseMs);
 }
 
 async function* pages(list: (after: string, limit: number) => Promise<string[]>): AsyncGenerator<string[]> {

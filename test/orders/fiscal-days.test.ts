@@ -188,9 +188,10 @@ describe('the clock of a location', () => {
     let calls = 0;
     const failing: OrderStore = {
       ...orderStore,
-      readUncounted: (...options) => {
+      uncounted: (...options) => {
         calls += 1;
-        return calls === 1 ? Promise.reject(new Error('cannot be read')) : orderStore.readUncounted(...options);
+        if (calls === 1) throw new Error('cannot be read');
+        return orderStore.uncounted(...options);
       },
     };
     await expect(process(0, { orders: failing }).days.tick()).rejects.toThrow('cannot be read');

@@ -97,7 +97,7 @@ describe('fencing', () => {
     expect(await stampOf(eventId)).toBe(20);
 
     const nextTryAt = new Date(Date.now() + 60_000);
-    const failure = { deliveryId, failuresBefore: 0, nextTryAt };
+    const failure = { deliveryId, failuresBefore: 0, nextTryAt, outcome: '5xx' } as const;
     await deliveries.settleFailed([{ ...failure, stamp: 10 }], new Date(), new Date());
     expect(await harness.delivery(eventId, id)).toMatchObject({ status: 'pending', tries: 2, failures: 0 });
     await deliveries.settleFailed([{ ...failure, stamp: 20 }], new Date(), new Date());

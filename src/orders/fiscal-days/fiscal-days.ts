@@ -39,7 +39,7 @@ export interface FiscalDays {
 
 export interface FiscalDaysOptions {
   readonly store: FiscalDayStore;
-  readonly orders: Pick<OrderStore, 'readUncounted' | 'markCounted'>;
+  readonly orders: Pick<OrderStore, 'uncounted' | 'markCounted'>;
   readonly locations: Pick<Locations, 'get' | 'findDue' | 'finishFiscalDay'>;
   readonly relay: Relay;
   readonly now?: () => Date;
@@ -81,7 +81,7 @@ export function createFiscalDays({
   const insert = async (location: Location, { cutAt, cause }: Close): Promise<readonly string[] | undefined> => {
     const { id: locationId, name: locationName, currency, nextFiscalDay } = location;
     const { date } = nextFiscalDay;
-    const { ids, total } = await orders.readUncounted(locationId, cutAt, (found) => countOrders(found));
+    const { ids, total } = await countOrders(orders.uncounted(locationId, cutAt));
     const orderCount = ids.length;
     const day = { locationId, date, cutAt, orderCount, total, currency, cause };
     const event = fiscalDayEnded(

@@ -8,6 +8,9 @@ import type { SendError } from '../sending/send-error.ts';
  */
 export type DeliveryStatus = 'pending' | 'delivered' | 'failed' | 'expired';
 
+/** What a try ended with: the class of the answer's status; or, where there was no answer, why. */
+export type Outcome = '1xx' | '2xx' | '3xx' | '4xx' | '5xx' | '6xx' | '7xx' | '8xx' | '9xx' | SendError;
+
 /** One event on its way to one integration. */
 export interface Delivery {
   /** A UUID that follows from event, integration and replay. */
@@ -22,6 +25,8 @@ export interface Delivery {
   readonly tries: number;
   /** Tries that failed. */
   readonly failures: number;
+  /** Of the last try that ended; undefined before. */
+  readonly lastOutcome: Outcome | undefined;
   readonly eventCreatedAt: Date;
   readonly createdAt: Date;
   /** When it is due to be tried again; undefined before the first try, and when it is finished. */
@@ -62,6 +67,11 @@ export interface Attempt {
   /** The first 16 KiB of the response's body. */
   readonly response: Uint8Array;
   readonly responseCut: boolean;
+}
+
+/** @see Outcome */
+export function outcomeOf({ status, error }: Pick<Attempt, 'status' | 'error'>): Outcome {
+  return status === undefined ? (error ?? 'other') : (`${Math.floor(status / 100)}xx` as Outcome);
 }
 
 /**

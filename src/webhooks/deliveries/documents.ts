@@ -1,6 +1,6 @@
 import type { EventType } from '../../events/event.ts';
 import type { SendError } from '../sending/send-error.ts';
-import type { Attempt, Delivery, DeliveryStatus } from './delivery.ts';
+import type { Attempt, Delivery, DeliveryStatus, Outcome } from './delivery.ts';
 
 /** A document of the collection `deliveries`. */
 export interface DeliveryDocument {
@@ -22,6 +22,12 @@ export interface DeliveryDocument {
   stamp: number;
   tries: number;
   failures: number;
+  /** Of the last try that ended. */
+  last_outcome?: Outcome;
+  /** The integration's id; of one delivery in 64. */
+  sample?: string;
+  /** The same, only while pending. */
+  lane_sample?: string;
   finished_at?: Date;
   expires_at?: Date;
 }
@@ -62,6 +68,7 @@ export function fromDeliveryDocument(document: Omit<DeliveryDocument, 'body'>): 
     status,
     tries: document.tries,
     failures,
+    lastOutcome: document.last_outcome,
     eventCreatedAt: document.event_created_at,
     createdAt: document.created_at,
     nextTryAt: status === 'pending' && failures > 0 ? next_attempt_at : undefined,

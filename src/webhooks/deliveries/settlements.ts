@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { createBatcher } from '../batcher.ts';
 import type { WebhookLog } from '../observer.ts';
 import type { Clock, WebhookTiming } from '../timing.ts';
-import type { Attempt } from './delivery.ts';
+import { outcomeOf, type Attempt } from './delivery.ts';
 import type { DeliveryStore, FailureSettlement } from './store.ts';
 
 /** What came of a try, to be written. */
@@ -34,7 +34,9 @@ export function createSettlements(
     const at = clock.now();
     const expiresAt = new Date(at.getTime() + retention);
     const delivered = batch.flatMap(({ outcome, attempt }) => (outcome === 'delivered' ? [attempt.deliveryId] : []));
-    const failed = batch.flatMap((settlement) => (settlement.outcome === 'failed' ? [settlement.failure] : []));
+    const failed = batch.flatMap((settlement) =>
+      settlement.outcome === 'failed' ? [{ ...settlement.failure, outcome: outcomeOf(settlement.attempt) }] : [],
+    );
     const attempts = batch.map(({ attempt }) => attempt);
     await Promise.all([
       // A delivery is kept from when it is finished; its schedule may begin four days earlier.

@@ -1,11 +1,23 @@
-import { Binary, type AnyBulkWriteOperation, type Collection, type Filter } from 'mongodb';
+import { Binary, type AnyBulkWriteOperation, type Collection, type Document, type Filter } from 'mongodb';
 import { insertMissing } from '../../db/bulk-writes.ts';
 import type { Database } from '../../db/client.ts';
 import type { CollectionIndexes } from '../../db/indexes.ts';
-import { timeRange } from '../../db/time-range.ts';
+import {
+  count,
+  cut,
+  fetchInOrder,
+  idsAtOnce,
+  isSample,
+  matching,
+  pageIds,
+  positions,
+  type Source,
+  type Span,
+} from '../../db/narrow-reads.ts';
+import { createTotals } from '../../db/totals.ts';
 import { read, writeIdempotently } from '../../db/writes.ts';
 import type { EventType } from '../../events/event.ts';
-import type { Attempt, Delivery, DeliveryStatus, DeliveryWithBody, NewDelivery } from './delivery.ts';
+import type { Attempt, Delivery, DeliveryStatus, DeliveryWithBody, NewDelivery, Outcome } from './delivery.ts';
 import { deliveryId } from './delivery.ts';
 import {
   attemptId,
@@ -27,10 +39,15 @@ export interface FailureSettlement {
   readonly nextTryAt: Date | undefined;
 }
 
+/** A failed try and what it ended with. */
+export type SettledFailure = FailureSettlement & { readonly outcome: Outcome };
+
 export interface DeliveryFilter {
   readonly integrationId: string;
   readonly status?: DeliveryStatus | undefined;
   readonly eventType?: EventType | undefined;
+  /** Of the last try that ended. */
+  readonly lastOutcome?: Outcome | undefined;
   /** `createdAt` from, inclusive. */
   readonly since?: Date | undefined;
   /** `createdAt` up to, exclusive. */
@@ -60,7 +77,7 @@ export interface DeliveryStore {
   /** Settles deliveries as delivered, whoever else has tried them meanwhile: the receiver has the event. */
   settleDelivered(ids: readonly string[], at: Date, expiresAt: Date): Promise<void>;
   /** Settles failed tries of deliveries that still bear their stamp. */
-  settleFailed(failures: readonly FailureSettlement[], at: Date, expiresAt: Date): Promise<void>;
+  settleFailed(failures: readonly SettledFailure[], at: Date, expiresAt: Date): Promise<void>;
 
   /** Whether any delivery of an integration is due. */
   anyDue(integrationId: string, now: Date): Promise<boolean>;
@@ -69,12 +86,25 @@ export interface DeliveryStore {
   list(filter: DeliveryFilter, limit: number, offset: number): Promise<{ deliveries: Delivery[]; total: number }>;
   /** All recorded tries of a delivery, the first one first. */
   attempts(delivery: Pick<Delivery, 'id' | 'integrationId'>): Promise<Attempt[]>;
-  /** Drops what an integration has been owed since before a time. @returns how many */
-  expire(integrationId: string, dueBefore: Date, at: Date, expiresAt: Date): Promise<number>;
-  /** Integrations that have any deliveries, in the order of their ids, from after the given one. */
-  integrationIds(after: string, limit: number): Promise<string[]>;
-  /** Removes some deliveries and attempts of an integration. False when none were left. */
-  removeSomeOf(integrationId: string): Promise<boolean>;
+  /**
+   * Drops what an integration has been owed since before a time, some hundred deliveries at a time.
+   * @param pause is called in between
+   * @returns how many
+   */
+  expire(
+    integrationId: string,
+    dueBefore: Date,
+    at: Date,
+    expiresAt: Date,
+    pause: () => Promise<void>,
+  ): Promise<number>;
+  /** Some integrations that have deliveries, of those whose ids are between two; none only when there are none. */
+  integrationsBetween(after: string, before: string | undefined): Promise<string[]>;
+  /**
+   * Removes the deliveries and attempts of an integration, some hundred at a time.
+   * @param pause is called in between
+   */
+  removeAllOf(integrationId: string, pause: () => Promise<void>): Promise<void>;
 }
 
 export const deliveryIndexes: readonly CollectionIndexes[] = [
@@ -83,6 +113,17 @@ export const deliveryIndexes: readonly CollectionIndexes[] = [
     indexes: [
       { key: { lane: 1, next_attempt_at: 1 }, name: 'lane_1_next_attempt_at_1', sparse: true },
       { key: { integration_id: 1, created_at: -1, _id: 1 }, name: 'integration_id_1_created_at_-1__id_1' },
+      // One delivery of 64 is in these: they tell how the others lie in the two above. See narrow-reads.ts.
+      {
+        key: { sample: 1, created_at: 1 },
+        name: 'sample_1_created_at_1',
+        partialFilterExpression: { sample: { $gt: '' } },
+      },
+      {
+        key: { lane_sample: 1, next_attempt_at: 1 },
+        name: 'lane_sample_1_next_attempt_at_1',
+        partialFilterExpression: { lane_sample: { $gt: '' } },
+      },
       { key: { expires_at: 1 }, name: 'expires_at_1', expireAfterSeconds: 0 },
     ],
   },
@@ -97,14 +138,55 @@ export const deliveryIndexes: readonly CollectionIndexes[] = [
 ];
 
 /** Takes a delivery out of the index of what is due. */
-const unsetWhenFinished = { lane: '', next_attempt_at: '' } as const;
+const unsetWhenFinished = { lane: '', lane_sample: '', next_attempt_at: '' } as const;
 
-/** Documents that one command removes, so that none takes long: on some servers the time grows with the square. */
-const removedAtOnce = 100;
+/** Samples in a part of what is due: a little more than a lane reads at once. */
+const duePartSamples = 6;
+/** The first digits of ids that are walked by ranges of them: so many ranges of attempts there are at most. */
+const attemptRanges = 4_096;
 
 export function createDeliveryStore(database: Database): DeliveryStore {
   const deliveries: Collection<DeliveryDocument> = database.db.collection('deliveries');
   const attempts: Collection<AttemptDocument> = database.db.collection('attempts');
+  const totals = createTotals();
+
+  const listed = ({ integrationId, status, eventType, lastOutcome, since, until }: DeliveryFilter) =>
+    deliveriesOf(
+      deliveries,
+      integrationId,
+      { since, until },
+      {
+        ...(status === undefined ? {} : { status }),
+        ...(eventType === undefined ? {} : { event_type: eventType }),
+        ...(lastOutcome === undefined ? {} : { last_outcome: lastOutcome }),
+      },
+    );
+
+  /** What is due before a time, as a source. */
+  const owed = (integrationId: string, until: Date, rest?: Document): Source<DeliveryDocument> => ({
+    collection: deliveries,
+    where: { lane: integrationId },
+    time: 'next_attempt_at',
+    samples: { lane_sample: integrationId },
+    span: { until },
+    samplesPerPart: duePartSamples,
+    ...(rest === undefined ? {} : { rest }),
+  });
+
+  const removeAttempts = async (integrationId: string, pause: () => Promise<void>): Promise<void> => {
+    // Ids of deliveries are hashes, so ranges of them hold about equally many. How many shows as they are walked.
+    for (let start = 0, width = 1; start < attemptRanges;) {
+      const end = Math.min(start + width, attemptRanges);
+      const filter: Filter<AttemptDocument> = {
+        integration_id: integrationId,
+        delivery_id: { $gt: hex(start), ...(end === attemptRanges ? {} : { $lt: hex(end) }) },
+      };
+      const { deletedCount } = await writeIdempotently(() => attempts.deleteMany(filter));
+      start = end;
+      width = Math.max(1, Math.min(width * 4, Math.floor((idsAtOnce * width) / (deletedCount + 1))));
+      if (deletedCount > 0) await pause();
+    }
+  };
 
   return {
     async insertMissing(added, createdAt, stamps) {
@@ -125,6 +207,7 @@ export function createDeliveryStore(database: Database): DeliveryStore {
           status: 'pending',
           lane: delivery.integrationId,
           next_attempt_at: firstDue(createdAt),
+          ...(isSample(id) ? { sample: delivery.integrationId, lane_sample: delivery.integrationId } : {}),
           stamp: stamp ?? 0,
           tries: stamp === undefined ? 0 : 1,
           failures: 0,
@@ -133,13 +216,21 @@ export function createDeliveryStore(database: Database): DeliveryStore {
       return new Set(await insertMissing(deliveries, documents));
     },
     async due(integrationId, now, limit, except) {
-      const filter: Filter<DeliveryDocument> = {
-        lane: integrationId,
-        next_attempt_at: { $lte: now },
-        ...(except.length === 0 ? {} : { _id: { $nin: [...except] } }),
-      };
-      const found = await read(() => deliveries.find(filter).sort({ next_attempt_at: 1 }).limit(limit).toArray());
-      return found.map((document) => ({ ...fromDeliveryDocument(document), body: document.body.buffer }));
+      const found: DeliveryWithBody[] = [];
+      const isTaken = new Set(except);
+      const source = owed(integrationId, after(now));
+      for (const part of await cut(source)) {
+        // Those that are taken are left out here: a condition on their ids would have some servers read all that is due.
+        const most = limit - found.length + isTaken.size;
+        const [{ $match: filter }] = matching(source, part) as [{ $match: Filter<DeliveryDocument> }];
+        const some = await read(() => deliveries.find(filter).sort({ next_attempt_at: 1 }).limit(most).toArray());
+        for (const document of some) {
+          if (isTaken.has(document._id)) continue;
+          found.push({ ...fromDeliveryDocument(document), body: document.body.buffer });
+        }
+        if (found.length >= limit) break;
+      }
+      return found.slice(0, limit);
     },
     async stamp(ids, stamp) {
       const filter: Filter<DeliveryDocument> = { _id: { $in: [...ids] }, status: 'pending', stamp: { $lt: stamp } };
@@ -174,7 +265,7 @@ export function createDeliveryStore(database: Database): DeliveryStore {
         deliveries.updateMany(
           { _id: { $in: [...ids] } },
           {
-            $set: { status: 'delivered', finished_at: at, expires_at: expiresAt },
+            $set: { status: 'delivered', last_outcome: '2xx', finished_at: at, expires_at: expiresAt },
             $unset: unsetWhenFinished,
           },
         ),
@@ -182,7 +273,7 @@ export function createDeliveryStore(database: Database): DeliveryStore {
     },
     async settleFailed(failures, at, expiresAt) {
       const operations = [...groupAlike(failures).values()].map((alike): AnyBulkWriteOperation<DeliveryDocument> => {
-        const [{ stamp, failuresBefore, nextTryAt }] = alike;
+        const [{ stamp, failuresBefore, nextTryAt, outcome }] = alike;
         return {
           updateMany: {
             filter: {
@@ -196,10 +287,10 @@ export function createDeliveryStore(database: Database): DeliveryStore {
               $inc: { failures: 1 },
               ...(nextTryAt === undefined
                 ? {
-                    $set: { status: 'failed', finished_at: at, expires_at: expiresAt },
+                    $set: { status: 'failed', last_outcome: outcome, finished_at: at, expires_at: expiresAt },
                     $unset: unsetWhenFinished,
                   }
-                : { $set: { next_attempt_at: nextTryAt } }),
+                : { $set: { last_outcome: outcome, next_attempt_at: nextTryAt } }),
             },
           },
         };
@@ -208,33 +299,25 @@ export function createDeliveryStore(database: Database): DeliveryStore {
     },
 
     async anyDue(integrationId, now) {
-      const filter: Filter<DeliveryDocument> = { lane: integrationId, next_attempt_at: { $lte: now } };
-      return (await read(() => deliveries.findOne(filter, { projection: { _id: 1 } }))) !== null;
+      const soon = { $lt: after(now) };
+      const projection = { _id: 1 };
+      // Samples first: there are few, and where they are due nobody has to look at all the others.
+      const bySample: Filter<DeliveryDocument> = { lane_sample: integrationId, next_attempt_at: soon };
+      if ((await read(() => deliveries.findOne(bySample, { projection }))) !== null) return true;
+      const filter: Filter<DeliveryDocument> = { lane: integrationId, next_attempt_at: soon };
+      return (await read(() => deliveries.findOne(filter, { projection }))) !== null;
     },
     async find(id) {
       const document = await read(() => deliveries.findOne({ _id: id }));
       return document === null ? undefined : { ...fromDeliveryDocument(document), body: document.body.buffer };
     },
-    async list({ integrationId, status, eventType, since, until }, limit, offset) {
-      const range = timeRange(since, until);
-      const filter: Filter<DeliveryDocument> = {
-        integration_id: integrationId,
-        ...(range === undefined ? {} : { created_at: range }),
-        ...(status === undefined ? {} : { status }),
-        ...(eventType === undefined ? {} : { event_type: eventType }),
-      };
-      const [page, total] = await Promise.all([
-        read(() =>
-          deliveries
-            .find(filter, { projection: { body: 0 } })
-            .sort({ created_at: -1, _id: 1 })
-            .skip(offset)
-            .limit(limit)
-            .toArray(),
-        ),
-        read(() => deliveries.countDocuments(filter)),
-      ]);
-      return { deliveries: page.map(fromDeliveryDocument), total };
+    async list(filter, limit, offset) {
+      const source = listed(filter);
+      const found: Delivery[] = [];
+      const ids = await pageIds(source, limit, offset);
+      for await (const each of fetchInOrder(deliveries, ids, { body: 0 })) found.push(fromDeliveryDocument(each));
+      const total = await totals.of(JSON.stringify(filter), () => count(source));
+      return { deliveries: found, total: Math.max(total, found.length === 0 ? 0 : offset + found.length) };
     },
     async attempts({ id, integrationId }) {
       const found = await read(() =>
@@ -242,51 +325,83 @@ export function createDeliveryStore(database: Database): DeliveryStore {
       );
       return found.map(fromAttemptDocument);
     },
-    async expire(integrationId, dueBefore, at, expiresAt) {
-      const filter: Filter<DeliveryDocument> = {
-        lane: integrationId,
-        next_attempt_at: { $lt: dueBefore },
-        // A first try is due a day early (see firstDue).
-        created_at: { $lt: dueBefore },
-      };
-      const { modifiedCount } = await writeIdempotently(() =>
-        deliveries.updateMany(filter, {
-          $set: { status: 'expired', finished_at: at, expires_at: expiresAt },
-          $unset: unsetWhenFinished,
-        }),
-      );
-      return modifiedCount;
-    },
-    async integrationIds(after, limit) {
-      const ids: string[] = [];
-      for (let last = after; ids.length < limit;) {
-        const later: Filter<DeliveryDocument> = { integration_id: { $gt: last } };
-        const options = { sort: { integration_id: 1, created_at: -1 }, projection: { integration_id: 1 } } as const;
-        const next = await read(() => deliveries.findOne(later, options));
-        if (next === null) break;
-        last = next.integration_id;
-        ids.push(last);
+    async expire(integrationId, dueBefore, at, expiresAt, pause) {
+      let expired = 0;
+      // A first try is due a day early (see firstDue).
+      const source = owed(integrationId, dueBefore, { created_at: { $lt: dueBefore } });
+      for (const part of await cut(source)) {
+        const ids = (await positions(source, part)).map(({ _id }) => _id);
+        for (let start = 0; start < ids.length; start += idsAtOnce) {
+          const filter: Filter<DeliveryDocument> = {
+            _id: { $in: ids.slice(start, start + idsAtOnce) },
+            lane: integrationId,
+            next_attempt_at: { $lt: dueBefore },
+          };
+          const { modifiedCount } = await writeIdempotently(() =>
+            deliveries.updateMany(filter, {
+              $set: { status: 'expired', finished_at: at, expires_at: expiresAt },
+              $unset: unsetWhenFinished,
+            }),
+          );
+          expired += modifiedCount;
+          await pause();
+        }
       }
-      return ids;
+      return expired;
     },
-    async removeSomeOf(integrationId) {
-      const options = { projection: { _id: 1 }, limit: removedAtOnce };
-      const [tries, owed] = await Promise.all([
-        read(() => attempts.find({ integration_id: integrationId }, options).toArray()),
-        read(() => deliveries.find({ integration_id: integrationId }, options).toArray()),
-      ]);
-      await writeIdempotently(() => attempts.deleteMany({ _id: { $in: tries.map(({ _id }) => _id) } }));
-      await writeIdempotently(() => deliveries.deleteMany({ _id: { $in: owed.map(({ _id }) => _id) } }));
-      return tries.length + owed.length > 0;
+    async integrationsBetween(after, before) {
+      const between = { $gt: after, ...(before === undefined ? {} : { $lt: before }) };
+      // Samples first: an integration that has thousands of deliveries has some.
+      const samples = await read(() => deliveries.find({ sample: between }, { projection: { sample: 1 } }).toArray());
+      if (samples.length > 0) return [...new Set(samples.flatMap(({ sample }) => sample ?? []))];
+      const filter: Filter<DeliveryDocument> = { integration_id: between };
+      const found = await read(() => deliveries.find(filter, { projection: { integration_id: 1 } }).toArray());
+      return [...new Set(found.map(({ integration_id }) => integration_id))];
+    },
+    async removeAllOf(integrationId, pause) {
+      const source = deliveriesOf(deliveries, integrationId, {});
+      for (const part of await cut(source)) {
+        const ids = (await positions(source, part)).map(({ _id }) => _id);
+        for (let start = 0; start < ids.length; start += idsAtOnce) {
+          const some = { _id: { $in: ids.slice(start, start + idsAtOnce) } };
+          await writeIdempotently(() => deliveries.deleteMany(some));
+          await pause();
+        }
+      }
+      await removeAttempts(integrationId, pause);
     },
   };
 }
 
+/** The deliveries of an integration as a list, by `created_at`. */
+export function deliveriesOf(
+  collection: Collection<DeliveryDocument>,
+  integrationId: string,
+  span: Span,
+  rest: Document = {},
+): Source<DeliveryDocument> {
+  return {
+    ...{ collection, where: { integration_id: integrationId }, time: 'created_at', span },
+    samples: { sample: integrationId },
+    ...(Object.keys(rest).length === 0 ? {} : { rest }),
+  };
+}
+
+/** The first instant after a time. */
+function after(time: Date): Date {
+  return new Date(time.getTime() + 1);
+}
+
+/** The lower end of a range of attempts, as the beginning of an id of a delivery. */
+function hex(start: number): string {
+  return start.toString(16).padStart(3, '0');
+}
+
 /** Failures that are settled by the same change: one command for each group instead of one for each delivery. */
-function groupAlike(failures: readonly FailureSettlement[]): Map<string, [FailureSettlement, ...FailureSettlement[]]> {
-  const groups = new Map<string, [FailureSettlement, ...FailureSettlement[]]>();
+function groupAlike(failures: readonly SettledFailure[]): Map<string, [SettledFailure, ...SettledFailure[]]> {
+  const groups = new Map<string, [SettledFailure, ...SettledFailure[]]>();
   for (const failure of failures) {
-    const key = `${failure.stamp} ${failure.failuresBefore} ${failure.nextTryAt?.getTime() ?? 'last'}`;
+    const key = `${failure.stamp} ${failure.failuresBefore} ${failure.nextTryAt?.getTime() ?? 'last'} ${failure.outcome}`;
     const group = groups.get(key);
     if (group === undefined) groups.set(key, [failure]);
     else group.push(failure);

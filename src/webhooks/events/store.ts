@@ -1,7 +1,8 @@
-import { Binary, type Collection, type Filter } from 'mongodb';
+import { Binary, type Collection } from 'mongodb';
 import { insertMissing } from '../../db/bulk-writes.ts';
 import type { Database } from '../../db/client.ts';
 import type { CollectionIndexes } from '../../db/indexes.ts';
+import { cut, fetchInOrder, isSample, positions, type Source } from '../../db/narrow-reads.ts';
 import { read } from '../../db/writes.ts';
 import type { EventType } from '../../events/event.ts';
 
@@ -29,8 +30,17 @@ export interface EventStore {
   /** Stores the events that are not stored yet. @returns ids of those that were: their recipients stand */
   insertMissing(events: readonly StoredEvent[], expiresAt: Date): Promise<string[]>;
   find(ids: readonly string[]): Promise<StoredEvent[]>;
-  /** Events of some types after a position and before a time, the earliest first. */
-  listAfter(position: EventPosition, until: Date, types: readonly EventType[], limit: number): Promise<StoredEvent[]>;
+  /**
+   * Events of some types after a position and before a time, the earliest first. Where they are rare it looks only so
+   * far at once.
+   * @returns where to go on; undefined when there are no more
+   */
+  listAfter(
+    position: EventPosition,
+    until: Date,
+    types: readonly EventType[],
+    limit: number,
+  ): Promise<{ events: StoredEvent[]; next: EventPosition | undefined }>;
 }
 
 interface EventDocument {
@@ -43,14 +53,25 @@ interface EventDocument {
   body: Binary;
   recipients: string[];
   expires_at: Date;
+  /** Of one event in 64. */
+  sample?: typeof everySample;
 }
 
 const collectionName = 'events';
+/** What samples have in common. */
+const everySample = 'all';
+/** Parts of a span that one page looks at. */
+const partsAtOnce = 8;
 
 export const eventIndexes: CollectionIndexes = {
   collection: collectionName,
   indexes: [
     { key: { created_at: 1, _id: 1 }, name: 'created_at_1__id_1' },
+    {
+      key: { sample: 1, created_at: 1 },
+      name: 'sample_1_created_at_1',
+      partialFilterExpression: { sample: { $gt: '' } },
+    },
     { key: { expires_at: 1 }, name: 'expires_at_1', expireAfterSeconds: 0 },
   ],
 };
@@ -70,6 +91,7 @@ export function createEventStore(database: Database): EventStore {
           body: new Binary(body),
           recipients: [...recipients],
           expires_at: expiresAt,
+          ...(isSample(id) ? { sample: everySample } : {}),
         }),
       );
       return insertMissing(collection, documents);
@@ -79,15 +101,35 @@ export function createEventStore(database: Database): EventStore {
       return documents.map(fromDocument);
     },
     async listAfter({ createdAt, id }, until, types, limit) {
-      const filter: Filter<EventDocument> = {
-        created_at: { $gte: createdAt, $lt: until },
-        $or: [{ created_at: { $gt: createdAt } }, { _id: { $gt: id } }],
-        type: { $in: [...types] },
+      const source: Source<EventDocument> = {
+        ...{ collection, where: {}, time: 'created_at', samples: { sample: everySample } },
+        span: { since: createdAt, until },
+        rest: { type: { $in: [...types] } },
       };
-      const documents = await read(() =>
-        collection.find(filter).sort({ created_at: 1, _id: 1 }).limit(limit).toArray(),
-      );
-      return documents.map(fromDocument);
+      const found: EventPosition[] = [];
+      let lookedUntil: Date | undefined;
+      const parts = await cut(source);
+      for (const part of parts.slice(0, partsAtOnce)) {
+        const inPart = (await positions(source, part)).filter(
+          ({ _id, at }) => at.getTime() > createdAt.getTime() || _id > id,
+        );
+        inPart.sort((a, b) => a.at.getTime() - b.at.getTime() || (a._id < b._id ? -1 : 1));
+        for (const { _id, at } of inPart) found.push({ id: _id, createdAt: at });
+        lookedUntil = part.until;
+        if (found.length >= limit) break;
+      }
+      const page = found.slice(0, limit);
+      const events: StoredEvent[] = [];
+      for await (const document of fetchInOrder(
+        collection,
+        page.map((position) => position.id),
+      )) {
+        events.push(fromDocument(document));
+      }
+      if (found.length >= limit) return { events, next: page.at(-1) };
+      const isLast = lookedUntil === undefined || lookedUntil >= until;
+      // No id is smaller than the empty one: it goes on with the first instant that was not looked at.
+      return { events, next: isLast ? undefined : { createdAt: lookedUntil ?? until, id: '' } };
     },
   };
 }

@@ -70,14 +70,13 @@ export function createReplays(dependencies: ReplayDependencies): Replays & Repla
     }
     // No id is smaller than the empty one: the span begins with its first instant.
     const position = source.cursor ?? { createdAt: source.since, id: '' };
-    const found = await events.listAfter(position, source.until, source.types, pageSize);
-    const last = found.at(-1);
+    const { events: found, next } = await events.listAfter(position, source.until, source.types, pageSize);
     return {
       page: found.map(({ id, type, targetUuid, createdAt, body }) => ({
         ...{ eventId: id, eventType: type, integrationId, replayId, targetUuid, eventCreatedAt: createdAt, body },
       })),
-      cursor: last === undefined ? source.cursor : { createdAt: last.createdAt, id: last.id },
-      isLast: found.length < pageSize,
+      cursor: next ?? source.cursor,
+      isLast: next === undefined,
     };
   };
 

@@ -8,12 +8,16 @@ interface Reading<Result> {
  * Lets callers that want the same thing at the same time share a read, without anyone getting what was read before they
  * asked: who comes while a read is under way waits for the next one, together with all others who come meanwhile. So a
  * caller sees every change that was acknowledged before its request, and what everybody wants is read by one at a time.
+ *
+ * @param read what is read under a key; further arguments are the same for the same key
  */
-export function shareReads<Result>(read: (key: string) => Promise<Result>): (key: string) => Promise<Result> {
+export function shareReads<Result, Rest extends readonly unknown[]>(
+  read: (key: string, ...rest: Rest) => Promise<Result>,
+): (key: string, ...rest: Rest) => Promise<Result> {
   const underWay = new Map<string, Reading<Result>>();
 
-  const start = (key: string): Promise<Result> => {
-    const result = read(key);
+  const start = (key: string, rest: Rest): Promise<Result> => {
+    const result = read(key, ...rest);
     const reading: Reading<Result> = { result, next: undefined };
     underWay.set(key, reading);
     result.then(
@@ -27,10 +31,10 @@ export function shareReads<Result>(read: (key: string) => Promise<Result>): (key
     return result;
   };
 
-  return (key) => {
+  return (key, ...rest) => {
     const reading = underWay.get(key);
-    if (reading === undefined) return start(key);
+    if (reading === undefined) return start(key, rest);
     // Its failure is theirs too: it came after they asked, and waiting for another would double the time until they know.
-    return (reading.next ??= reading.result.then(() => start(key)));
+    return (reading.next ??= reading.result.then(() => start(key, rest)));
   };
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { shareReads } from '../../src/prompts/shared-reads.ts';
+import { shareReads } from '../src/shared-reads.ts';
 
 /** A read that ends when it is told to, and what it has read so far. */
 function controlled(): { read: () => Promise<number>; end: (fails?: boolean) => Promise<void>; begun: () => number } {

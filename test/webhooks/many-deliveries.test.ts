@@ -1,0 +1,144 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { ensureIndexes } from '../../src/db/indexes.ts';
+import { createDeliveryStore, type DeliveryStore } from '../../src/webhooks/deliveries/store.ts';
+import { createEventStore, type StoredEvent } from '../../src/webhooks/events/store.ts';
+import { webhookIndexes } from '../../src/webhooks/webhooks.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { countMatchedDocuments, type MatchedDocuments } from '../support/matched-documents.ts';
+
+/** Enough for some parts of a span of time, each of which has some hundred. */
+const size = 2_000;
+const most = 1_500;
+const start = Date.parse('2026-03-01T12:00:00Z');
+const at = (index: number): Date => new Date(start + index * 1_000);
+const body = Buffer.from('{}');
+const attemptOf = (integrationId: string, deliveryId: string) => ({
+  ...{ integrationId, deliveryId, stamp: 1, number: 1, at: new Date(), milliseconds: 3, status: 500, error: undefined },
+  ...{ responseHeaders: {}, response: new Uint8Array(), responseCut: false },
+});
+const noPause = (): Promise<void> => Promise.resolve();
+const later = new Date(Date.now() + 86_400_000);
+
+let database: TestDatabase;
+let counted: MatchedDocuments;
+let deliveries: DeliveryStore;
+const integrationId = randomUUID();
+const otherId = randomUUID();
+let ids: string[];
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  await ensureIndexes(database.db, webhookIndexes);
+  counted = countMatchedDocuments(database);
+  deliveries = createDeliveryStore(counted.database);
+  const plain = createDeliveryStore(database);
+  for (let index = 0; index < size; index += 200) {
+    const some = Array.from({ length: 200 }, (_, offset) => ({
+      ...{ eventId: randomUUID(), eventType: offset % 100 === 0 ? 'TEST' : 'ORDER_PLACED', integrationId, body },
+      ...{ targetUuid: undefined, eventCreatedAt: at(index) },
+    }));
+    await plain.insertMissing(some as Parameters<DeliveryStore['insertMissing']>[0], at(index));
+  }
+  const one = { eventId: randomUUID(), eventType: 'TEST', integrationId: otherId, targetUuid: undefined } as const;
+  await plain.insertMissing([{ ...one, eventCreatedAt: at(0), body }], at(0));
+  ids = [];
+});
+afterAll(() => database.close());
+beforeEach(() => counted.most());
+
+const expectNarrow = async (): Promise<void> => {
+  const { documents, filter } = await counted.most();
+  expect([filter, documents < most ? 'few' : documents]).toEqual([filter, 'few']);
+};
+
+describe('with thousands of deliveries of an integration, no command goes through thousands', () => {
+  it('to list them, newest first, with their number', async () => {
+    const { deliveries: page, total } = await deliveries.list({ integrationId }, 100, 350);
+    ids = (await deliveries.list({ integrationId }, size, 0)).deliveries.map(({ id }) => id);
+    expect(new Set(ids).size).toBe(size);
+    expect([page.map(({ id }) => id), total]).toEqual([ids.slice(350, 450), size]);
+    const times = page.map(({ createdAt }) => createdAt.getTime());
+    expect(times).toEqual(times.toSorted((a, b) => b - a));
+    await expectNarrow();
+  });
+
+  it('to list those of a type, a status, a last outcome or a time', async () => {
+    const byType = await deliveries.list({ integrationId, eventType: 'TEST' }, 10, 0);
+    expect([byType.total, byType.deliveries.length]).toEqual([size / 100, 10]);
+    expect((await deliveries.list({ integrationId, status: 'failed' }, 10, 0)).total).toBe(0);
+    expect((await deliveries.list({ integrationId, lastOutcome: 'timeout' }, 10, 0)).total).toBe(0);
+    const filter = { integrationId, since: at(200), until: at(600) };
+    expect((await deliveries.list(filter, 10, 0)).total).toBe(400);
+    await expectNarrow();
+  });
+
+  it('to find what is due, the longest due first and none twice', async () => {
+    expect(await deliveries.anyDue(integrationId, new Date())).toBe(true);
+    const first = await deliveries.due(integrationId, new Date(), 256, []);
+    expect(first).toHaveLength(256);
+    const next = await deliveries.due(
+      integrationId,
+      new Date(),
+      256,
+      first.map(({ id }) => id),
+    );
+    expect(new Set([...first, ...next].map(({ id }) => id)).size).toBe(512);
+    const times = [...first, ...next].map(({ createdAt }) => createdAt.getTime());
+    expect(times).toEqual(times.toSorted((a, b) => a - b));
+    expect(await deliveries.due(integrationId, new Date(start - 2 * 86_400_000), 256, [])).toEqual([]);
+    expect(await deliveries.anyDue(integrationId, new Date(start - 2 * 86_400_000))).toBe(false);
+    await expectNarrow();
+  });
+
+  it('to find integrations that have deliveries', async () => {
+    const found = new Set([
+      ...(await deliveries.integrationsBetween('', integrationId)),
+      ...(await deliveries.integrationsBetween(integrationId, undefined)),
+    ]);
+    expect([...found]).toEqual([otherId]);
+    await expectNarrow();
+    expect(await deliveries.integrationsBetween('', undefined)).toContain(integrationId);
+  });
+
+  it('to drop what was held for too long', async () => {
+    const expired = await deliveries.expire(integrationId, at(1_000), new Date(), later, noPause);
+    expect(expired).toBe(1_000);
+    expect((await deliveries.list({ integrationId, status: 'expired' }, 1, 0)).total).toBe(1_000);
+    await expectNarrow();
+  });
+
+  it('to remove them and their attempts', async () => {
+    for (let index = 0; index < 1_000; index += 500) {
+      const some = ids.slice(index, index + 500).map((id) => attemptOf(integrationId, id));
+      await createDeliveryStore(database).recordAttempts(some, later);
+    }
+    await counted.most();
+    await deliveries.removeAllOf(integrationId, noPause);
+    await expectNarrow();
+    expect(await database.db.collection('deliveries').countDocuments()).toBe(1);
+    expect(await database.db.collection('attempts').countDocuments()).toBe(0);
+  });
+});
+
+describe('with thousands of events, no command goes through thousands', () => {
+  it('to replay those of a rare type', async () => {
+    const events = createEventStore(counted.database);
+    const about = { targetUuid: undefined, targetId: undefined, locationId: undefined, recipients: [], body };
+    const all = Array.from({ length: size }, (_, index): StoredEvent => ({
+      ...{ id: randomUUID(), type: index % 500 === 0 ? 'TEST' : 'ORDER_PLACED', createdAt: at(index), ...about },
+    }));
+    await createEventStore(database).insertMissing(all, later);
+    const wanted = all.filter(({ type }) => type === 'TEST').map(({ id }) => id);
+    const found: string[] = [];
+    let position = { createdAt: at(0), id: '' };
+    for (let pages = 0; pages < 100; pages += 1) {
+      const { events: page, next } = await events.listAfter(position, at(size), ['TEST'], 3);
+      found.push(...page.map(({ id }) => id));
+      if (next === undefined) break;
+      position = next;
+    }
+    expect(found).toEqual(wanted);
+    await expectNarrow();
+  });
+});
