@@ -29,6 +29,7 @@ import { eventOperations } from './events/operations.ts';
 import { serialiseEvent } from './events/serialise.ts';
 import type { OperationHandlers } from './http/operation.ts';
 import type { Exchange } from './http/pipeline.ts';
+import { createListQueue } from './http/list-queue.ts';
 import { createRateLimiter } from './http/rate-limit.ts';
 import { createPages } from './http/pages.ts';
 import { createRouter } from './http/router.ts';
@@ -226,6 +227,7 @@ export function createApp(dependencies: AppDependencies): App {
       rateLimiter: createRateLimiter(config.http.rateLimit),
       idempotency,
       memory,
+      lists: createListQueue(),
       log,
       async explainFailure(error) {
         const isAway = error instanceof ProblemError && error.type === 'database-unavailable';

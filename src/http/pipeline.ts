@@ -10,6 +10,7 @@ import { CallerGoneError, callerGoneStatus } from './caller-gone.ts';
 import { ifNoneMatch } from './conditional.ts';
 import { explainBody, explainParameters, isSmall } from './explain.ts';
 import { idempotencyKey } from './idempotency-key.ts';
+import type { ListQueue } from './list-queue.ts';
 import type { OperationHandler, Principal, RequestNotes } from './operation.ts';
 import { invalidParameters, parseParameters, type ParsedParameters } from './parameters.ts';
 import { problemAnswer, type RawAnswer } from './problem-response.ts';
@@ -44,6 +45,7 @@ export interface PipelineDependencies {
   readonly idempotency: Pick<Idempotency, 'run'>;
   /** Memory for bodies and answers. */
   readonly memory: Budget;
+  readonly lists: ListQueue;
   readonly log: Logger;
   /** Called once for each answer, after it was handed to the socket. */
   readonly onExchange: (exchange: Exchange) => void;
@@ -193,26 +195,23 @@ async function perform(
   if (body === undefined ? row.body === 'required' : route.body?.(body) === false) throw await refusedBody(route, body);
 
   const key = idempotencyKey(parameters.headers['Idempotency-Key']);
-  const run = async (resourceId?: string): Promise<RawAnswer> =>
-    serialise(
-      row,
-      // The validators have just established what the types claim.
-      await route.handler({
-        path: parameters.path,
-        query: parameters.query,
-        headers: parameters.headers,
-        body,
-        context: createRequestContext({
-          request,
-          response,
-          requestId,
-          principal,
-          notes: progress.notes,
-          cancelOnHangUp: key === undefined,
-          resourceId,
-        }),
-      } as never),
-    );
+  const run = async (resourceId?: string): Promise<RawAnswer> => {
+    const context = createRequestContext({
+      request,
+      response,
+      requestId,
+      principal,
+      notes: progress.notes,
+      cancelOnHangUp: key === undefined,
+      resourceId,
+    });
+    const { path, query, headers } = parameters;
+    // The validators have just established what the types claim.
+    const handle = async (): Promise<RawAnswer> =>
+      serialise(row, await route.handler({ path, query, headers, body, context } as never));
+    if (!isList(row)) return handle();
+    return dependencies.lists.run(principal.keyId, response, context.signal, handle);
+  };
   if (key === undefined || dependencies.selfIdempotent?.has(route.operationId) === true) {
     return notModified(request, await run());
   }
@@ -227,6 +226,10 @@ async function perform(
     run,
   );
   return replayed ? { ...answer, headers: { ...answer.headers, 'idempotency-replayed': 'true' } } : answer;
+}
+
+function isList({ method, parameters }: OperationRow): boolean {
+  return method === 'GET' && parameters.some((parameter) => parameter.in === 'query' && parameter.name === 'limit');
 }
 
 async function refusedParameters(route: OperationRoute, parameters: ParsedParameters): Promise<ProblemError> {

@@ -16,6 +16,7 @@ import { createAuthentication } from '../../src/api-keys/authentication.ts';
 import type { ApiKeyStore } from '../../src/api-keys/store.ts';
 import type { OperationHandlers } from '../../src/http/operation.ts';
 import { createHttpServer } from '../../src/http/listener.ts';
+import { createListQueue } from '../../src/http/list-queue.ts';
 import { createRateLimiter } from '../../src/http/rate-limit.ts';
 import { createRouter } from '../../src/http/router.ts';
 import { createLogger } from '../../src/observability/logger.ts';
@@ -96,6 +97,7 @@ function service(): { server: Server; key: string } {
   const application = createRouter(handlers as unknown as OperationHandlers, {
     authenticate: (headers) => authentication.authenticate(headers),
     rateLimiter: createRateLimiter({ requests: 1e9, windowSeconds: 60 }),
+    lists: createListQueue(),
     idempotency: { run: unused },
     log,
     memory: createBudget({ perKey: Infinity, perProcess: Infinity }),

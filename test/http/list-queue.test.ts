@@ -1,0 +1,94 @@
+import { EventEmitter } from 'node:events';
+import type { ServerResponse } from 'node:http';
+import { setImmediate as soon } from 'node:timers/promises';
+import { describe, expect, it } from '@jest/globals';
+import { CallerGoneError } from '../../src/http/caller-gone.ts';
+import { createListQueue, type ListQueue, type ListQueueOptions } from '../../src/http/list-queue.ts';
+
+interface Call {
+  readonly response: EventEmitter;
+  readonly hangUp: () => void;
+  readonly result: Promise<string>;
+  /** Ends the reading of the list. */
+  readonly end: () => void;
+  begun: boolean;
+}
+
+function ask(queue: ListQueue, key: string): Call {
+  const response = Object.assign(new EventEmitter(), { closed: false });
+  const controller = new AbortController();
+  const { promise, resolve } = Promise.withResolvers<string>();
+  const call: Call = {
+    ...{ response, begun: false },
+    hangUp: () => {
+      controller.abort(new CallerGoneError());
+    },
+    end: () => {
+      resolve('list');
+    },
+    result: queue.run(key, response as unknown as ServerResponse, controller.signal, () => {
+      call.begun = true;
+      return promise;
+    }),
+  };
+  call.result.catch(() => undefined);
+  return call;
+}
+
+const queueOf = (options: ListQueueOptions): ListQueue => createListQueue({ waitLimitMs: 2_000, ...options });
+
+describe('the queue of lists', () => {
+  it('has few read at once, and lets the others in by key', async () => {
+    const queue = queueOf({ places: 1 });
+    const calls = ['a', 'a', 'a', 'b'].map((key) => ask(queue, key));
+    await soon();
+    expect(calls.map(({ begun }) => begun)).toEqual([true, false, false, false]);
+    calls[0]?.end();
+    await expect(calls[0]?.result).resolves.toBe('list');
+    await soon();
+    calls[1]?.end();
+    await soon();
+    await soon();
+    expect(calls.map(({ begun }) => begun)).toEqual([true, true, false, true]);
+  });
+
+  it('lets those go who hang up', async () => {
+    const queue = queueOf({ places: 1 });
+    const [first, second, third] = [ask(queue, 'a'), ask(queue, 'a'), ask(queue, 'a')];
+    await soon();
+    second.hangUp();
+    await expect(second.result).rejects.toThrow(CallerGoneError);
+    first.end();
+    await soon();
+    await soon();
+    expect([second.begun, third.begun]).toEqual([false, true]);
+  });
+
+  it('begins no list while too many answers are not taken, but those of other keys', async () => {
+    const queue = queueOf({ places: 4, answers: 4 });
+    const calls = ['a', 'a', 'a', 'a', 'b'].map((key) => ask(queue, key));
+    await soon();
+    for (const call of calls) call.end();
+    await soon();
+    await soon();
+    expect(calls.map(({ begun }) => begun)).toEqual([true, true, true, false, true]);
+    for (const index of [0, 4]) calls[index]?.response.emit('close');
+    await soon();
+    await soon();
+    expect(calls[3]?.begun).toBe(true);
+  });
+
+  it('refuses what waits for too long, and too many', async () => {
+    const queue = queueOf({ places: 1, answers: 4, mostWaitingPerKey: 1, mostWaiting: 2, waitLimitMs: 30 });
+    const calls = ['a', 'a', 'a', 'a', 'a', 'b', 'c', 'd'].map((key) => ask(queue, key));
+    const problemOf = async (call: Call | undefined): Promise<unknown> =>
+      call?.result.catch((error: unknown) => {
+        const { type, headers } = error as { type: string; headers: Record<string, string> };
+        return [type, headers['Retry-After']];
+      });
+    expect(await problemOf(calls[4])).toEqual(['rate-limited', '5']);
+    expect(await problemOf(calls[7])).toEqual(['overloaded', '5']);
+    expect(await problemOf(calls[3])).toEqual(['overloaded', '5']);
+    expect(calls[0]?.begun).toBe(true);
+  });
+});
