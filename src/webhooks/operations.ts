@@ -84,12 +84,14 @@ export function webhookOperations({
       };
     },
 
-    async listDeliveries({ path, query: { limit = 20, offset = 0, status, event_type, since, until } }) {
+    async listDeliveries({ path, query }) {
+      const { limit = 20, offset = 0, status, last_outcome, event_type, since, until } = query;
       const integration = await integrations.get(path.id);
       const stored = status === undefined ? undefined : storedStatus(status, integration);
       const filter = {
         integrationId: integration.id,
         status: stored,
+        lastOutcome: last_outcome,
         eventType: event_type,
         since: toInstant(since),
         until: toInstant(until),
@@ -99,7 +101,7 @@ export function webhookOperations({
           ? { deliveries: [], total: 0 }
           : await deliveries.list(filter, limit, offset);
       const pagination = { total, limit, offset };
-      const filters = { status, event_type, since, until };
+      const filters = { status, last_outcome, event_type, since, until };
       return {
         status: 200,
         headers: nextPageLink(`${integrationPath}/${integration.id}/deliveries`, pagination, found.length, filters),

@@ -31,6 +31,7 @@ export function representListedDelivery(delivery: Delivery, integration: Integra
     ...(replayId === undefined ? {} : { replay_id: replayId }),
     status,
     attempt_count: delivery.tries,
+    ...(delivery.lastOutcome === undefined ? {} : { last_outcome: delivery.lastOutcome }),
     ...(status === 'pending' ? { next_attempt_at: (delivery.nextTryAt ?? delivery.createdAt).toISOString() } : {}),
     created_at: delivery.createdAt.toISOString(),
     ...(status === 'delivered' && finishedAt !== undefined ? { delivered_at: finishedAt.toISOString() } : {}),

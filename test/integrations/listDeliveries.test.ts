@@ -75,6 +75,27 @@ describe('200', () => {
     expect(await idsOf(`${list}?since=0000-01-01&until=9999-12-31T23:59:59-23:59`)).toEqual([orderId, test]);
   });
 
+  it('finds them by what their last attempt ended with', async () => {
+    const integration = await create();
+    const list = `${integration.path}/deliveries`;
+    const { id: taken } = await sendTest(setup.service, integration);
+    await eventually(setup.service, `${list}?last_outcome=2xx`, ({ data }) => data.length === 1);
+    receiver.next({ kind: 'answer', status: 503, headers: { 'Retry-After': '600' } });
+    const { id: refused } = await sendTest(setup.service, integration);
+    await eventually(setup.service, `${list}?last_outcome=5xx`, ({ data }) => data.length === 1);
+    expect(await idsOf(`${list}?last_outcome=5xx`)).toEqual([refused]);
+    expect(await idsOf(`${list}?last_outcome=2xx&status=delivered`)).toEqual([taken]);
+    expect(await idsOf(`${list}?last_outcome=timeout`)).toEqual([]);
+    const { body } = await setup.service.call('GET', `/api/v1/deliveries/${refused}`);
+    expect(body).toMatchObject({ status: 'pending', last_outcome: '5xx' });
+  });
+
+  it('has no last outcome before an attempt has ended', async () => {
+    const integration = await create();
+    await setup.service.call('POST', `${integration.path}/pause`);
+    expect(await sendTest(setup.service, integration)).not.toHaveProperty('last_outcome');
+  });
+
   it('tells what is held from what is pending', async () => {
     const integration = await create();
     const list = `${integration.path}/deliveries`;
@@ -90,14 +111,19 @@ describe('200', () => {
 });
 
 describe('400', () => {
-  it.each(['status=other', 'status=lost', 'event_type=ANY', 'since=yesterday', 'until=2026-02-30'])(
-    'refuses %s',
-    async (query) => {
-      const { path } = await create();
-      const { status, body } = await setup.service.call('GET', `${path}/deliveries?${query}`);
-      expect([status, body.type]).toEqual([400, problem('invalid-request')]);
-    },
-  );
+  it.each([
+    'status=other',
+    'status=lost',
+    'last_outcome=aborted',
+    'last_outcome=503',
+    'event_type=ANY',
+    'since=yesterday',
+    'until=2026-02-30',
+  ])('refuses %s', async (query) => {
+    const { path } = await create();
+    const { status, body } = await setup.service.call('GET', `${path}/deliveries?${query}`);
+    expect([status, body.type]).toEqual([400, problem('invalid-request')]);
+  });
 });
 
 describePaging(setup, async (count) => {

@@ -8,8 +8,10 @@ import type { SendError } from '../sending/send-error.ts';
  */
 export type DeliveryStatus = 'pending' | 'delivered' | 'failed' | 'expired';
 
+const statusClasses = ['2xx', '3xx', '4xx', '5xx'] as const;
+
 /** What a try ended with: the class of the answer's status; or, where there was no answer, why. */
-export type Outcome = '1xx' | '2xx' | '3xx' | '4xx' | '5xx' | '6xx' | '7xx' | '8xx' | '9xx' | SendError;
+export type Outcome = (typeof statusClasses)[number] | Exclude<SendError, 'aborted'>;
 
 /** One event on its way to one integration. */
 export interface Delivery {
@@ -71,7 +73,9 @@ export interface Attempt {
 
 /** @see Outcome */
 export function outcomeOf({ status, error }: Pick<Attempt, 'status' | 'error'>): Outcome {
-  return status === undefined ? (error ?? 'other') : (`${Math.floor(status / 100)}xx` as Outcome);
+  // What was aborted has not ended: it is tried again at once, and nothing of it is recorded.
+  if (status === undefined) return error === undefined || error === 'aborted' ? 'other' : error;
+  return statusClasses.find((name) => name.startsWith(String(status).charAt(0))) ?? 'other';
 }
 
 /**

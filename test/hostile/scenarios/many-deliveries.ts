@@ -1,0 +1,199 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Binary } from 'mongodb';
+import type { Database } from '../../../src/db/client.ts';
+import { isSample } from '../../../src/db/narrow-reads.ts';
+import { deliveryId, type NewDelivery } from '../../../src/webhooks/deliveries/delivery.ts';
+import type { DeliveryDocument } from '../../../src/webhooks/deliveries/documents.ts';
+import { createDeliveryStore } from '../../../src/webhooks/deliveries/store.ts';
+import { createEventStore, type StoredEvent } from '../../../src/webhooks/events/store.ts';
+import { figuresOf, type Figure, type Scenario, type Target, type World } from '../world.ts';
+import { openDatabase, uuid } from '../seeding.ts';
+
+const size = 25_000;
+const most = { p99: 100 };
+const body = Buffer.from(JSON.stringify({ type: 'ORDER_PLACED', data: { itemNames: ['x'.repeat(500)] } }));
+
+/** What a scenario does to an integration that has 25,000 deliveries. @returns more figures */
+type Operation = (place: Place) => Promise<readonly Figure[]>;
+
+interface Place {
+  readonly target: Target;
+  readonly database: Database;
+  readonly id: string;
+  readonly path: string;
+  /** Deliveries that the receiver has got. */
+  readonly received: () => number;
+}
+
+function scenarioOf(operation: string, state: 'pending' | 'delivered', perform: Operation): Scenario {
+  return {
+    name: `deliveries-${operation}`,
+    about: `${operation} of an integration with 25,000 ${state} deliveries`,
+    async run(world) {
+      const receiver = await startSink();
+      try {
+        const place = await prepare(world, receiver, state);
+        const watching = await world.watch(place.target);
+        const more = await perform(place);
+        const seen = await watching.stop();
+        await place.database.close();
+        return [...figuresOf(seen, most), ...more];
+      } finally {
+        receiver.close();
+      }
+    },
+  };
+}
+
+async function prepare(world: World, receiver: Sink, state: 'pending' | 'delivered'): Promise<Place> {
+  const target = await world.startTarget({ WEBHOOK_ALLOWED_NETWORKS: '127.0.0.0/8' });
+  const made = await target.call('POST', '/api/v1/integrations', {
+    body: { name: 'Sink', url: receiver.url, event_types: ['ORDER_PLACED'] },
+  });
+  const { id } = made.body as { id: string };
+  const path = `/api/v1/integrations/${id}`;
+  if (state === 'pending') await target.call('POST', `${path}/pause`);
+  const database = await openDatabase(world, target);
+  const deliveries = createDeliveryStore(database);
+  const events = createEventStore(database);
+  const later = new Date(Date.now() + 20 * 86_400_000);
+  // As a relay that handed over 100 events each second.
+  for (let index = 0; index < size; index += 100) {
+    const createdAt = new Date(Date.now() - 3_600_000 + index * 10);
+    const some = Array.from({ length: 100 }, (_, offset): StoredEvent => ({
+      ...{ id: uuid(index + offset), type: 'ORDER_PLACED', targetUuid: undefined, targetId: undefined },
+      ...{ locationId: undefined, createdAt, body, recipients: [id] },
+    }));
+    await events.insertMissing(some, later);
+    const added = some.map((event) => ({
+      ...{ eventId: event.id, eventType: event.type, integrationId: id, targetUuid: undefined, body },
+      eventCreatedAt: createdAt,
+    }));
+    if (state === 'pending') await deliveries.insertMissing(added, createdAt);
+    else await insertDelivered(database, added, createdAt, later);
+  }
+  return { target, database, id, path, received: receiver.received };
+}
+
+/** To settle them one batch after the other takes minutes. */
+async function insertDelivered(
+  database: Database,
+  added: readonly NewDelivery[],
+  createdAt: Date,
+  expiresAt: Date,
+): Promise<void> {
+  const documents = added.map((delivery): DeliveryDocument => {
+    const _id = deliveryId(delivery);
+    return {
+      ...{ _id, event_id: delivery.eventId, event_type: delivery.eventType, integration_id: delivery.integrationId },
+      ...{ event_created_at: createdAt, created_at: createdAt, body: new Binary(delivery.body), stamp: 1, tries: 1 },
+      ...{ status: 'delivered', last_outcome: '2xx', failures: 0, finished_at: createdAt, expires_at: expiresAt },
+      ...(isSample(_id) ? { sample: delivery.integrationId } : {}),
+    };
+  });
+  await database.db.collection<DeliveryDocument>('deliveries').insertMany(documents, { ordered: false });
+}
+
+interface Sink {
+  readonly url: string;
+  readonly received: () => number;
+  close(): void;
+}
+
+async function startSink(): Promise<Sink> {
+  let received = 0;
+  const server = createServer((request, response) => {
+    request.resume().once('end', () => {
+      received += 1;
+      response.writeHead(204).end();
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`,
+    received: () => received,
+    close: () => {
+      server.close();
+      server.closeAllConnections();
+    },
+  };
+}
+
+/** Waits until something is so, at most so many seconds. @returns the seconds that it took */
+async function until(isSo: () => boolean | Promise<boolean>, mostSeconds: number): Promise<number> {
+  const started = performance.now();
+  while (!(await isSo()) && performance.now() - started < mostSeconds * 1_000) await sleep(250);
+  return (performance.now() - started) / 1_000;
+}
+
+const remove: Operation = async ({ target, path, database }) => {
+  const { status } = await target.call('DELETE', path);
+  const documents = database.db.collection('deliveries');
+  const seconds = await until(async () => (await documents.estimatedDocumentCount()) === 0, 150);
+  return [
+    { name: 'status', value: status, atLeast: 200, atMost: 299 },
+    { name: 'all removed after', value: seconds, unit: 's', atMost: 150 },
+  ];
+};
+
+const list: Operation = async ({ target, path }) => {
+  const times: number[] = [];
+  let refused = 0;
+  for (const query of ['', '?status=failed', '?event_type=TEST', '?offset=20000', '?limit=100&status=delivered']) {
+    const answers = await Promise.all(
+      Array.from({ length: 5 }, async () => {
+        const started = performance.now();
+        const { status } = await target.call('GET', `${path}/deliveries${query}`);
+        times.push(performance.now() - started);
+        return status;
+      }),
+    );
+    refused += answers.filter((status) => status !== 200).length;
+  }
+  return [
+    { name: 'lists without an answer', value: refused, atMost: 0 },
+    { name: 'the slowest list', value: Math.max(...times), unit: 'ms' },
+  ];
+};
+
+const replay: Operation = async ({ target, path, received }) => {
+  const { status } = await target.call('POST', `${path}/replays`, {
+    body: { since: new Date(Date.now() - 7_200_000).toISOString() },
+  });
+  const seconds = await until(() => received() >= size, 120);
+  return [
+    { name: 'status', value: status, atMost: 299 },
+    { name: 'replayed in', value: seconds, unit: 's' },
+    { name: 'replayed', value: received(), atLeast: 1_000 },
+  ];
+};
+
+const pause: Operation = async ({ target, path }) => {
+  for (let round = 0; round < 5; round += 1) {
+    await target.call('POST', `${path}/enable`);
+    await sleep(500);
+    await target.call('POST', `${path}/pause`);
+    await sleep(1_500);
+  }
+  return [];
+};
+
+const enable: Operation = async ({ target, path, received }) => {
+  const { status } = await target.call('POST', `${path}/enable`);
+  const seconds = await until(() => received() >= size, 120);
+  return [
+    { name: 'status', value: status, atMost: 299 },
+    { name: 'sent in', value: seconds, unit: 's' },
+    { name: 'sent', value: received(), atLeast: 1_000 },
+  ];
+};
+
+export const scenarios: readonly Scenario[] = [
+  scenarioOf('delete', 'delivered', remove),
+  scenarioOf('list', 'delivered', list),
+  scenarioOf('replay', 'delivered', replay),
+  scenarioOf('pause', 'pending', pause),
+  scenarioOf('enable', 'pending', enable),
+];
