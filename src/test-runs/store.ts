@@ -1,6 +1,8 @@
 import type { Collection, Filter } from 'mongodb';
 import type { Database } from '../db/client.ts';
 import type { CollectionIndexes } from '../db/indexes.ts';
+import { count, cut, fetchInOrder, isSample, pageIds, positions, walkIds, type Source } from '../db/narrow-reads.ts';
+import { createTotals } from '../db/totals.ts';
 import { compareAndSet, insertOnce, read, writeIdempotently, type StampedDocument } from '../db/writes.ts';
 
 /** A provider and model that a prompt runs on. */
@@ -96,6 +98,8 @@ interface TestRunDocument extends StampedDocument {
   /** Counted up by the process that works on the run. It does not count as a revision. */
   heartbeat: number;
   buried_at?: Date;
+  /** The prompt's id; of one run in 64. */
+  sample?: string;
 }
 
 const collectionName = 'test_runs';
@@ -104,6 +108,12 @@ export const testRunIndexes: CollectionIndexes = {
   collection: collectionName,
   indexes: [
     { key: { prompt_id: 1, created_at: -1, _id: 1 }, name: 'prompt_id_1_created_at_-1__id_1' },
+    // One run of 64. They tell how the others lie in time: see narrow-reads.ts.
+    {
+      key: { sample: 1, created_at: 1 },
+      name: 'sample_1_created_at_1',
+      partialFilterExpression: { sample: { $gt: '' } },
+    },
     { key: { status: 1 }, name: 'running', partialFilterExpression: { status: 'running' } },
     { key: { buried_at: 1 }, name: 'buried_at_1', sparse: true },
   ],
@@ -111,20 +121,17 @@ export const testRunIndexes: CollectionIndexes = {
 
 /** What is not kept of a buried run. */
 const forgottenFields = [
-  ...[
-    'prompt_id',
-    'prompt_version',
-    'providers',
-    'unknown_variables',
-    'created_at',
-    'finished_at',
-    'result_bytes',
-    'heartbeat',
-  ],
+  ...['prompt_id', 'prompt_version', 'providers', 'unknown_variables', 'created_at', 'finished_at', 'result_bytes'],
+  ...['heartbeat', 'sample'],
 ];
 
 export function createTestRunStore(database: Database): TestRunStore {
   const runs: Collection<TestRunDocument> = database.db.collection(collectionName);
+  const totals = createTotals();
+  const runsOf = (promptId: string): Source<TestRunDocument> => ({
+    ...{ collection: runs, where: { prompt_id: promptId }, time: 'created_at', span: {} },
+    samples: { sample: promptId },
+  });
 
   return {
     async insert(run) {
@@ -137,6 +144,7 @@ export function createTestRunStore(database: Database): TestRunStore {
         ...(run.unknownVariables.length === 0 ? {} : { unknown_variables: [...run.unknownVariables] }),
         created_at: run.createdAt,
         heartbeat: 0,
+        ...(isSample(run.id) ? { sample: run.promptId } : {}),
       });
       return inserted.outcome === 'done';
     },
@@ -144,12 +152,12 @@ export function createTestRunStore(database: Database): TestRunStore {
       return fromDocument(await read(() => runs.findOne({ _id: id })));
     },
     async list(promptId, limit, offset) {
-      const ofPrompt: Filter<TestRunDocument> = { prompt_id: promptId };
-      const [documents, total] = await Promise.all([
-        read(() => runs.find(ofPrompt).sort({ created_at: -1, _id: 1 }).skip(offset).limit(limit).toArray()),
-        read(() => runs.countDocuments(ofPrompt)),
-      ]);
-      return { runs: documents.flatMap((document) => fromDocument(document) ?? []), total };
+      const source = runsOf(promptId);
+      const found: TestRun[] = [];
+      const ids = await pageIds(source, limit, offset);
+      for await (const document of fetchInOrder(runs, ids)) found.push(...[fromDocument(document) ?? []].flat());
+      const total = await totals.of(promptId, () => count(source));
+      return { runs: found, total: Math.max(total, found.length === 0 ? 0 : offset + found.length) };
     },
     async end(id, { status, at, resultBytes, writeId, beat }) {
       const ended = await compareAndSet(
@@ -181,8 +189,14 @@ export function createTestRunStore(database: Database): TestRunStore {
       return found.map(({ _id, heartbeat }) => ({ id: _id, beat: heartbeat }));
     },
     async someOf(promptId, limit) {
-      const documents = await read(() => runs.find({ prompt_id: promptId }).limit(limit).toArray());
-      return documents.flatMap((document) => fromDocument(document) ?? []);
+      const source = runsOf(promptId);
+      const found: TestRun[] = [];
+      for (const part of await cut(source)) {
+        const ids = (await positions(source, part)).slice(0, limit).map(({ _id }) => _id);
+        for await (const document of fetchInOrder(runs, ids)) found.push(...[fromDocument(document) ?? []].flat());
+        if (found.length > 0) break;
+      }
+      return found;
     },
     async bury(ids, at) {
       const interrupted: Filter<TestRunDocument> = { _id: { $in: [...ids] }, status: 'interrupted' };
@@ -210,16 +224,13 @@ export function createTestRunStore(database: Database): TestRunStore {
       return found.map(({ _id }) => _id);
     },
     async promptIds(after, limit) {
-      const ids: string[] = [];
-      // One look-up in the index for each prompt, however many runs it has.
-      for (let last = after; ids.length < limit;) {
-        const later: Filter<TestRunDocument> = { prompt_id: { $gt: last } };
-        const next = await read(() => runs.findOne(later, { sort: { prompt_id: 1 }, projection: { prompt_id: 1 } }));
-        if (next === null) break;
-        last = next.prompt_id;
-        ids.push(last);
-      }
-      return ids;
+      const ids = new Set<string>();
+      await walkIds(after, async (range) => {
+        const found = await read(() => runs.find({ prompt_id: range }, { projection: { prompt_id: 1 } }).toArray());
+        for (const { prompt_id } of found) ids.add(prompt_id);
+        return { documents: found.length, isDone: ids.size >= limit };
+      });
+      return [...ids].sort().slice(0, limit);
     },
   };
 }
