@@ -1,16 +1,28 @@
 import type { ServerResponse } from 'node:http';
 import { ProblemError } from '../errors/problem-error.ts';
+import { shareReads } from '../shared-reads.ts';
 import { createFairQueue, QueueFullError, type Entrant, type FairQueue } from '../fair-queue.ts';
+import type { RawAnswer } from './problem-response.ts';
 
 /** Has few lists under way at once: one may read thousands of documents, and its answer may have 8 MiB. */
 export interface ListQueue {
   /**
-   * Reads a list when it is its turn, which is fair by key. Callers who hang up leave the queue.
-   * @param signal aborted when the caller hangs up
+   * Reads a list when it is its turn, which is fair by key. Callers who hang up leave the queue. Callers who ask for the
+   * same list while they wait for its reading share one that begins after they asked.
+   * @param call by whom, for which list (its path and query decide the answer), and a signal that is aborted when the
+   *   caller hangs up
    * @throws {ProblemError} rate-limited when too many of the key wait; overloaded when too many wait in all, or the turn
    *   does not come in time
    */
-  run<Result>(key: string, response: ServerResponse, signal: AbortSignal, list: () => Promise<Result>): Promise<Result>;
+  run(call: ListCall, list: () => Promise<RawAnswer>): Promise<RawAnswer>;
+}
+
+export interface ListCall {
+  /** Of the API key. */
+  readonly key: string;
+  readonly target: string;
+  readonly response: ServerResponse;
+  readonly signal: AbortSignal;
 }
 
 export interface ListQueueOptions {
@@ -37,28 +49,30 @@ export function createListQueue({
   // A caller that does not take its answers leaves a quarter of the places to others.
   const answering = createFairQueue({ places: answers, reserved: answers / 4, mostWaiting, mostWaitingPerKey });
   const reading = createFairQueue({ places });
+  const read = shareReads(async (_list: string, key: string, list: () => Promise<RawAnswer>) => {
+    const leave = await reading.enter({ key });
+    try {
+      return await list();
+    } finally {
+      leave();
+    }
+  });
 
   return {
-    async run(key, response, signal, list) {
+    async run({ key, target, response, signal }, list) {
       const limit = new AbortController();
       const timer = setTimeout(() => {
         limit.abort(overloaded('The list has not had its turn in time.'));
       }, waitLimitMs);
       const entrant = { key, signal: AbortSignal.any([signal, limit.signal]) };
-      let leave: () => void;
       try {
-        const leaveAnswering = await enter(answering, entrant);
-        response.once('close', leaveAnswering);
-        if (response.closed) leaveAnswering();
-        leave = await enter(reading, entrant);
+        const leave = await enter(answering, entrant);
+        response.once('close', leave);
+        if (response.closed) leave();
       } finally {
         clearTimeout(timer);
       }
-      try {
-        return await list();
-      } finally {
-        leave();
-      }
+      return await read(`${key} ${target}`, key, list);
     },
   };
 }

@@ -210,7 +210,8 @@ async function perform(
     const handle = async (): Promise<RawAnswer> =>
       serialise(row, await route.handler({ path, query, headers, body, context } as never));
     if (!isList(row)) return handle();
-    return dependencies.lists.run(principal.keyId, response, context.signal, handle);
+    const { originalUrl: target } = request;
+    return dependencies.lists.run({ key: principal.keyId, target, response, signal: context.signal }, handle);
   };
   if (key === undefined || dependencies.selfIdempotent?.has(route.operationId) === true) {
     return notModified(request, await run());

@@ -1,41 +1,48 @@
 import { EventEmitter } from 'node:events';
+import { randomUUID } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
 import { setImmediate as soon } from 'node:timers/promises';
 import { describe, expect, it } from '@jest/globals';
 import { CallerGoneError } from '../../src/http/caller-gone.ts';
 import { createListQueue, type ListQueue, type ListQueueOptions } from '../../src/http/list-queue.ts';
+import type { RawAnswer } from '../../src/http/problem-response.ts';
+
+const answer: RawAnswer = { status: 200, headers: {}, body: '[]' };
 
 interface Call {
   readonly response: EventEmitter;
   readonly hangUp: () => void;
-  readonly result: Promise<string>;
+  readonly result: Promise<RawAnswer>;
   /** Ends the reading of the list. */
   readonly end: () => void;
   begun: boolean;
 }
 
-function ask(queue: ListQueue, key: string): Call {
+function ask(queue: ListQueue, key: string, target = `/${randomUUID()}`): Call {
   const response = Object.assign(new EventEmitter(), { closed: false });
   const controller = new AbortController();
-  const { promise, resolve } = Promise.withResolvers<string>();
+  const { promise, resolve } = Promise.withResolvers<RawAnswer>();
   const call: Call = {
     ...{ response, begun: false },
     hangUp: () => {
       controller.abort(new CallerGoneError());
     },
     end: () => {
-      resolve('list');
+      resolve(answer);
     },
-    result: queue.run(key, response as unknown as ServerResponse, controller.signal, () => {
-      call.begun = true;
-      return promise;
-    }),
+    result: queue.run(
+      { key, target, response: response as unknown as ServerResponse, signal: controller.signal },
+      () => {
+        call.begun = true;
+        return promise;
+      },
+    ),
   };
   call.result.catch(() => undefined);
   return call;
 }
 
-const queueOf = (options: ListQueueOptions): ListQueue => createListQueue({ waitLimitMs: 2_000, ...options });
+const queueOf = (options: ListQueueOptions): ListQueue => createListQueue({ waitLimitMs: 500, ...options });
 
 describe('the queue of lists', () => {
   it('has few read at once, and lets the others in by key', async () => {
@@ -44,7 +51,7 @@ describe('the queue of lists', () => {
     await soon();
     expect(calls.map(({ begun }) => begun)).toEqual([true, false, false, false]);
     calls[0]?.end();
-    await expect(calls[0]?.result).resolves.toBe('list');
+    await expect(calls[0]?.result).resolves.toBe(answer);
     await soon();
     calls[1]?.end();
     await soon();
@@ -53,15 +60,33 @@ describe('the queue of lists', () => {
   });
 
   it('lets those go who hang up', async () => {
-    const queue = queueOf({ places: 1 });
+    const queue = queueOf({ places: 1, answers: 1 });
     const [first, second, third] = [ask(queue, 'a'), ask(queue, 'a'), ask(queue, 'a')];
     await soon();
     second.hangUp();
     await expect(second.result).rejects.toThrow(CallerGoneError);
     first.end();
+    first.response.emit('close');
     await soon();
     await soon();
     expect([second.begun, third.begun]).toEqual([false, true]);
+  });
+
+  it('shares the reading of a list among those who ask for it while they wait, and with nobody who asks later', async () => {
+    const queue = queueOf({ places: 1 });
+    const calls = ['a', 'a', 'a', 'b'].map((key) => ask(queue, key, '/v1/orders?limit=1'));
+    await soon();
+    calls[0]?.end();
+    await soon();
+    await soon();
+    expect(calls.map(({ begun }) => begun)).toEqual([true, false, false, true]);
+    calls[3]?.end();
+    await soon();
+    await soon();
+    expect(calls.map(({ begun }) => begun)).toEqual([true, true, false, true]);
+    calls[1]?.end();
+    await expect(calls[2]?.result).resolves.toBe(answer);
+    expect(calls[2]?.begun).toBe(false);
   });
 
   it('begins no list while too many answers are not taken, but those of other keys', async () => {

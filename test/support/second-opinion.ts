@@ -45,7 +45,7 @@ export function createSecondOpinion(): (request: GeneratedRequest) => Promise<Op
   const application = createRouter(handlers, {
     authenticate: () => Promise.resolve({ keyId: 'test', name: 'test', scopes: new Set(allScopes) }),
     rateLimiter: { count: () => ({}) },
-    lists: { run: (_key, _response, _signal, list) => list() },
+    lists: { run: (_call, list) => list() },
     idempotency: { run: async (_request, work) => ({ answer: await work('test'), replayed: false }) },
     log: createLogger('silent'),
     memory: createBudget({ perKey: Infinity, perProcess: Infinity }),
