@@ -18,7 +18,7 @@
  * Where to cut a range is not known beforehand, and looking for it would read everything. So one document of 64, chosen by
  * its id, also stands in a small index of samples. Samples tell how a collection lies in time, at a 64th of the price.
  */
-import type { Collection, Document, Filter } from 'mongodb';
+import { BSON, type Collection, type Document, type Filter } from 'mongodb';
 import { timeRange } from './time-range.ts';
 import { read } from './writes.ts';
 
@@ -34,8 +34,9 @@ const sampling = 64;
 const samplesPerPart = 8;
 /** Parts of a span at most, so that a million documents take no thousands of commands. They grow beyond that. */
 const mostParts = 64;
-/** Ids that one command looks up. */
+/** Ids that one command looks up; of documents that may be large, and to begin with. */
 export const idsAtOnce = 100;
+const fewAtOnce = 8;
 
 /** Is the document of this id a sample? @param id a UUID, random or made of a hash, whose digits are evenly spread */
 export function isSample(id: string): boolean {
@@ -115,17 +116,19 @@ export async function pageIds<T extends Document & { _id: string }>(
   return ids.slice(offset, offset + limit);
 }
 
-/**
- * Documents by their ids, in the order of the ids. What is gone by now is left out.
- * @param atOnce documents that one command fetches; fewer where they are large
- */
+export interface FetchOptions {
+  readonly projection?: Document;
+  /** Bytes: documents that may be so large are fetched by few first, and by more once they turn out to be small. */
+  readonly largeFrom?: number;
+}
+
+/** Documents by their ids, in the order of the ids, as far as they are wanted. What is gone by now is left out. */
 export async function* fetchInOrder<T extends Document & { _id: string }>(
   collection: Collection<T>,
   ids: readonly string[],
-  projection?: Document,
-  atOnce: number = idsAtOnce,
+  { projection, largeFrom }: FetchOptions = {},
 ): AsyncGenerator<T> {
-  for (let start = 0; start < ids.length; start += atOnce) {
+  for (let start = 0, atOnce = largeFrom === undefined ? idsAtOnce : fewAtOnce; start < ids.length;) {
     const some = ids.slice(start, start + atOnce);
     const filter = { _id: { $in: some } } as unknown as Filter<T>;
     const found = await read(() => collection.find(filter, projection === undefined ? {} : { projection }).toArray());
@@ -134,7 +137,48 @@ export async function* fetchInOrder<T extends Document & { _id: string }>(
       const document = byId.get(id);
       if (document !== undefined) yield document;
     }
+    start += atOnce;
+    if (largeFrom === undefined) continue;
+    const bytes = found.reduce((sum, document) => sum + BSON.calculateObjectSize(document), 0);
+    if (2 * bytes < largeFrom) atOnce = Math.min(2 * atOnce, idsAtOnce);
+    else if (bytes > largeFrom) atOnce = Math.max(1, Math.floor(atOnce / 2));
   }
+}
+
+/** Ranges of ids that a walk has at most: by their first three digits. */
+const idRanges = 4_096;
+
+/** A range of ids. */
+export interface IdRange {
+  readonly $gt: string;
+  readonly $lt?: string;
+}
+
+/**
+ * Walks UUIDs, which are evenly spread, by ranges that hold some hundred documents each. How many they are shows on the
+ * way.
+ *
+ * @param after the last id that needs no visit
+ * @param visit says how many documents there were, and whether to go on
+ */
+export async function walkIds(
+  after: string,
+  visit: (range: IdRange) => Promise<{ readonly documents: number; readonly isDone?: boolean }>,
+): Promise<void> {
+  let $gt = after;
+  for (let start = Number.parseInt(after.slice(0, 3) || '0', 16), width = 1; start < idRanges;) {
+    const end = Math.min(start + width, idRanges);
+    const { documents, isDone } = await visit({ $gt, ...(end === idRanges ? {} : { $lt: firstOf(end) }) });
+    if (isDone === true) return;
+    // All that have these digits are greater than the digits alone, and none is equal.
+    $gt = firstOf(end);
+    start = end;
+    width = Math.max(1, Math.min(width * 4, Math.floor((idsAtOnce * width) / (documents + 1))));
+  }
+}
+
+function firstOf(start: number): string {
+  return start.toString(16).padStart(3, '0');
 }
 
 function within(field: string, { since, until }: Span): Document {

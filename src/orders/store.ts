@@ -112,7 +112,7 @@ export function createOrderStore(database: Database): OrderStore {
       const projection = { status: 1, total: 1, currency: 1, created_at: 1 };
       const found: OrderSummary[] = [];
       const ids = await pageIds(source, limit, offset);
-      for await (const document of fetchInOrder(orders, ids, projection)) found.push(toSummary(document));
+      for await (const document of fetchInOrder(orders, ids, { projection })) found.push(toSummary(document));
       const total = await totals.of(JSON.stringify(filter), () => count(source));
       return { orders: found, total: Math.max(total, found.length === 0 ? 0 : offset + found.length) };
     },

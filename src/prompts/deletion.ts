@@ -1,10 +1,11 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { PromptStore } from './store.ts';
 
 /** Removes what hangs on a prompt, such as its test runs. Safe to repeat. */
 export type Cascade = (promptId: string) => Promise<void>;
 
-/** Prompts looked up at once. */
-const batchSize = 500;
+/** Milliseconds between two looks at the archive. */
+const pauseMs = 20;
 
 /**
  * Removes a marked prompt: what hangs on it first, itself last, so that what is left after an interruption is still found.
@@ -34,15 +35,10 @@ export async function finishDeletions(store: PromptStore, cascades: readonly Cas
 
 /** Removes archived versions of no prompt, which an update that was overtaken by a deletion may leave when it crashes. */
 export async function removeOrphanedVersions(store: PromptStore): Promise<void> {
-  let batch: string[] = [];
-  const settle = async (): Promise<void> => {
+  await store.archivedPromptIds(async (ids) => {
     // A prompt is there before its first archived version, so one that is not there now is gone.
-    const existing = await store.existing(batch);
-    for (const promptId of batch) if (!existing.has(promptId)) await store.removeArchived(promptId);
-    batch = [];
-  };
-  for await (const promptId of store.archivedPromptIds()) {
-    if (batch.push(promptId) === batchSize) await settle();
-  }
-  await settle();
+    const existing = await store.existing(ids);
+    for (const promptId of ids) if (!existing.has(promptId)) await store.removeArchived(promptId);
+    await sleep(pauseMs);
+  });
 }

@@ -29,6 +29,8 @@ export interface PromptDocument extends StampedDocument, ContentDocument {
   created_at: Date;
   updated_at: Date;
   deleting: boolean;
+  /** Of one prompt in 64. */
+  sample?: string;
 }
 
 /** A document of the collection `prompt_versions`, under the id `<prompt id>:<version>`. */
@@ -50,7 +52,9 @@ export const optionalFields = [
 ] as const;
 
 /** The fields of a prompt that an update writes. */
-export function toChangeableFields(prompt: Prompt): Omit<Unstamped<PromptDocument>, '_id' | 'created_at' | 'deleting'> {
+export function toChangeableFields(
+  prompt: Prompt,
+): Omit<Unstamped<PromptDocument>, '_id' | 'created_at' | 'deleting' | 'sample'> {
   return {
     slug: prompt.slug,
     name: prompt.name,

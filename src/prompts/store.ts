@@ -1,6 +1,8 @@
 import type { Collection, Filter } from 'mongodb';
 import type { Database } from '../db/client.ts';
 import type { CollectionIndexes } from '../db/indexes.ts';
+import { count, fetchInOrder, isSample, pageIds, walkIds, type Source } from '../db/narrow-reads.ts';
+import { createTotals } from '../db/totals.ts';
 import { compareAndSet, insertOnce, read, upsertOnce, writeIdempotently } from '../db/writes.ts';
 import {
   fromPromptDocument,
@@ -46,8 +48,8 @@ export interface PromptStore {
   /** The versions up to the prompt's own, the newest first: the current one from the prompt, the others archived. */
   listVersions(prompt: Prompt, bounds: PageBounds<PromptVersion>): Promise<PromptVersion[]>;
   removeArchived(promptId: string): Promise<void>;
-  /** Ids of all prompts that have archived versions. */
-  archivedPromptIds(): AsyncIterable<string>;
+  /** Ids of all prompts that have archived versions, some at a time. */
+  archivedPromptIds(visit: (ids: readonly string[]) => Promise<void>): Promise<void>;
 }
 
 const promptsName = 'prompts';
@@ -60,6 +62,12 @@ export const promptIndexes: readonly CollectionIndexes[] = [
     indexes: [
       { key: { slug: 1 }, name: 'slug_1', unique: true },
       { key: { deleting: 1, updated_at: -1, _id: 1 }, name: 'deleting_1_updated_at_-1__id_1' },
+      // One prompt of 64. They tell how the others lie in time: see narrow-reads.ts.
+      {
+        key: { sample: 1, updated_at: 1 },
+        name: 'sample_1_updated_at_1',
+        partialFilterExpression: { sample: { $gt: '' } },
+      },
     ],
   },
   {
@@ -68,13 +76,22 @@ export const promptIndexes: readonly CollectionIndexes[] = [
   },
 ];
 
-/** Documents that one command removes, so that none takes long. */
-const removedAtOnce = 500;
+/** What samples have in common. */
+const everySample = 'all';
+/** Bytes from which on documents that are fetched together are not followed by more: they may have a megabyte each. */
+const largeFrom = 1024 * 1024;
+/** Prompts whose deletion is gone on with at a time. */
+const deletingAtOnce = 500;
+/** Versions that one command removes. */
+const removedAtOnce = 50;
+/** More than any prompt has versions. */
+const mostVersions = 2 ** 31;
 
 /** Keeps prompts in the collection `prompts` and their earlier versions in `prompt_versions`. */
 export function createPromptStore(database: Database): PromptStore {
   const prompts: Collection<PromptDocument> = database.db.collection(promptsName);
   const versions: Collection<VersionDocument> = database.db.collection(versionsName);
+  const totals = createTotals();
 
   return {
     async insert(prompt) {
@@ -83,6 +100,7 @@ export function createPromptStore(database: Database): PromptStore {
         ...toChangeableFields(prompt),
         created_at: prompt.createdAt,
         deleting: prompt.deleting,
+        ...(isSample(prompt.id) ? { sample: everySample } : {}),
       };
       return (await insertOnce(prompts, document)).outcome === 'done';
     },
@@ -92,16 +110,16 @@ export function createPromptStore(database: Database): PromptStore {
       return document === null ? undefined : fromPromptDocument(document);
     },
     async list(text, bounds) {
-      const filter = text === undefined ? { deleting: false } : { deleting: false, ...containing(text) };
-      const order = { updated_at: -1, _id: 1 } as const;
-      const [page, total] = await Promise.all([
-        read(() => {
-          const cursor = prompts.find(filter).sort(order).skip(bounds.offset).limit(bounds.limit);
-          return takePage(mapped(cursor, fromPromptDocument), bounds);
-        }),
-        read(() => prompts.countDocuments(filter)),
-      ]);
-      return { prompts: page, total };
+      const source: Source<PromptDocument> = {
+        ...{ collection: prompts, where: { deleting: false }, time: 'updated_at', span: {} },
+        ...{ samples: { sample: everySample }, samplesPerPart: 1 },
+        ...(text === undefined ? {} : { rest: containing(text) }),
+      };
+      const ids = await pageIds(source, bounds.limit, bounds.offset);
+      const found = mapped(fetchInOrder(prompts, ids, { largeFrom }), fromPromptDocument);
+      const page = await takePage(found, { ...bounds, limit: ids.length });
+      const total = await totals.of(text ?? '', () => count(source));
+      return { prompts: page, total: Math.max(total, page.length === 0 ? 0 : bounds.offset + page.length) };
     },
     async takenSlugs(slugs) {
       const filter = { slug: { $in: [...slugs] } };
@@ -136,7 +154,7 @@ export function createPromptStore(database: Database): PromptStore {
       return result.outcome === 'done';
     },
     async findDeleting() {
-      const options = { projection: { _id: 1 }, limit: removedAtOnce };
+      const options = { projection: { _id: 1 }, limit: deletingAtOnce };
       const found = await read(() => prompts.find({ deleting: true }, options).toArray());
       return found.map(({ _id }) => _id);
     },
@@ -153,26 +171,29 @@ export function createPromptStore(database: Database): PromptStore {
     },
     async listVersions(prompt, bounds) {
       const newest = prompt.version - bounds.offset;
-      const range = { $lte: Math.min(newest, prompt.version - 1), $gt: newest - bounds.limit };
-      const newestFirst = { version: -1 } as const;
-      return await read(() => {
-        const cursor = versions.find({ prompt_id: prompt.id, version: range }).sort(newestFirst).limit(bounds.limit);
-        const archived = mapped(cursor, fromVersionDocument);
-        return takePage(bounds.offset === 0 ? preceded(currentVersion(prompt), archived) : archived, bounds);
-      });
+      const oldest = Math.max(1, newest - bounds.limit + 1);
+      const ids: string[] = [];
+      for (let version = Math.min(newest, prompt.version - 1); version >= oldest; version -= 1) {
+        ids.push(versionId(prompt.id, version));
+      }
+      const archived = mapped(fetchInOrder(versions, ids, { largeFrom }), fromVersionDocument);
+      return takePage(bounds.offset === 0 ? preceded(currentVersion(prompt), archived) : archived, bounds);
     },
     async removeArchived(promptId) {
-      for (;;) {
-        const options = { projection: { _id: 1 }, limit: removedAtOnce };
-        const found = await read(() => versions.find({ prompt_id: promptId }, options).toArray());
-        if (found.length === 0) return;
-        const ids = found.map(({ _id }) => _id);
-        await writeIdempotently(() => versions.deleteMany({ _id: { $in: ids } }));
+      // A removal that was interrupted has left a gap below.
+      for (let done = 0, width = removedAtOnce; done < mostVersions;) {
+        const filter = { prompt_id: promptId, version: { $gt: done, $lt: done + width + 1 } };
+        const { deletedCount } = await writeIdempotently(() => versions.deleteMany(filter));
+        done += width;
+        width = deletedCount > 0 ? removedAtOnce : width * 8;
       }
     },
-    async *archivedPromptIds() {
-      // Served by the index alone. A failure half-way ends the walk; whoever sweeps starts again later.
-      for await (const { _id } of versions.aggregate<{ _id: string }>([{ $group: { _id: '$prompt_id' } }])) yield _id;
+    async archivedPromptIds(visit) {
+      await walkIds('', async (range) => {
+        const found = await read(() => versions.find({ prompt_id: range }, { projection: { prompt_id: 1 } }).toArray());
+        await visit([...new Set(found.map(({ prompt_id }) => prompt_id))]);
+        return { documents: found.length };
+      });
     },
   };
 }

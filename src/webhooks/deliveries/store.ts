@@ -11,6 +11,7 @@ import {
   matching,
   pageIds,
   positions,
+  walkIds,
   type Source,
   type Span,
 } from '../../db/narrow-reads.ts';
@@ -142,8 +143,6 @@ const unsetWhenFinished = { lane: '', lane_sample: '', next_attempt_at: '' } as 
 
 /** Samples in a part of what is due: a little more than a lane reads at once. */
 const duePartSamples = 6;
-/** The first digits of ids that are walked by ranges of them: so many ranges of attempts there are at most. */
-const attemptRanges = 4_096;
 
 export function createDeliveryStore(database: Database): DeliveryStore {
   const deliveries: Collection<DeliveryDocument> = database.db.collection('deliveries');
@@ -173,20 +172,13 @@ export function createDeliveryStore(database: Database): DeliveryStore {
     ...(rest === undefined ? {} : { rest }),
   });
 
-  const removeAttempts = async (integrationId: string, pause: () => Promise<void>): Promise<void> => {
-    // Ids of deliveries are hashes, so ranges of them hold about equally many. How many shows as they are walked.
-    for (let start = 0, width = 1; start < attemptRanges;) {
-      const end = Math.min(start + width, attemptRanges);
-      const filter: Filter<AttemptDocument> = {
-        integration_id: integrationId,
-        delivery_id: { $gt: hex(start), ...(end === attemptRanges ? {} : { $lt: hex(end) }) },
-      };
+  const removeAttempts = (integrationId: string, pause: () => Promise<void>): Promise<void> =>
+    walkIds('', async (range) => {
+      const filter: Filter<AttemptDocument> = { integration_id: integrationId, delivery_id: range };
       const { deletedCount } = await writeIdempotently(() => attempts.deleteMany(filter));
-      start = end;
-      width = Math.max(1, Math.min(width * 4, Math.floor((idsAtOnce * width) / (deletedCount + 1))));
       if (deletedCount > 0) await pause();
-    }
-  };
+      return { documents: deletedCount };
+    });
 
   return {
     async insertMissing(added, createdAt, stamps) {
@@ -315,7 +307,8 @@ export function createDeliveryStore(database: Database): DeliveryStore {
       const source = listed(filter);
       const found: Delivery[] = [];
       const ids = await pageIds(source, limit, offset);
-      for await (const each of fetchInOrder(deliveries, ids, { body: 0 })) found.push(fromDeliveryDocument(each));
+      for await (const each of fetchInOrder(deliveries, ids, { projection: { body: 0 } }))
+        found.push(fromDeliveryDocument(each));
       const total = await totals.of(JSON.stringify(filter), () => count(source));
       return { deliveries: found, total: Math.max(total, found.length === 0 ? 0 : offset + found.length) };
     },
@@ -390,11 +383,6 @@ export function deliveriesOf(
 /** The first instant after a time. */
 function after(time: Date): Date {
   return new Date(time.getTime() + 1);
-}
-
-/** The lower end of a range of attempts, as the beginning of an id of a delivery. */
-function hex(start: number): string {
-  return start.toString(16).padStart(3, '0');
 }
 
 /** Failures that are settled by the same change: one command for each group instead of one for each delivery. */
