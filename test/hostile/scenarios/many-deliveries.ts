@@ -128,10 +128,12 @@ async function until(isSo: () => boolean | Promise<boolean>, mostSeconds: number
   return (performance.now() - started) / 1_000;
 }
 
-const remove: Operation = async ({ target, path, database }) => {
+const remove: Operation = async ({ target, path, database, id: integrationId }) => {
   const { status } = await target.call('DELETE', path);
-  const documents = database.db.collection('deliveries');
-  const seconds = await until(async () => (await documents.estimatedDocumentCount()) === 0, 150);
+  // They are removed in the order of their time.
+  const deliveries = createDeliveryStore(database);
+  const last = deliveryId({ eventId: uuid(size - 1), integrationId });
+  const seconds = await until(async () => (await deliveries.find(last)) === undefined, 150);
   return [
     { name: 'status', value: status, atLeast: 200, atMost: 299 },
     { name: 'all removed after', value: seconds, unit: 's', atMost: 150 },

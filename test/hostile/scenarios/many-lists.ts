@@ -1,0 +1,111 @@
+import { isSample } from '../../../src/db/narrow-reads.ts';
+import type { OrderDocument } from '../../../src/orders/documents.ts';
+import { everySample } from '../../../src/orders/store.ts';
+import { openDatabase, uuid } from '../seeding.ts';
+import { figuresOf, type Figure, type Scenario, type Target } from '../world.ts';
+
+const callers = 100;
+
+/** A hundred callers ask for a list at the same time. */
+async function listAtOnce(target: Target, path: (caller: number) => string): Promise<Figure[]> {
+  const times: number[] = [];
+  const statuses = await Promise.all(
+    Array.from({ length: callers }, async (_, caller) => {
+      const started = performance.now();
+      const { status } = await target.call('GET', path(caller));
+      times.push(performance.now() - started);
+      return status;
+    }),
+  );
+  return [
+    { name: 'lists that were refused', value: statuses.filter((status) => status !== 200).length, atMost: 0 },
+    { name: 'the slowest list', value: Math.max(...times), unit: 'ms' },
+  ];
+}
+
+/** Copies a document under other ids, as many as make so many. */
+async function multiply(
+  database: Awaited<ReturnType<typeof openDatabase>>,
+  collection: string,
+  size: number,
+  change: (index: number) => Record<string, unknown>,
+  atOnce = 500,
+): Promise<void> {
+  const documents = database.db.collection<{ _id: string }>(collection);
+  const original = await documents.findOne({}, { sort: { created_at: -1 } });
+  if (original === null) throw new Error(`nothing in ${collection}`);
+  const { sample: _, ...rest } = original as Record<string, unknown>;
+  for (let index = 0; index < size; index += atOnce) {
+    const copies = Array.from({ length: Math.min(atOnce, size - index) }, (_each, offset) => {
+      const _id = uuid(index + offset);
+      return { ...rest, ...change(index + offset), _id, ...(isSample(_id) ? { sample: everySample } : {}) };
+    });
+    await documents.insertMany(copies, { ordered: false });
+  }
+}
+
+const orders: Scenario = {
+  name: 'lists-of-orders',
+  about: '100 callers list one of 23,000 orders each, then a page each, at the same time',
+  async run(world) {
+    const target = await world.startTarget();
+    const location = await target.call('POST', '/v1/locations', {
+      body: { name: 'Bar', currency: 'EUR', timezone: 'Europe/Berlin', fiscal_day_end: '04:00' },
+    });
+    const locationId = (location.body as { id: string }).id;
+    const category = await target.call('POST', '/v1/categories', {
+      body: { name: 'Drinks', location_id: locationId },
+    });
+    const product = await target.call('POST', '/v1/products', {
+      body: {
+        ...{ name: 'Coffee', location_id: locationId, price: 250 },
+        category_id: (category.body as { id: string }).id,
+      },
+    });
+    await target.call('POST', '/v1/orders', {
+      body: { location_id: locationId, items: [{ product_id: (product.body as { id: string }).id, quantity: 1 }] },
+    });
+    const database = await openDatabase(world, target);
+    const start = Date.now() - 86_400_000;
+    await multiply(database, 'orders', 23_000, (index): Partial<OrderDocument> => ({
+      created_at: new Date(start + index * 1_000),
+      outbox: [],
+    }));
+    const watching = await world.watch(target);
+    const figures = [
+      ...(await listAtOnce(target, () => '/v1/orders?limit=1')),
+      ...(await listAtOnce(target, (caller) => `/v1/orders?limit=20&offset=${caller * 20}`)),
+    ];
+    const seen = await watching.stop();
+    await database.close();
+    return [...figuresOf(seen, { p99: 100, serviceMebibytes: 500, databaseMebibytes: 700 }), ...figures];
+  },
+};
+
+const prompts: Scenario = {
+  name: 'lists-of-large-prompts',
+  about: '100 callers list 1,000 prompts of 100 KB each at the same time',
+  async run(world) {
+    const target = await world.startTarget();
+    await target.call('POST', '/api/v1/prompts', {
+      body: { name: 'Large', messages: [{ role: 'user', content: 'word '.repeat(20_000) }] },
+    });
+    const database = await openDatabase(world, target);
+    const start = Date.now() - 86_400_000;
+    const atOnce = 50;
+    await multiply(
+      database,
+      'prompts',
+      1_000,
+      (index) => ({ slug: `large-${index}`, updated_at: new Date(start + index * 1_000) }),
+      atOnce,
+    );
+    const watching = await world.watch(target);
+    const figures = await listAtOnce(target, () => '/api/v1/prompts');
+    const seen = await watching.stop();
+    await database.close();
+    return [...figuresOf(seen, { serviceMebibytes: 1_000, databaseMebibytes: 1_500 }), ...figures];
+  },
+};
+
+export const scenarios: readonly Scenario[] = [orders, prompts];
