@@ -23,6 +23,12 @@ export type ServerRecord = z.infer<typeof serverRecordSchema>;
 const userSchema = z.object({ pid: z.number(), startedAt: z.number() });
 
 /**
+ * SecantusDB looks for documents that expire by reading all of their collections, and lets nobody else in meanwhile: a
+ * second and more with some ten thousand deliveries, each minute by default. Nothing here depends on the minute.
+ */
+const secantusSettings = '[storage]\nttl_sweep_seconds = 3600\n';
+
+/**
  * The database part of a data folder:
  *
  *     database/engine.json     the folder's id and engine
@@ -31,7 +37,7 @@ const userSchema = z.object({ pid: z.number(), startedAt: z.number() });
  *     database/users/*.json    one file a service process that uses the server
  *     database/lock            held while a server is looked for, started or stopped
  *     database/server.log      the server's output since its start; server.log.previous is of the one before
- *     database/secantusd.toml  empty (see engines.ts)
+ *     database/secantusd.toml  what SecantusDB has no argument for (see engines.ts)
  *     database/<engine>/       the engine's own files
  */
 export class DatabaseFolder {
@@ -45,7 +51,7 @@ export class DatabaseFolder {
   static async open(dataDir: string): Promise<DatabaseFolder> {
     const path = join(dataDir, 'database');
     await mkdir(join(path, 'users'), { recursive: true, mode: 0o700 });
-    await writeFile(join(path, 'secantusd.toml'), '');
+    await writeFile(join(path, 'secantusd.toml'), secantusSettings);
     return new DatabaseFolder(await realpath(path));
   }
 
