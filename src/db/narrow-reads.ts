@@ -30,10 +30,10 @@ export interface Span {
 
 /** One of so many documents is a sample. */
 const sampling = 64;
-/** Samples in a part of a span: some 500 documents. */
-const samplesPerPart = 8;
+/** Samples in a part of a span: some 250 documents. */
+const samplesPerPart = 4;
 /** Parts of a span at most, so that a million documents take no thousands of commands. They grow beyond that. */
-const mostParts = 64;
+const mostParts = 128;
 /** Ids that one command looks up; of documents that may be large, and to begin with. */
 export const idsAtOnce = 100;
 const fewAtOnce = 8;
@@ -55,7 +55,7 @@ export interface Source<T extends Document & { _id: string }> {
   readonly span: Span;
   /** Further conditions. */
   readonly rest?: Document;
-  /** Samples in a part, 8 when left out. Fewer where documents are large. */
+  /** Samples in a part, 4 when left out. Fewer where documents are large. */
   readonly samplesPerPart?: number;
 }
 

@@ -44,7 +44,7 @@ export function createListQueue({
   answers = 16,
   mostWaiting = 1_000,
   mostWaitingPerKey = 250,
-  waitLimitMs = 30_000,
+  waitLimitMs = 60_000,
 }: ListQueueOptions = {}): ListQueue {
   // A caller that does not take its answers leaves a quarter of the places to others.
   const answering = createFairQueue({ places: answers, reserved: answers / 4, mostWaiting, mostWaitingPerKey });

@@ -61,7 +61,7 @@ const collectionName = 'events';
 /** What samples have in common. */
 const everySample = 'all';
 /** Parts of a span that one page looks at. */
-const partsAtOnce = 8;
+const partsAtOnce = 16;
 
 export const eventIndexes: CollectionIndexes = {
   collection: collectionName,
