@@ -19,8 +19,7 @@ const atOnce = 20;
 
 /**
  * Makes the function that, called every few seconds, goes through all test runs once a day and removes those that ended
- * too long ago, results first. Each call looks at one narrow range of ids: some servers read all that a filter matches,
- * whatever the limit.
+ * too long ago, results first. Each call takes those of one range of ids.
  */
 export function createExpiry(dependencies: ExpiryDependencies): () => Promise<void> {
   const { store, archive, retentionMs, now, monotonic } = dependencies;
