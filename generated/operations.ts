@@ -2483,6 +2483,12 @@ export const operationTable = {
         "required": false
       },
       {
+        "name": "last_outcome",
+        "in": "query",
+        "type": "string",
+        "required": false
+      },
+      {
         "name": "event_type",
         "in": "query",
         "type": "string",
