@@ -1416,7 +1416,8 @@ export interface components {
          */
         Pagination: {
             /**
-             * @description Number of entries in the whole list, counted when the page was made.
+             * @description Number of entries in the whole list, counted when the page was made. Of a list of more than 2,000 entries the
+             *     number may be as old as 2 seconds.
              * @example 42
              */
             total: number;
@@ -3575,6 +3576,14 @@ export interface components {
          */
         AttemptCount: number;
         /**
+         * Delivery outcome
+         * @description What the last attempt ended with: the class of the answer's status or, where there was no answer, the `error` of that
+         *     attempt. Absent before the first attempt has ended. `other` is also a value that a later release adds.
+         * @example 5xx
+         * @enum {string}
+         */
+        DeliveryOutcome: "2xx" | "3xx" | "4xx" | "5xx" | "target-refused" | "name-not-found" | "connection-refused" | "unreachable" | "connect-timeout" | "tls-failed" | "connection-lost" | "timeout" | "not-http" | "head-too-large" | "other";
+        /**
          * Event time
          * Format: date-time
          * @description When the event was created, in UTC to the millisecond. Deliveries may arrive in another order.
@@ -3892,6 +3901,7 @@ export interface components {
          *       "integration_id": "f4d81b36-a05c-4e72-9b18-7c3e2d6f0a95",
          *       "status": "delivered",
          *       "attempt_count": 1,
+         *       "last_outcome": "2xx",
          *       "created_at": "2026-11-06T08:30:00.000Z",
          *       "delivered_at": "2026-11-06T08:30:00.112Z",
          *       "body": "{\"type\":\"TEST\",\"createdAt\":\"2026-11-06T08:30:00.000Z\",\"data\":{}}"
@@ -3905,6 +3915,7 @@ export interface components {
             replay_id?: components["schemas"]["ReplayId"];
             status: components["schemas"]["DeliveryStatus"];
             attempt_count: components["schemas"]["AttemptCount"];
+            last_outcome?: components["schemas"]["DeliveryOutcome"];
             next_attempt_at?: components["schemas"]["Timestamp"];
             created_at: components["schemas"]["Timestamp"];
             delivered_at?: components["schemas"]["Timestamp"];
@@ -3979,6 +3990,7 @@ export interface components {
          *       "integration_id": "f4d81b36-a05c-4e72-9b18-7c3e2d6f0a95",
          *       "status": "delivered",
          *       "attempt_count": 1,
+         *       "last_outcome": "2xx",
          *       "created_at": "2026-11-06T08:30:00.000Z",
          *       "delivered_at": "2026-11-06T08:30:00.112Z"
          *     }
@@ -3991,6 +4003,7 @@ export interface components {
             replay_id?: components["schemas"]["ReplayId"];
             status: components["schemas"]["DeliveryStatus"];
             attempt_count: components["schemas"]["AttemptCount"];
+            last_outcome?: components["schemas"]["DeliveryOutcome"];
             next_attempt_at?: components["schemas"]["Timestamp"];
             created_at: components["schemas"]["Timestamp"];
             delivered_at?: components["schemas"]["Timestamp"];
@@ -6254,6 +6267,11 @@ export interface components {
          */
         WithDeliveryStatus: "pending" | "delivered" | "failed" | "held" | "expired";
         /**
+         * @description Only deliveries whose last attempt ended with this.
+         * @example connection-refused
+         */
+        WithLastOutcome: "2xx" | "3xx" | "4xx" | "5xx" | "target-refused" | "name-not-found" | "connection-refused" | "unreachable" | "connect-timeout" | "tls-failed" | "connection-lost" | "timeout" | "not-http" | "head-too-large" | "other";
+        /**
          * @description Only deliveries of events of this type.
          * @example ORDER_PLACED
          */
@@ -8090,6 +8108,11 @@ export interface operations {
                  * @example failed
                  */
                 status?: components["parameters"]["WithDeliveryStatus"];
+                /**
+                 * @description Only deliveries whose last attempt ended with this.
+                 * @example connection-refused
+                 */
+                last_outcome?: components["parameters"]["WithLastOutcome"];
                 /**
                  * @description Only deliveries of events of this type.
                  * @example ORDER_PLACED

@@ -13089,7 +13089,7 @@ return errors === 0;
 validate156.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
 export const listDeliveriesParameters = validate157;
-const schema255 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/IntegrationId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{"status":{"type":"string","enum":["pending","delivered","failed","held","expired"],"minLength":1},"event_type":{"type":"string","enum":["ORDER_PLACED","PRODUCT_UPDATED","CATEGORY_UPDATED","FISCAL_DAY_END","TEST"],"minLength":1},"since":{"$ref":"contract#/$defs/Moment"},"until":{"$ref":"contract#/$defs/Moment"},"limit":{"type":"integer","minimum":1,"maximum":100,"default":20},"offset":{"type":"integer","minimum":0,"maximum":2147483647,"default":0}},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"listDeliveriesParameters"};
+const schema255 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/IntegrationId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{"status":{"type":"string","enum":["pending","delivered","failed","held","expired"],"minLength":1},"last_outcome":{"type":"string","enum":["2xx","3xx","4xx","5xx","target-refused","name-not-found","connection-refused","unreachable","connect-timeout","tls-failed","connection-lost","timeout","not-http","head-too-large","other"],"minLength":1},"event_type":{"type":"string","enum":["ORDER_PLACED","PRODUCT_UPDATED","CATEGORY_UPDATED","FISCAL_DAY_END","TEST"],"minLength":1},"since":{"$ref":"contract#/$defs/Moment"},"until":{"$ref":"contract#/$defs/Moment"},"limit":{"type":"integer","minimum":1,"maximum":100,"default":20},"offset":{"type":"integer","minimum":0,"maximum":2147483647,"default":0}},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"listDeliveriesParameters"};
 
 function validate158(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -13386,7 +13386,7 @@ if(errors === _errs7){
 if(data2 && typeof data2 == "object" && !Array.isArray(data2)){
 const _errs9 = errors;
 for(const key1 in data2){
-if(!((((((key1 === "status") || (key1 === "event_type")) || (key1 === "since")) || (key1 === "until")) || (key1 === "limit")) || (key1 === "offset"))){
+if(!(((((((key1 === "status") || (key1 === "last_outcome")) || (key1 === "event_type")) || (key1 === "since")) || (key1 === "until")) || (key1 === "limit")) || (key1 === "offset"))){
 validate157.errors = [{instancePath:instancePath+"/query",schemaPath:"#/properties/query/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"}];
 return false;
 break;
@@ -13418,22 +13418,22 @@ else {
 var valid3 = true;
 }
 if(valid3){
-if(data2.event_type !== undefined){
-let data4 = data2.event_type;
+if(data2.last_outcome !== undefined){
+let data4 = data2.last_outcome;
 const _errs12 = errors;
-if(!(((((data4 === "ORDER_PLACED") || (data4 === "PRODUCT_UPDATED")) || (data4 === "CATEGORY_UPDATED")) || (data4 === "FISCAL_DAY_END")) || (data4 === "TEST"))){
-validate157.errors = [{instancePath:instancePath+"/query/event_type",schemaPath:"#/properties/query/properties/event_type/enum",keyword:"enum",params:{allowedValues: schema255.properties.query.properties.event_type.enum},message:"must be equal to one of the allowed values"}];
+if(!(((((((((((((((data4 === "2xx") || (data4 === "3xx")) || (data4 === "4xx")) || (data4 === "5xx")) || (data4 === "target-refused")) || (data4 === "name-not-found")) || (data4 === "connection-refused")) || (data4 === "unreachable")) || (data4 === "connect-timeout")) || (data4 === "tls-failed")) || (data4 === "connection-lost")) || (data4 === "timeout")) || (data4 === "not-http")) || (data4 === "head-too-large")) || (data4 === "other"))){
+validate157.errors = [{instancePath:instancePath+"/query/last_outcome",schemaPath:"#/properties/query/properties/last_outcome/enum",keyword:"enum",params:{allowedValues: schema255.properties.query.properties.last_outcome.enum},message:"must be equal to one of the allowed values"}];
 return false;
 }
 if(errors === _errs12){
 if(typeof data4 === "string"){
 if(func1(data4) < 1){
-validate157.errors = [{instancePath:instancePath+"/query/event_type",schemaPath:"#/properties/query/properties/event_type/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+validate157.errors = [{instancePath:instancePath+"/query/last_outcome",schemaPath:"#/properties/query/properties/last_outcome/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
 return false;
 }
 }
 else {
-validate157.errors = [{instancePath:instancePath+"/query/event_type",schemaPath:"#/properties/query/properties/event_type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate157.errors = [{instancePath:instancePath+"/query/last_outcome",schemaPath:"#/properties/query/properties/last_outcome/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -13443,11 +13443,24 @@ else {
 var valid3 = true;
 }
 if(valid3){
-if(data2.since !== undefined){
+if(data2.event_type !== undefined){
+let data5 = data2.event_type;
 const _errs14 = errors;
-if(!(validate158(data2.since, {instancePath:instancePath+"/query/since",parentData:data2,parentDataProperty:"since",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate158.errors : vErrors.concat(validate158.errors);
-errors = vErrors.length;
+if(!(((((data5 === "ORDER_PLACED") || (data5 === "PRODUCT_UPDATED")) || (data5 === "CATEGORY_UPDATED")) || (data5 === "FISCAL_DAY_END")) || (data5 === "TEST"))){
+validate157.errors = [{instancePath:instancePath+"/query/event_type",schemaPath:"#/properties/query/properties/event_type/enum",keyword:"enum",params:{allowedValues: schema255.properties.query.properties.event_type.enum},message:"must be equal to one of the allowed values"}];
+return false;
+}
+if(errors === _errs14){
+if(typeof data5 === "string"){
+if(func1(data5) < 1){
+validate157.errors = [{instancePath:instancePath+"/query/event_type",schemaPath:"#/properties/query/properties/event_type/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+return false;
+}
+}
+else {
+validate157.errors = [{instancePath:instancePath+"/query/event_type",schemaPath:"#/properties/query/properties/event_type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
 }
 var valid3 = _errs14 === errors;
 }
@@ -13455,38 +13468,11 @@ else {
 var valid3 = true;
 }
 if(valid3){
-if(data2.until !== undefined){
-const _errs15 = errors;
-if(!(validate158(data2.until, {instancePath:instancePath+"/query/until",parentData:data2,parentDataProperty:"until",rootData,dynamicAnchors}))){
+if(data2.since !== undefined){
+const _errs16 = errors;
+if(!(validate158(data2.since, {instancePath:instancePath+"/query/since",parentData:data2,parentDataProperty:"since",rootData,dynamicAnchors}))){
 vErrors = vErrors === null ? validate158.errors : vErrors.concat(validate158.errors);
 errors = vErrors.length;
-}
-var valid3 = _errs15 === errors;
-}
-else {
-var valid3 = true;
-}
-if(valid3){
-if(data2.limit !== undefined){
-let data7 = data2.limit;
-const _errs16 = errors;
-if(!(((typeof data7 == "number") && (!(data7 % 1) && !isNaN(data7))) && (isFinite(data7)))){
-validate157.errors = [{instancePath:instancePath+"/query/limit",schemaPath:"#/properties/query/properties/limit/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
-return false;
-}
-if(errors === _errs16){
-if((typeof data7 == "number") && (isFinite(data7))){
-if(data7 > 100 || isNaN(data7)){
-validate157.errors = [{instancePath:instancePath+"/query/limit",schemaPath:"#/properties/query/properties/limit/maximum",keyword:"maximum",params:{comparison: "<=", limit: 100},message:"must be <= 100"}];
-return false;
-}
-else {
-if(data7 < 1 || isNaN(data7)){
-validate157.errors = [{instancePath:instancePath+"/query/limit",schemaPath:"#/properties/query/properties/limit/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"}];
-return false;
-}
-}
-}
 }
 var valid3 = _errs16 === errors;
 }
@@ -13494,22 +13480,34 @@ else {
 var valid3 = true;
 }
 if(valid3){
-if(data2.offset !== undefined){
-let data8 = data2.offset;
+if(data2.until !== undefined){
+const _errs17 = errors;
+if(!(validate158(data2.until, {instancePath:instancePath+"/query/until",parentData:data2,parentDataProperty:"until",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate158.errors : vErrors.concat(validate158.errors);
+errors = vErrors.length;
+}
+var valid3 = _errs17 === errors;
+}
+else {
+var valid3 = true;
+}
+if(valid3){
+if(data2.limit !== undefined){
+let data8 = data2.limit;
 const _errs18 = errors;
 if(!(((typeof data8 == "number") && (!(data8 % 1) && !isNaN(data8))) && (isFinite(data8)))){
-validate157.errors = [{instancePath:instancePath+"/query/offset",schemaPath:"#/properties/query/properties/offset/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+validate157.errors = [{instancePath:instancePath+"/query/limit",schemaPath:"#/properties/query/properties/limit/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
 }
 if(errors === _errs18){
 if((typeof data8 == "number") && (isFinite(data8))){
-if(data8 > 2147483647 || isNaN(data8)){
-validate157.errors = [{instancePath:instancePath+"/query/offset",schemaPath:"#/properties/query/properties/offset/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647},message:"must be <= 2147483647"}];
+if(data8 > 100 || isNaN(data8)){
+validate157.errors = [{instancePath:instancePath+"/query/limit",schemaPath:"#/properties/query/properties/limit/maximum",keyword:"maximum",params:{comparison: "<=", limit: 100},message:"must be <= 100"}];
 return false;
 }
 else {
-if(data8 < 0 || isNaN(data8)){
-validate157.errors = [{instancePath:instancePath+"/query/offset",schemaPath:"#/properties/query/properties/offset/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
+if(data8 < 1 || isNaN(data8)){
+validate157.errors = [{instancePath:instancePath+"/query/limit",schemaPath:"#/properties/query/properties/limit/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"}];
 return false;
 }
 }
@@ -13519,6 +13517,34 @@ var valid3 = _errs18 === errors;
 }
 else {
 var valid3 = true;
+}
+if(valid3){
+if(data2.offset !== undefined){
+let data9 = data2.offset;
+const _errs20 = errors;
+if(!(((typeof data9 == "number") && (!(data9 % 1) && !isNaN(data9))) && (isFinite(data9)))){
+validate157.errors = [{instancePath:instancePath+"/query/offset",schemaPath:"#/properties/query/properties/offset/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+return false;
+}
+if(errors === _errs20){
+if((typeof data9 == "number") && (isFinite(data9))){
+if(data9 > 2147483647 || isNaN(data9)){
+validate157.errors = [{instancePath:instancePath+"/query/offset",schemaPath:"#/properties/query/properties/offset/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647},message:"must be <= 2147483647"}];
+return false;
+}
+else {
+if(data9 < 0 || isNaN(data9)){
+validate157.errors = [{instancePath:instancePath+"/query/offset",schemaPath:"#/properties/query/properties/offset/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
+return false;
+}
+}
+}
+}
+var valid3 = _errs20 === errors;
+}
+else {
+var valid3 = true;
+}
 }
 }
 }
@@ -13539,15 +13565,15 @@ var valid0 = true;
 }
 if(valid0){
 if(data.headers !== undefined){
-let data9 = data.headers;
-const _errs20 = errors;
-if(errors === _errs20){
-if(!(data9 && typeof data9 == "object" && !Array.isArray(data9))){
+let data10 = data.headers;
+const _errs22 = errors;
+if(errors === _errs22){
+if(!(data10 && typeof data10 == "object" && !Array.isArray(data10))){
 validate157.errors = [{instancePath:instancePath+"/headers",schemaPath:"#/properties/headers/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-var valid0 = _errs20 === errors;
+var valid0 = _errs22 === errors;
 }
 else {
 var valid0 = true;
