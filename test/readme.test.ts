@@ -1,5 +1,5 @@
 import { execFile, spawn, type ChildProcess } from 'node:child_process';
-import { createHmac } from 'node:crypto';
+import { createHmac, randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { connect } from 'node:net';
@@ -10,6 +10,9 @@ import { freePort } from '../src/db/embedded/server-process.ts';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import packageJson from '../package.json' with { type: 'json' };
+import { allScopes } from '../src/app.ts';
+import { testDatabaseUri } from './support/database.ts';
+import { startServiceProcess } from './support/service-process.ts';
 import { startTestService, type TestService } from './support/service.ts';
 
 const run = promisify(execFile);
@@ -118,6 +121,10 @@ async function perform(calls: readonly { command: string; answer: unknown }[]): 
   return answers;
 }
 
+function keyIn(text: string): string {
+  return /pgw_[0-9a-f]{32}_[\w-]{43}/.exec(text)?.[0] ?? '';
+}
+
 /** Ids by order of appearance; times, latencies and signatures by their form: what differs from run to run. */
 function normalise(texts: readonly unknown[]): unknown {
   const seen: string[] = [];
@@ -163,6 +170,34 @@ describe('README', () => {
     const headers = { 'x-service-signature': signature };
     const answer = await fetch(`http://${receiver.address}/events`, { method: 'POST', headers, body });
     expect(answer.status).toBe(401);
+  });
+
+  it('shows how to replace a lost administrator key', async () => {
+    const database = `test_${randomUUID().slice(0, 8)}`;
+    const dataDir = await mkdtemp(path.join(tmpdir(), 'lost-key-'));
+    const settings = { PORT: '0', DATA_DIR: dataDir, MONGODB_URI: testDatabaseUri(), MONGODB_DATABASE: database };
+    const adminKey = /ADMIN_API_KEY=(\S+) npm start/.exec(blockWith('sh', 'ADMIN_API_KEY='))?.[1] ?? '';
+    const replace = blockWith('sh', '/revoke');
+    expect(replace).toContain(`API_KEY=${adminKey}\n`);
+
+    const first = await startServiceProcess(settings);
+    const lost = keyIn(first.messages.join('\n'));
+    await first.stop();
+
+    const second = await startServiceProcess({ ...settings, ADMIN_API_KEY: adminKey });
+    const { stdout } = await run('bash', ['-c', replace.replaceAll('http://127.0.0.1:8080', second.url)]);
+    await second.stop();
+
+    const third = await startServiceProcess(settings);
+    const get = (key: string): Promise<Response> =>
+      fetch(`${third.url}/api/v1/api-keys`, { headers: { authorization: `Bearer ${key}` } });
+    const refused = await Promise.all([lost, adminKey].map(async (key) => (await get(key)).status));
+    const keys = (await (await get(keyIn(stdout))).json()) as { data: { name: string; scopes: string[] }[] };
+    await third.stop();
+    await rm(dataDir, { recursive: true });
+    expect(refused).toEqual([401, 401]);
+    const made = keys.data.find(({ name }) => name === 'New administrator');
+    expect(new Set(made?.scopes)).toEqual(new Set(allScopes));
   });
 
   it('says what each runtime dependency is for', () => {
