@@ -3010,10 +3010,18 @@ export const operationTable = {
     "method": "GET",
     "path": "/openapi.json",
     "scope": null,
-    "parameters": [],
+    "parameters": [
+      {
+        "name": "If-None-Match",
+        "in": "header",
+        "type": "string",
+        "required": false
+      }
+    ],
     "body": "none",
     "responses": {
       "200": "application/json",
+      "304": null,
       "400": "application/problem+json",
       "406": "application/problem+json",
       "500": "application/problem+json"

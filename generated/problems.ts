@@ -26,6 +26,10 @@ export const problems = {
     "status": 403,
     "title": "No authority"
   },
+  "webhook-loop": {
+    "status": 403,
+    "title": "Webhook loop"
+  },
   "route-not-found": {
     "status": 404,
     "title": "No such path"

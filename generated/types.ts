@@ -4547,7 +4547,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The API key has used up its requests for now, or has too much under way or kept. */
+        /** @description The API key has used up its requests for now, or has too much under way or kept; or too many keys from this address were refused. */
         RateLimited: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -6105,6 +6105,7 @@ export interface components {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
                 "Cache-Control": components["headers"]["CacheControl"];
+                ETag: components["headers"]["ETag"];
                 [name: string]: unknown;
             };
             content: {
@@ -8490,13 +8491,29 @@ export interface operations {
     getOpenApi: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description Answers 304 without a body if the resource still has one of these entity tags.
+                 * @example "Zk3v9QwLx0uT1c"
+                 */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+            };
             path?: never;
             cookie?: never;
         };
         requestBody?: never;
         responses: {
             200: components["responses"]["OpenApiFound"];
+            /** @description The contract is still the one that `If-None-Match` names. No body. */
+            304: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "Cache-Control": components["headers"]["CacheControl"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
             400: components["responses"]["InvalidPublicRequest"];
             406: components["responses"]["PublicNotAcceptable"];
             500: components["responses"]["PublicInternalError"];

@@ -5,6 +5,7 @@ import document from '../generated/openapi.json' with { type: 'json' };
 import { operationTable, type OperationRow, type Scope } from '../generated/operations.ts';
 import { createApiKeys } from './api-keys/api-keys.ts';
 import { createAuthentication } from './api-keys/authentication.ts';
+import { createRefusedKeys } from './api-keys/refused-keys.ts';
 import { apiKeyOperations } from './api-keys/operations.ts';
 import { apiKeyIndexes, createApiKeyStore, type ApiKeyStore } from './api-keys/store.ts';
 import type { BlobStore } from './blobs/blob-store.ts';
@@ -85,6 +86,8 @@ export interface AppDependencies {
   readonly version: string;
   readonly metrics: Metrics;
   readonly log: Logger;
+  /** How long one rendering of the metrics serves, in milliseconds. */
+  readonly metricsSharedForMs?: number;
   /** True once the process was asked to stop. */
   readonly isStopping: () => boolean;
   /** Told of every answer, after log and metrics. */
@@ -136,6 +139,7 @@ export function createApp(dependencies: AppDependencies): App {
     store: apiKeyStore,
     allScopes: new Set(allScopes),
     adminKey: config.security.adminApiKey,
+    refusedKeys: createRefusedKeys(config.http.refusedKeysLimit),
     onError: (error) => {
       log.debug({ error }, 'last use of a key not recorded');
     },
@@ -205,6 +209,7 @@ export function createApp(dependencies: AppDependencies): App {
     ...serviceOperations({
       version,
       metrics,
+      metricsSharedForMs: dependencies.metricsSharedForMs,
       async checkDatabase() {
         // A write would make the storage engine of a full disk stop.
         if (await isDatabaseFull()) throw databaseFull(undefined);
@@ -223,7 +228,7 @@ export function createApp(dependencies: AppDependencies): App {
   const application = createRouter(
     handlers,
     {
-      authenticate: (headers) => authentication.authenticate(headers),
+      authenticate: (caller) => authentication.authenticate(caller),
       rateLimiter: createRateLimiter(config.http.rateLimit),
       idempotency,
       memory,
@@ -253,6 +258,7 @@ export function createApp(dependencies: AppDependencies): App {
       redoc: new URL('../dist/redoc.js', import.meta.url),
     }),
   );
+  application.set('trust proxy', [...config.http.trustedProxies]);
   return {
     application,
     apiKeyStore,

@@ -43,6 +43,10 @@ export interface Config {
     readonly port: number;
     /** Undefined means no limit. */
     readonly rateLimit: { readonly requests: number; readonly windowSeconds: number } | undefined;
+    /** Refused API keys by address; undefined means no limit. */
+    readonly refusedKeysLimit: { readonly refusals: number; readonly windowSeconds: number } | undefined;
+    /** Networks whose `X-Forwarded-For` tells the client's address. */
+    readonly trustedProxies: readonly string[];
     /** Exact origins; empty means no CORS. */
     readonly corsOrigins: readonly string[];
     readonly shutdownTimeoutMs: number;
@@ -122,6 +126,11 @@ export function loadConfig(environment: Environment): Config {
       host: set.HOST,
       port: set.PORT,
       rateLimit: set.RATE_LIMIT === 'off' ? undefined : set.RATE_LIMIT,
+      refusedKeysLimit:
+        set.REFUSED_KEYS_LIMIT === 'off'
+          ? undefined
+          : { refusals: set.REFUSED_KEYS_LIMIT.requests, windowSeconds: set.REFUSED_KEYS_LIMIT.windowSeconds },
+      trustedProxies: set.TRUSTED_PROXIES,
       corsOrigins: set.CORS_ORIGINS ?? [],
       shutdownTimeoutMs: set.SHUTDOWN_TIMEOUT_MS,
       shutdownGraceMs: set.SHUTDOWN_GRACE_MS,

@@ -32,6 +32,8 @@ export interface StartOptions {
   readonly createWebhooks?: NonNullable<AppDependencies['createWebhooks']>;
   /** For tests that cannot wait so long. */
   readonly connectionLimits?: ConnectionLimits;
+  /** For tests that cannot wait a second for new metrics. */
+  readonly metricsSharedForMs?: number;
 }
 
 export interface RunningService {
@@ -97,12 +99,13 @@ export async function startService(options: StartOptions): Promise<RunningServic
 
     let stopping = false;
     const metrics = createMetrics();
-    const { onExchange, createWebhooks } = options;
+    const { onExchange, metricsSharedForMs, createWebhooks } = options;
     const app = createApp({
       ...{ config, database, installation, blobs, providers, lookUp, secrets, metrics, log },
       version: packageJson.version,
       isStopping: () => stopping,
       ...(embedded === undefined ? {} : { isDatabaseFull: () => embedded.isFull() }),
+      ...(metricsSharedForMs === undefined ? {} : { metricsSharedForMs }),
       ...(onExchange === undefined ? {} : { onExchange }),
       ...(createWebhooks === undefined ? {} : { createWebhooks }),
     });

@@ -2,7 +2,9 @@ import { timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import { LRUCache } from 'lru-cache';
 import type { Scope } from '../../generated/operations.ts';
+import { ProblemError } from '../errors/problem-error.ts';
 import { administratorId, hashSecret } from './api-keys.ts';
+import type { RefusedKeys } from './refused-keys.ts';
 import type { ApiKeyStore, StoredApiKey } from './store.ts';
 import { unauthenticated } from './unauthenticated.ts';
 
@@ -13,12 +15,20 @@ export interface AuthenticatedKey {
   readonly scopes: ReadonlySet<Scope>;
 }
 
+/** What is looked at of a request. */
+export interface Caller {
+  readonly headers: IncomingHttpHeaders;
+  /** The client's address. */
+  readonly ip?: string | undefined;
+}
+
 export interface Authentication {
   /**
    * Finds out who sends a request, by `Authorization: Bearer <key>` or `X-API-Key: <key>`.
-   * @throws {ProblemError} unauthenticated, with `WWW-Authenticate`
+   * @throws {ProblemError} unauthenticated, with `WWW-Authenticate`; rate-limited where too many keys from the caller's
+   * address were refused, and this one was not used successfully before
    */
-  authenticate(headers: IncomingHttpHeaders): Promise<AuthenticatedKey>;
+  authenticate(caller: Caller): Promise<AuthenticatedKey>;
   /** Forgets what is known of keys. */
   forget(ids: ReadonlySet<string>): void;
 }
@@ -28,6 +38,8 @@ export interface AuthenticationOptions {
   readonly allScopes: ReadonlySet<Scope>;
   /** A key from configuration that may do everything. */
   readonly adminKey: string | undefined;
+  /** Undefined where refused keys are not limited. */
+  readonly refusedKeys?: RefusedKeys | undefined;
   /** Told of failures to record a key's last use, which never fail a request. */
   readonly onError: (error: unknown) => void;
   /** Milliseconds since the epoch: for expiries and last uses. */
@@ -43,12 +55,22 @@ const touchMs = 60_000;
 const keyForm = /^pgw_([0-9a-f]{8})([0-9a-f]{4})([0-9a-f]{4})([0-9a-f]{4})([0-9a-f]{12})_([A-Za-z0-9_-]{43})$/;
 
 export function createAuthentication(options: AuthenticationOptions): Authentication {
-  const { store, adminKey, allScopes, onError, now = Date.now, monotonic = () => performance.now() } = options;
+  const {
+    store,
+    adminKey,
+    allScopes,
+    refusedKeys,
+    onError,
+    now = Date.now,
+    monotonic = () => performance.now(),
+  } = options;
   const administrator: AuthenticatedKey = { keyId: administratorId, name: 'administrator', scopes: allScopes };
   const adminHash = adminKey === undefined ? undefined : hashSecret(adminKey);
   const lookUps = new LRUCache<string, LookUp>({ max: 10_000 });
   /** Keys that were just verified, by the hash of the whole token, which tells nothing of the token in memory or time. */
   const verified = new LRUCache<string, Verified>({ max: 10_000 });
+  /** The ids of keys that were verified. */
+  const trusted = new LRUCache<string, true>({ max: 10_000 });
   /** Counts what was forgotten. */
   let forgotten = 0;
   const touched = new LRUCache<string, true>({ max: 10_000, ttl: touchMs });
@@ -88,16 +110,39 @@ export function createAuthentication(options: AuthenticationOptions): Authentica
     return { principal, until: found.until, expiresAt: key.expiresAt?.getTime() ?? Infinity };
   };
 
+  /** Can this be a key that was verified before? Tells it without a hash, and errs on the side of yes. */
+  const mayBeTrusted = (token: string): boolean => {
+    if (token.length === adminKey?.length) return true;
+    const [, a, b, c, d, e] = keyForm.exec(token) ?? [];
+    return a !== undefined && trusted.has(`${a}-${b}-${c}-${d}-${e}`);
+  };
+
+  const identify = async (caller: Caller): Promise<AuthenticatedKey> => {
+    const token = tokenOf(caller.headers);
+    const isLimited = refusedKeys?.isExceeded(caller) === true;
+    if (isLimited && !mayBeTrusted(token)) throw refusedKeys.problem(caller);
+    const digest = hashSecret(token);
+    if (adminHash !== undefined && sameHash(digest, adminHash)) return administrator;
+    let found = verified.get(digest);
+    if (isLimited && found === undefined) throw refusedKeys.problem(caller);
+    if (found === undefined || found.until <= monotonic()) {
+      found = await verify(token);
+      verified.set(digest, found);
+      trusted.set(found.principal.keyId, true);
+    }
+    if (found.expiresAt <= now()) throw unauthenticated('The API key has expired.');
+    touch(found.principal.keyId);
+    return found.principal;
+  };
+
   return {
-    async authenticate(headers) {
-      const token = tokenOf(headers);
-      const digest = hashSecret(token);
-      if (adminHash !== undefined && sameHash(digest, adminHash)) return administrator;
-      let found = verified.get(digest);
-      if (found === undefined || found.until <= monotonic()) verified.set(digest, (found = await verify(token)));
-      if (found.expiresAt <= now()) throw unauthenticated('The API key has expired.');
-      touch(found.principal.keyId);
-      return found.principal;
+    async authenticate(caller) {
+      try {
+        return await identify(caller);
+      } catch (error) {
+        if (refusedKeys !== undefined && isRefusal(error)) refusedKeys.count(caller);
+        throw error;
+      }
     },
     forget(ids) {
       forgotten += 1;
@@ -132,6 +177,11 @@ function tokenOf(headers: IncomingHttpHeaders): string {
   const key = headers['x-api-key'];
   if (typeof key === 'string' && key !== '') return key;
   throw unauthenticated('This operation needs an API key: Authorization: Bearer <key>.', false);
+}
+
+/** True for credentials that were sent and refused, not for a request without any. */
+function isRefusal(error: unknown): boolean {
+  return error instanceof ProblemError && error.headers['www-authenticate']?.includes('invalid_token') === true;
 }
 
 function sameHash(a: string, b: string): boolean {

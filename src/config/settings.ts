@@ -55,6 +55,21 @@ export const settings = {
     format: rateLimit,
     default: '6000/60s',
   },
+  REFUSED_KEYS_LIMIT: {
+    group: 'HTTP',
+    description:
+      "API keys that may be refused per client address (IPv6: per /64) and process, as <refusals>/<seconds>s, or off. Beyond it, keys that were not accepted before are answered 429 unchecked. RATE_LIMIT does not turn it off. Behind a balancer set TRUSTED_PROXIES, or all its clients share one address's limit.",
+    format: rateLimit,
+    default: '100/60s',
+  },
+  TRUSTED_PROXIES: {
+    group: 'HTTP',
+    description:
+      "Networks of the proxies and balancers in front, separated by commas, or none. The client's address is then the last one in X-Forwarded-For that is not theirs.",
+    format: networks,
+    default: 'none',
+    example: '10.0.0.0/8,fd00::/8',
+  },
   CORS_ORIGINS: {
     group: 'HTTP',
     description: 'Origins whose web pages may call the API, separated by commas.',

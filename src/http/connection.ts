@@ -1,4 +1,4 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 
 /** The end of every head, and of every chunked body. */
@@ -15,17 +15,25 @@ interface Waiting {
   readonly begin: () => void;
 }
 
+/** Requests that may wait on one connection. */
+const mostWaiting = 100;
+
 /**
  * One connection, whose requests reach the application one at a time.
  *
  * Node parses everything that a chunk holds and hands all of it over at once: thousands of requests, whose answers pile
- * up in memory when the client reads none of them. Here what comes behind a request that is not answered yet stays as
- * it was received, at most a chunk of 64 KiB, and nothing more is read from the socket. The next request begins when
- * the operating system has taken the whole answer to the one before, so a client that reads nothing gets no further.
+ * up in memory when the client reads none of them. Here the next request begins when the operating system has taken the
+ * whole answer to the one before, so a client that reads nothing gets no further. A connection on which a request comes
+ * before its turn is parsed piece by piece from then on: what comes behind a request that is not answered yet stays as
+ * it was received, and nothing more is read from the socket. Other connections are left to Node, which parses them
+ * faster. So only the first chunk can bring many requests at once; when it does, some are answered and then the
+ * connection ends, and the client may repeat the others (RFC 9112, section 9.3.2).
  */
 export class Connection {
   readonly socket: Socket;
-  readonly #parse: (chunk: Buffer) => void;
+  readonly #onFlood: () => void;
+  /** Undefined while Node parses by itself. */
+  #parse: ((chunk: Buffer) => void) | undefined;
   /** The last answer that was begun. */
   #answer: ServerResponse | undefined;
   readonly #waiting: Waiting[] = [];
@@ -34,16 +42,10 @@ export class Connection {
   #isOver = false;
   #progress = { completed: 0, queued: 0, at: performance.now() };
 
-  /** To be made when the HTTP server has just taken the socket over. */
-  constructor(socket: Socket) {
-    const [parse, ...others] = socket.listeners('data');
-    if (parse === undefined || others.length > 0) throw new Error("this version of Node's HTTP server is not known");
+  /** @param onFlood called once if more requests come at once than can be kept until the connection has ended */
+  constructor(socket: Socket, onFlood: () => void) {
     this.socket = socket;
-    this.#parse = parse.bind(socket) as (chunk: Buffer) => void;
-    socket.off('data', parse as (chunk: Buffer) => void);
-    socket.on('data', (chunk: Buffer) => {
-      this.#receive(chunk);
-    });
+    this.#onFlood = onFlood;
   }
 
   /** The answer under way; undefined when the operating system has taken all of the last one. */
@@ -51,14 +53,21 @@ export class Connection {
     return this.#answer?.closed === false ? this.#answer : undefined;
   }
 
-  /** Begins the work on a request: at once, or when all before it are answered. */
-  admit(response: ServerResponse, begin: () => void): void {
+  /** Takes the next request. @returns true when its turn is now; else `begin` is called when all before it are answered */
+  admit(response: ServerResponse, begin: RequestListener): boolean {
+    if (this.#isOver) return false;
     if (this.#waiting.length > 0 || this.answer !== undefined) {
-      this.#wait({ response, begin });
-    } else {
-      this.#answer = response;
-      begin();
+      this.#wait({ response, begin: () => void begin(response.req, response) });
+      if (this.#parse === undefined) this.#takeOver();
+      if (this.#waiting.length >= mostWaiting) {
+        response.setHeader('connection', 'close');
+        this.#isOver = true;
+        this.#onFlood();
+      }
+      return false;
     }
+    this.#answer = response;
+    return true;
   }
 
   /**
@@ -88,6 +97,26 @@ export class Connection {
     return now - this.#progress.at;
   }
 
+  /** Has everything that comes from now on go through `#receive`. */
+  #takeOver(): void {
+    const [parse, ...others] = this.socket.listeners('data');
+    if (parse === undefined || others.length > 0) throw new Error("this version of Node's HTTP server is not known");
+    this.#parse = parse.bind(this.socket) as (chunk: Buffer) => void;
+    // Not within the chunk that Node is parsing.
+    process.nextTick(() => {
+      this.socket.off('data', parse as (chunk: Buffer) => void);
+      if (this.socket.destroyed) return;
+      // Node removes the listeners by which it stops and starts reading, but has stopped, or is about to.
+      const paused = this.socket.listeners('pause') as (() => void)[];
+      const resumed = this.socket.listeners('resume') as (() => void)[];
+      this.socket.on('data', (chunk: Buffer) => {
+        this.#receive(chunk);
+      });
+      for (const listener of paused) this.socket.off('pause', listener).on('pause', listener);
+      for (const listener of resumed) this.socket.off('resume', listener).on('resume', listener);
+    });
+  }
+
   #receive(chunk: Buffer): void {
     if (this.#isOver) return;
     if (this.#mustWait()) this.#hold(chunk);
@@ -102,7 +131,7 @@ export class Connection {
   #parseInPieces(chunk: Buffer): void {
     let rest = chunk;
     for (let end = endOfPiece(rest); end < rest.length; end = endOfPiece(rest)) {
-      this.#parse(rest.subarray(0, end));
+      this.#parse?.(rest.subarray(0, end));
       rest = rest.subarray(end);
       if (this.#isOver) return;
       if (this.#mustWait()) {
@@ -110,7 +139,7 @@ export class Connection {
         return;
       }
     }
-    this.#parse(rest);
+    this.#parse?.(rest);
   }
 
   #hold(chunk: Buffer): void {

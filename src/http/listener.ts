@@ -33,6 +33,9 @@ const lingerMs = 2_000;
 /** Connections at once. Beyond that the idle ones are closed to make room. */
 const mostConnections = 10_000;
 
+/** Connections at once that may hold far more requests than are answered, each some megabytes. The oldest are cut. */
+const mostFloods = 8;
+
 /** An HTTP server with what is needed to stop it without disturbing its clients. */
 export interface HttpServer {
   readonly server: Server;
@@ -50,16 +53,19 @@ export function createHttpServer(
   { head, request, check, answer }: ConnectionLimits = defaultLimits,
 ): HttpServer {
   const connections = new Map<Duplex, Connection>();
+  /** Connections with many requests at once that are still being answered. */
+  const floods = new Set<Socket>();
   let isClosing = false;
   /** Does the work when all requests before it are answered. */
-  const inTurn =
-    (work: RequestListener): RequestListener =>
-    (incoming, response) => {
-      connections.get(incoming.socket)?.admit(response, () => {
-        if (isClosing) response.setHeader('connection', 'close');
-        work(incoming, response);
-      });
+  const inTurn = (work: RequestListener): RequestListener => {
+    const begin: RequestListener = (incoming, response) => {
+      if (isClosing) response.setHeader('connection', 'close');
+      work(incoming, response);
     };
+    return (incoming, response) => {
+      if (connections.get(incoming.socket)?.admit(response, begin) === true) begin(incoming, response);
+    };
+  };
   const guarded = inTurn((incoming, response) => {
     const mistake = findAmbiguity(incoming);
     if (mistake === undefined) application(incoming, response);
@@ -77,8 +83,16 @@ export function createHttpServer(
     guarded,
   );
   server.on('connection', (socket: Socket) => {
-    connections.set(socket, new Connection(socket));
-    socket.once('close', () => connections.delete(socket));
+    const onFlood = (): void => {
+      floods.add(socket);
+      const [oldest] = floods;
+      if (floods.size > mostFloods) oldest?.destroy();
+    };
+    connections.set(socket, new Connection(socket, onFlood));
+    socket.once('close', () => {
+      connections.delete(socket);
+      floods.delete(socket);
+    });
   });
   server.maxConnections = mostConnections;
   server.on('drop', () => {

@@ -1,5 +1,6 @@
 import type { OperationId, Scope } from '../../generated/operations.ts';
 import type { operations } from '../../generated/types.ts';
+import type { StaticBody } from './static-body.ts';
 
 /** Who is calling: an API key, never its secret. */
 export interface Principal {
@@ -58,6 +59,12 @@ export interface OperationInput<Id extends OperationId> {
   readonly context: RequestContext;
 }
 
+/** A body that never changes. */
+export interface PreparedBody {
+  readonly text: string;
+  readonly content: StaticBody;
+}
+
 /** Statuses that handlers return; everything else is thrown as a ProblemError, and 304 is made from the ETag. */
 type SuccessStatus = 200 | 201 | 202 | 204;
 type Content<Answer> = Answer extends { content: infer Media }
@@ -80,6 +87,8 @@ type Answer<Status, Response> = {
   readonly headers?: Response extends { headers: infer Headers }
     ? { readonly [Name in HeaderName]?: Name extends keyof Declared<Headers> ? string | number | boolean : never }
     : never;
+  /** The body as it is sent, made once for all who ask: with its ETag, and compressed where the caller takes that. */
+  readonly prepared?: PreparedBody;
 } & (Content<Response> extends undefined ? { readonly body?: undefined } : { readonly body: Content<Response> });
 
 /** What the contract lets the operation answer: one member for each declared success. */

@@ -11,7 +11,7 @@ import { ifNoneMatch } from './conditional.ts';
 import { explainBody, explainParameters, isSmall } from './explain.ts';
 import { idempotencyKey } from './idempotency-key.ts';
 import type { ListQueue } from './list-queue.ts';
-import type { OperationHandler, Principal, RequestNotes } from './operation.ts';
+import type { OperationHandler, PreparedBody, Principal, RequestNotes } from './operation.ts';
 import { invalidParameters, parseParameters, type ParsedParameters } from './parameters.ts';
 import { problemAnswer, type RawAnswer } from './problem-response.ts';
 import type { RateLimiter } from './rate-limit.ts';
@@ -40,7 +40,7 @@ export interface Exchange {
 export interface PipelineDependencies {
   /** Finds out more about a failure before it is answered. @returns what to answer */
   readonly explainFailure?: (error: unknown) => Promise<unknown>;
-  readonly authenticate: (headers: Request['headers']) => Promise<Principal>;
+  readonly authenticate: (caller: Pick<Request, 'headers' | 'ip'>) => Promise<Principal>;
   readonly rateLimiter: RateLimiter;
   readonly idempotency: Pick<Idempotency, 'run'>;
   /** Memory for bodies and answers. */
@@ -138,7 +138,7 @@ export function createOperationHandler(route: OperationRoute, dependencies: Pipe
 /** Counts a large answer, and the body, until the caller has taken the answer or has left. */
 function holdUntilSent(response: Response, answer: RawAnswer, { keyId, release }: Progress, memory: Budget): void {
   const { length } = answer.body;
-  const isSmall = length <= smallBytes;
+  const isSmall = length <= smallBytes || answer.bytes !== undefined;
   if (isSmall && release === undefined) return;
   const releaseAnswer = isSmall ? undefined : memory.hold(keyId ?? publicPrincipal.keyId, length * 2);
   const releaseAll = (): void => {
@@ -163,8 +163,8 @@ export function sendAnswer(
   if (answer.status === 204 || answer.status === 304) {
     response.writeHead(answer.status, all).end();
   } else {
-    all['content-length'] = String(Buffer.byteLength(answer.body));
-    response.writeHead(answer.status, all).end(answer.body);
+    all['content-length'] = String(answer.bytes?.length ?? Buffer.byteLength(answer.body));
+    response.writeHead(answer.status, all).end(answer.bytes ?? answer.body);
   }
   return sent;
 }
@@ -179,7 +179,7 @@ async function perform(
   progress: Progress,
 ): Promise<RawAnswer> {
   const { row } = route;
-  const principal = row.scope === null ? publicPrincipal : await dependencies.authenticate(request.headers);
+  const principal = row.scope === null ? publicPrincipal : await dependencies.authenticate(request);
   if (row.scope !== null) {
     progress.keyId = principal.keyId;
     if (!principal.scopes.has(row.scope as Scope)) throw insufficientScope(row.scope);
@@ -207,8 +207,10 @@ async function perform(
     });
     const { path, query, headers } = parameters;
     // The validators have just established what the types claim.
-    const handle = async (): Promise<RawAnswer> =>
-      serialise(row, await route.handler({ path, query, headers, body, context } as never));
+    const handle = async (): Promise<RawAnswer> => {
+      const result: HandlerResult = await route.handler({ path, query, headers, body, context } as never);
+      return result.prepared === undefined ? serialise(row, result) : await prepared(request, result.prepared);
+    };
     if (!isList(row)) return handle();
     const { originalUrl: target } = request;
     return dependencies.lists.run({ key: principal.keyId, target, response, signal: context.signal }, handle);
@@ -269,7 +271,14 @@ function requireAcceptable(request: Request, mediaTypes: readonly string[]): voi
   }
 }
 
-function serialise(row: OperationRow, result: { status: number; headers?: object; body?: unknown }): RawAnswer {
+interface HandlerResult {
+  readonly status: number;
+  readonly headers?: object;
+  readonly body?: unknown;
+  readonly prepared?: PreparedBody;
+}
+
+function serialise(row: OperationRow, result: HandlerResult): RawAnswer {
   const headers: Record<string, string> = {};
   for (const [name, value] of Object.entries(result.headers ?? {})) headers[name.toLowerCase()] = String(value);
   const mediaType = row.responses[result.status];
@@ -281,6 +290,13 @@ function serialise(row: OperationRow, result: { status: number; headers?: object
     body:
       typeof result.body === 'string' && mediaType !== 'application/json' ? result.body : JSON.stringify(result.body),
   };
+}
+
+/** Of answers that never change, caches may keep a copy if they ask each time whether it still holds. */
+async function prepared(request: Request, { text, content }: PreparedBody): Promise<RawAnswer> {
+  const { status, headers, body } = await content.answer(request.headers);
+  const kept = { ...headers, 'cache-control': 'no-cache' };
+  return status === 304 ? { status, headers: kept, body: '' } : { status, headers: kept, body: text, bytes: body };
 }
 
 function notModified(request: Request, answer: RawAnswer): RawAnswer {

@@ -6,6 +6,8 @@ export interface RawAnswer {
   readonly status: number;
   readonly headers: Record<string, string>;
   readonly body: string;
+  /** What is sent, where that was made beforehand: the body in bytes, perhaps compressed. */
+  readonly bytes?: Buffer;
 }
 
 export const problemMediaType = 'application/problem+json';

@@ -28,12 +28,10 @@ export function createRouter(
   for (const [path, page] of Object.entries(pages)) application.get(path, page);
   for (const [path, methods] of routes(handlers, dependencies)) application.all(path, dispatch(methods, dependencies));
   application.use((request: Request, response: Response) => {
-    refuse(
-      request,
-      response,
-      dependencies,
-      new ProblemError('route-not-found', { detail: 'There is nothing at this path.' }),
-    );
+    const problem = isDelivery(request)
+      ? webhookLoop()
+      : new ProblemError('route-not-found', { detail: 'There is nothing at this path.' });
+    refuse(request, response, dependencies, problem);
   });
   // Express itself only fails on paths that are not validly percent-encoded; it knows error handlers by their four arguments.
   application.use((error: unknown, request: Request, response: Response, _next: unknown) => {
@@ -87,7 +85,9 @@ function dispatch(methods: Methods, dependencies: PipelineDependencies): Request
   const allow = [...methods.keys(), 'OPTIONS'].join(', ');
   return (request, response, next) => {
     const handler = methods.get(request.method);
-    if (handler !== undefined) {
+    if (isDelivery(request)) {
+      refuse(request, response, dependencies, webhookLoop());
+    } else if (handler !== undefined) {
       void handler(request, response, next);
     } else if (request.method === 'OPTIONS') {
       answer(request, response, dependencies, () => ({ status: 204, headers: { allow }, body: '' }));
@@ -96,6 +96,22 @@ function dispatch(methods: Methods, dependencies: PipelineDependencies): Request
       refuse(request, response, dependencies, new ProblemError('method-not-allowed', { detail, headers: { allow } }));
     }
   };
+}
+
+/** Is this a webhook delivery of a prompt gateway, this one or another? No integration can set these fields itself. */
+function isDelivery({ headers }: Request): boolean {
+  return (
+    headers['x-service-application-id'] !== undefined ||
+    headers['x-service-event-type'] !== undefined ||
+    headers['user-agent']?.startsWith('Service-WebhookAgent/') === true
+  );
+}
+
+/** What a delivery may set off here could announce the next event, and so on without end. */
+function webhookLoop(): ProblemError {
+  return new ProblemError('webhook-loop', {
+    detail: 'This is a webhook delivery. Point the integration at a receiver of your own, not at this service.',
+  });
 }
 
 function refuse(request: Request, response: Response, dependencies: PipelineDependencies, error: unknown): void {

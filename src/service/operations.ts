@@ -1,6 +1,7 @@
 import document from '../../generated/openapi.json' with { type: 'json' };
 import { ProblemError } from '../errors/problem-error.ts';
 import type { OperationHandlers } from '../http/operation.ts';
+import { createStaticBody } from '../http/static-body.ts';
 import type { Metrics } from '../observability/metrics.ts';
 
 export interface ServiceDependencies {
@@ -9,6 +10,7 @@ export interface ServiceDependencies {
   readonly metrics: Metrics;
   readonly checkDatabase: () => Promise<void>;
   readonly checkStorage: () => Promise<void>;
+  readonly metricsSharedForMs?: number | undefined;
   /** True once the process was asked to stop. */
   readonly isStopping: () => boolean;
 }
@@ -20,6 +22,8 @@ type Operations = Pick<
 
 /** How long one look at the dependencies serves everybody who asks, in milliseconds: probes need no key. */
 const checkedForMs = 1_000;
+/** How long metrics serve everybody who asks, unless told otherwise, in milliseconds. */
+const metricsSharedForMs = 1_000;
 /** A probe that gets no answer learns nothing: dependencies have this many milliseconds. */
 const checkLimitMs = 2_000;
 
@@ -43,6 +47,9 @@ export function serviceOperations(dependencies: ServiceDependencies): Operations
     ]);
     return { database, storage };
   });
+  const render = shareFor(dependencies.metricsSharedForMs ?? metricsSharedForMs, () => metrics.render());
+  const text = JSON.stringify(document);
+  const contract = { text, content: createStaticBody(text, 'application/json; charset=utf-8') };
   return {
     getServiceInfo: () => Promise.resolve({ status: 200, body: { name: 'prompt-gateway', version, links } }),
     getLiveness: () => Promise.resolve({ status: 200, body: { status: 'ok' } }),
@@ -59,8 +66,8 @@ export function serviceOperations(dependencies: ServiceDependencies): Operations
       const state = storage.status === 'fulfilled' ? 'ok' : 'unavailable';
       return { status: 200, body: { status: 'ok', checks: { database: 'ok', storage: state } } };
     },
-    getMetrics: async () => ({ status: 200, body: await metrics.render() }),
-    getOpenApi: () => Promise.resolve({ status: 200, body: document }),
+    getMetrics: async () => ({ status: 200, body: await render() }),
+    getOpenApi: () => Promise.resolve({ status: 200, body: document, prepared: contract }),
   };
 }
 

@@ -43,7 +43,7 @@ function setUp(): Setting {
   });
   return {
     ...{ authentication, clock },
-    use: () => authentication.authenticate({ authorization: `Bearer ${key}` }),
+    use: () => authentication.authenticate({ headers: { authorization: `Bearer ${key}` } }),
     answer() {
       for (const { read, resolve } of waiting.splice(0)) resolve(read);
     },

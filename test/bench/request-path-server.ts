@@ -95,7 +95,7 @@ function service(): { server: Server; key: string } {
   const metrics = createMetrics();
   const log = createLogger('info', pino.destination({ fd: openSync('/dev/null', 'w'), sync: true, minLength: 4096 }));
   const application = createRouter(handlers as unknown as OperationHandlers, {
-    authenticate: (headers) => authentication.authenticate(headers),
+    authenticate: (caller) => authentication.authenticate(caller),
     rateLimiter: createRateLimiter({ requests: 1e9, windowSeconds: 60 }),
     lists: createListQueue(),
     idempotency: { run: unused },

@@ -33,6 +33,8 @@ describe('loadConfig with nothing set', () => {
         corsOrigins: [],
         shutdownTimeoutMs: 30_000,
         shutdownGraceMs: 2_000,
+        refusedKeysLimit: { refusals: 100, windowSeconds: 60 },
+        trustedProxies: [],
         contractReferee: false,
       },
       security: { adminApiKey: undefined, secretKeys: [], allowedNetworks: ['127.0.0.0/8', '::1/128'] },
@@ -85,6 +87,8 @@ describe('loadConfig', () => {
       CORS_ORIGINS: 'https://app.example.com, http://localhost:3000,https://app.example.com',
       SHUTDOWN_TIMEOUT_MS: '0',
       SHUTDOWN_GRACE_MS: '1',
+      REFUSED_KEYS_LIMIT: 'off',
+      TRUSTED_PROXIES: '10.0.0.0/8',
       CONTRACT_REFEREE: 'on',
     });
     expect(http).toEqual({
@@ -94,6 +98,8 @@ describe('loadConfig', () => {
       corsOrigins: ['https://app.example.com', 'http://localhost:3000'],
       shutdownTimeoutMs: 0,
       shutdownGraceMs: 1,
+      refusedKeysLimit: undefined,
+      trustedProxies: ['10.0.0.0/8'],
       contractReferee: true,
     });
     expect(load({ RATE_LIMIT: 'off' }).http.rateLimit).toBeUndefined();

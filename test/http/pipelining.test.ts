@@ -88,12 +88,23 @@ describe('requests that are sent before the answers to earlier ones', () => {
     connection.socket.destroy();
   });
 
-  it('are all answered, a thousand small ones with bodies among them', async () => {
+  const small = `GET / HTTP/1.1\r\nHost:\r\n\r\nPOST / HTTP/1.1\r\nHost:\r\nContent-Length:2\r\n\r\n{}`;
+
+  it('are all answered, a thousand small ones with bodies among them, where one was before its turn already', async () => {
     const connection = openConnection(service.url);
-    const pair = `GET / HTTP/1.1\r\nHost:\r\n\r\nPOST / HTTP/1.1\r\nHost:\r\nContent-Length:2\r\n\r\n{}`;
-    connection.send(pair.repeat(500));
-    expect(new Set((await connection.answers(1_000)).map(({ status }) => status))).toEqual(new Set([404]));
+    connection.send(small);
+    await connection.answers(2);
+    connection.send(small.repeat(500));
+    expect(new Set((await connection.answers(1_002)).map(({ status }) => status))).toEqual(new Set([404]));
     connection.socket.destroy();
+  });
+
+  it('are answered up to a hundred when a connection begins with a thousand, and then it ends', async () => {
+    const connection = openConnection(service.url);
+    connection.send('GET /health/live HTTP/1.1\r\nHost:\r\n\r\n'.repeat(1_000));
+    const text = await connection.rest();
+    expect(text.match(/HTTP\/1\.1 200/g)).toHaveLength(101);
+    expect(text.toLowerCase().match(/connection: close/g)).toHaveLength(1);
   });
 
   it('do not begin while an answer is not taken', async () => {

@@ -105,6 +105,24 @@ describe('getOpenApi', () => {
   });
 });
 
+describe('getOpenApi, which never changes', () => {
+  it('has an ETag, is 304 to who has it, and is compressed for who takes that', async () => {
+    const plain = await service.call('GET', '/openapi.json', { key: null, headers: { 'accept-encoding': 'identity' } });
+    const zipped = await service.call('GET', '/openapi.json', { key: null, headers: { 'accept-encoding': 'gzip' } });
+    expect(zipped.headers['content-encoding']).toBe('gzip');
+    expect(zipped.body).toEqual(plain.body);
+    expect(Number(zipped.headers['content-length'])).toBeLessThan(Number(plain.headers['content-length']) / 4);
+    for (const { headers } of [plain, zipped]) {
+      const again = {
+        'if-none-match': String(headers['etag']),
+        'accept-encoding': headers['content-encoding'] ?? 'identity',
+      };
+      const answer = await service.call('GET', '/openapi.json', { key: null, headers: again });
+      expect([answer.status, answer.text, answer.headers['cache-control']]).toEqual([304, '', 'no-cache']);
+    }
+  });
+});
+
 describe('getMetrics', () => {
   it('200 in the Prometheus text format', async () => {
     await service.call('GET', '/api/v1/prompts');

@@ -20,6 +20,7 @@ interface DeclaredResponse {
 /** Fields that belong to HTTP itself rather than to an operation. */
 const transport = new Set([
   'connection',
+  'content-encoding',
   'content-length',
   'content-type',
   'date',

@@ -77,6 +77,7 @@ export async function startTestService({
     MONGODB_DATABASE: `test_${randomUUID().slice(0, 8)}`,
     ADMIN_API_KEY: adminKey,
     RATE_LIMIT: 'off',
+    REFUSED_KEYS_LIMIT: 'off',
     ...checkSetting(engineOfTests()),
     SHUTDOWN_GRACE_MS: '0',
     ...environment,
@@ -87,6 +88,7 @@ export async function startTestService({
     environment: { ...process.env, ...full },
     log,
     print: () => undefined,
+    metricsSharedForMs: 0,
     onExchange: (exchange) => {
       onExchange?.(exchange);
       exchanges.set(exchange.requestId, exchange);

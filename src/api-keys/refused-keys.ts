@@ -1,0 +1,59 @@
+import ipaddr from 'ipaddr.js';
+import { LRUCache } from 'lru-cache';
+import { ProblemError } from '../errors/problem-error.ts';
+
+export interface RefusedKeysPolicy {
+  /** Refusals allowed in a window. */
+  readonly refusals: number;
+  /** Length of the window, in seconds. */
+  readonly windowSeconds: number;
+}
+
+/** Counts the keys that were refused, by the address they came from. */
+export interface RefusedKeys {
+  /** True while an address has used its refusals up. Costs next to nothing while none has. */
+  isExceeded(caller: { readonly ip?: string | undefined }): boolean;
+  count(caller: { readonly ip?: string | undefined }): void;
+  /** The answer to such an address: `rate-limited`, with `Retry-After`. */
+  problem(caller: { readonly ip?: string | undefined }): ProblemError;
+}
+
+/** Addresses whose windows are kept; beyond that, the one that was refused longest ago starts a new window. */
+const mostAddresses = 10_000;
+
+/** One fixed window for each address, in this process's memory. `undefined` means no limit. */
+export function createRefusedKeys(policy: RefusedKeysPolicy | undefined): RefusedKeys | undefined {
+  if (policy === undefined) return undefined;
+  const { refusals, windowSeconds } = policy;
+  const windowMs = windowSeconds * 1_000;
+  const windows = new LRUCache<string, { refused: number }>({ max: mostAddresses, ttl: windowMs });
+  /** When no address can be exceeded any more, on the monotonic clock. */
+  let someUntil = -Infinity;
+  return {
+    isExceeded({ ip }) {
+      if (performance.now() > someUntil) return false;
+      return (windows.get(origin(ip))?.refused ?? 0) >= refusals;
+    },
+    count({ ip }) {
+      const address = origin(ip);
+      let window = windows.get(address);
+      if (window === undefined) windows.set(address, (window = { refused: 0 }));
+      window.refused += 1;
+      if (window.refused >= refusals) someUntil = performance.now() + windowMs;
+    },
+    problem({ ip }) {
+      const seconds = Math.max(1, Math.ceil(windows.getRemainingTTL(origin(ip)) / 1_000));
+      return new ProblemError('rate-limited', {
+        detail: `More than ${refusals} API keys from this address were refused within ${windowSeconds} seconds.`,
+        headers: { 'retry-after': String(seconds) },
+      });
+    },
+  };
+}
+
+/** Whom an address stands for: a customer of an IPv6 provider has 2^64 addresses at least. */
+function origin(ip = ''): string {
+  if (!ipaddr.isValid(ip)) return ip;
+  const address = ipaddr.process(ip);
+  return address instanceof ipaddr.IPv6 ? address.parts.slice(0, 4).join(':') : address.toString();
+}

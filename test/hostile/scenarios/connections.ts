@@ -1,0 +1,96 @@
+import { connect, type Socket } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { figuresOf, type Scenario, type Target } from '../world.ts';
+
+function open(target: Target): Socket {
+  const { hostname, port } = new URL(target.url);
+  return connect(Number(port), hostname).on('error', () => undefined);
+}
+
+const getContract = 'GET /openapi.json HTTP/1.1\r\nHost: x\r\n\r\n';
+
+/** Without a key, and without reading a byte. */
+const pipelined: Scenario = {
+  name: 'pipelined-unread',
+  about: 'four connections send 1,500 requests for /openapi.json each and read no answer, for 10 s',
+  async run(world) {
+    const target = await world.startTarget();
+    const watching = await world.watch(target);
+    const sockets = Array.from({ length: 4 }, () => open(target).pause());
+    for (const socket of sockets) socket.write(getContract.repeat(1_500));
+    await sleep(10_000);
+    const seen = await watching.stop();
+    for (const socket of sockets) socket.destroy();
+    return figuresOf(seen, { p99: 100, serviceMebibytes: 400 });
+  },
+};
+
+const contractReaders: Scenario = {
+  name: 'contract-readers',
+  about: '32 connections ask for /openapi.json again and again, for 10 s',
+  async run(world) {
+    const target = await world.startTarget();
+    const watching = await world.watch(target);
+    const end = performance.now() + 10_000;
+    let answers = 0;
+    const readers = Array.from({ length: 32 }, async () => {
+      while (performance.now() < end) {
+        await target.call('GET', '/openapi.json', { key: null, headers: { 'accept-encoding': 'identity' } });
+        answers += 1;
+      }
+    });
+    await Promise.all(readers);
+    return [{ name: 'answers', value: answers }, ...figuresOf(await watching.stop(), { serviceMebibytes: 400 })];
+  },
+};
+
+const stalled: Scenario = {
+  name: 'answers-not-taken',
+  about: '100 connections ask for /openapi.json thirty times each and read nothing; all are cut within 90 s',
+  async run(world) {
+    const target = await world.startTarget();
+    const watching = await world.watch(target);
+    const started = performance.now();
+    const sockets = Array.from({ length: 100 }, () => open(target).pause());
+    for (const socket of sockets) socket.write(getContract.repeat(30));
+    // A client that is paused notices the cut when it sends.
+    const isCut = (socket: Socket): boolean => socket.destroyed || !socket.write('G');
+    while (performance.now() - started < 90_000 && sockets.some((socket) => !socket.destroyed)) {
+      await sleep(1_000);
+      if (performance.now() - started > 60_000) sockets.forEach(isCut);
+    }
+    const left = sockets.filter((socket) => !socket.destroyed).length;
+    for (const socket of sockets) socket.destroy();
+    return [
+      { name: 'connections still open', value: left, atMost: 0 },
+      { name: 'time until all were cut', value: (performance.now() - started) / 1_000, unit: 's', atMost: 90 },
+      ...figuresOf(await watching.stop(), { serviceMebibytes: 400 }),
+    ];
+  },
+};
+
+const forgedKeys: Scenario = {
+  name: 'forged-keys',
+  about: '32 connections send keys that nobody has, each another one, for 10 s',
+  async run(world) {
+    const target = await world.startTarget();
+    const watching = await world.watch(target);
+    const end = performance.now() + 10_000;
+    const counts = { 401: 0, 429: 0 };
+    const forgers = Array.from({ length: 32 }, async (_, forger) => {
+      for (let sent = 0; performance.now() < end; sent += 1) {
+        const id = `${forger}`.padStart(8, '0') + `${sent}`.padStart(24, '0');
+        const { status } = await target.call('GET', '/api/v1/prompts', { key: `pgw_${id}_${'A'.repeat(43)}` });
+        if (status === 401 || status === 429) counts[status] += 1;
+      }
+    });
+    await Promise.all(forgers);
+    return [
+      { name: 'refused after a look', value: counts[401], atMost: 132 },
+      { name: 'refused without', value: counts[429] },
+      ...figuresOf(await watching.stop(), { p99: 100 }),
+    ];
+  },
+};
+
+export const scenarios: readonly Scenario[] = [pipelined, contractReaders, stalled, forgedKeys];
