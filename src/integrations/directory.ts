@@ -7,6 +7,8 @@ import type { IntegrationStore } from './store.ts';
 export interface Receiver {
   readonly integrationId: string;
   readonly settingsRevision: number;
+  /** When an operator changed, paused or enabled it last. */
+  readonly changedAt: Date;
   readonly url: string;
   readonly headers: readonly { readonly name: string; readonly value: string }[];
   /** The secret in force. */
@@ -72,12 +74,13 @@ export function createIntegrationDirectory(store: IntegrationStore, secrets: Sec
     },
     find: (ids) => store.findMany(ids),
     open(integration) {
-      const { id, url, headers, secret, rotation, settingsRevision, warning } = integration;
+      const { id, url, headers, secret, rotation, settingsRevision, warning, updatedAt } = integration;
       const openSecret = (sealed: Sealed | undefined): string | undefined =>
         sealed === undefined ? undefined : secrets.open(sealed, secretRecord(id));
       return {
         integrationId: id,
         settingsRevision,
+        changedAt: updatedAt,
         url,
         headers: headers.map(({ name, value }) => ({ name, value: secrets.open(value, headerRecord(id, name)) })),
         secret: openSecret(secret),

@@ -1,5 +1,5 @@
 import { ProblemError } from '../errors/problem-error.ts';
-import type { Metrics } from '../observability/metrics.ts';
+import type { Metrics, SpentTokens } from '../observability/metrics.ts';
 import type { GenerateRequest, InvocationResult, Provider } from '../providers/provider.ts';
 
 /** What a provider answered, and how long it took. */
@@ -22,14 +22,17 @@ export async function callProvider(
 ): Promise<ProviderAnswer> {
   const started = performance.now();
   let outcome = 'ok';
+  let spent: SpentTokens | undefined;
   try {
     const result = await provider.generate(request);
+    const model = provider.models.includes(request.model) ? request.model : 'other';
+    spent = { model, ...result.usage };
     return { result, latencyMs: Math.round(performance.now() - started) };
   } catch (error) {
     if (error instanceof ProblemError) outcome = error.type;
     else outcome = request.signal.aborted ? 'cancelled' : 'internal-error';
     throw error;
   } finally {
-    metrics.observeProviderCall(provider.id, outcome, (performance.now() - started) / 1000);
+    metrics.observeProviderCall(provider.id, outcome, (performance.now() - started) / 1000, spent);
   }
 }

@@ -2,12 +2,19 @@ import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom
 import type { WebhookObserver } from '../webhooks/observer.ts';
 import { createWebhookMetrics } from './webhook-metrics.ts';
 
+/** What a call was paid for. `model` is one of the provider's list, or `other`: callers may name any. */
+export interface SpentTokens {
+  readonly model: string;
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+}
+
 /** Prometheus metrics of this process. Label values come from the contract and configuration, never from callers. */
 export interface Metrics {
   /** One answered request; `operation` is `none` where no operation was reached. */
   observeRequest(operation: string, status: number, seconds: number): void;
   /** One call of a provider; `outcome` is `ok` or a problem type. */
-  observeProviderCall(provider: string, outcome: string, seconds: number): void;
+  observeProviderCall(provider: string, outcome: string, seconds: number, spent?: SpentTokens): void;
   countCache(result: 'hit' | 'miss' | 'joined'): void;
   countRefereeDisagreement(operation: string): void;
   setTestRunsActive(count: number): void;
@@ -38,6 +45,12 @@ export function createMetrics(): Metrics {
     buckets: requestBuckets,
     registers,
   });
+  const tokens = new Counter({
+    name: 'provider_tokens_total',
+    help: 'Tokens of answered provider calls, as the provider counts them.',
+    labelNames: ['provider', 'model', 'direction'] as const,
+    registers,
+  });
   const cache = new Counter({
     name: 'invoke_cache_total',
     help: 'Invocations that allowed caching, by what came of it.',
@@ -64,8 +77,11 @@ export function createMetrics(): Metrics {
     observeRequest: (operation, status, seconds) => {
       observe(requests, operation, String(status), seconds);
     },
-    observeProviderCall: (provider, outcome, seconds) => {
+    observeProviderCall: (provider, outcome, seconds, spent) => {
       providerCalls.labels(provider, outcome).observe(seconds);
+      if (spent === undefined) return;
+      tokens.labels(provider, spent.model, 'input').inc(spent.inputTokens);
+      tokens.labels(provider, spent.model, 'output').inc(spent.outputTokens);
     },
     countCache: (result) => {
       cache.labels(result).inc();

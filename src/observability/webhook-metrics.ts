@@ -17,7 +17,7 @@ export function createWebhookMetrics(registry: Registry): WebhookObserver {
   });
   const delivered = new Histogram({
     name: 'webhook_delivery_duration_seconds',
-    help: 'Time from the event to its successful delivery, in seconds.',
+    help: 'Time from the event to its successful delivery, in seconds. Without replays, and without what was made before its integration was last changed or enabled.',
     buckets: deliveryBuckets,
     registers,
   });
@@ -60,7 +60,7 @@ export function createWebhookMetrics(registry: Registry): WebhookObserver {
     },
     finished: (status, seconds) => {
       finished.labels(status).inc();
-      if (status === 'delivered') delivered.observe(seconds);
+      if (seconds !== undefined) delivered.observe(seconds);
     },
     relayed: (events, seconds) => {
       relayed.inc(events);

@@ -4,8 +4,11 @@ import type { DeliveryStatus } from './deliveries/delivery.ts';
 export interface WebhookObserver {
   /** One try, by the class of its status (`2xx` …) or its error word. */
   tried(outcome: string, seconds: number): void;
-  /** A delivery is finished. `seconds` is from the event to now, for those delivered. */
-  finished(status: Exclude<DeliveryStatus, 'pending'>, seconds: number): void;
+  /**
+   * A delivery is finished. `seconds` is from the event to now, for those delivered; not for replays and what was held,
+   * whose age says nothing about the service.
+   */
+  finished(status: Exclude<DeliveryStatus, 'pending'>, seconds?: number): void;
   /** Events were handed over; `seconds` is how long the oldest of them had waited. */
   relayed(events: number, seconds: number): void;
   breakerOpened(): void;

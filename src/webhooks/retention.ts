@@ -64,7 +64,7 @@ export function createRetention(dependencies: RetentionDependencies): Retention 
       for await (const ids of pages(integrations.ids)) {
         for (const id of ids) {
           const expired = await deliveries.expire(id, dueBefore, at, expiresAt, pause);
-          for (let each = 0; each < expired; each += 1) observer.finished('expired', 0);
+          for (let each = 0; each < expired; each += 1) observer.finished('expired');
         }
       }
     },

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { describeCommonAnswers } from '../support/operation-harness.ts';
 import { openShop, placeOrder } from '../orders/harness.ts';
 import { startReceiver, type Receiver } from '../support/receiver.ts';
+import type { Answer } from '../support/service.ts';
 import {
   createIntegration,
   describeConflict,
@@ -45,6 +46,23 @@ describe('200', () => {
     expect(body).toHaveProperty('retrying_until');
     await receiver.received(1);
     await eventually(setup.service, integration.path, ({ retrying_until }) => retrying_until === undefined);
+  });
+
+  it('leaves what was held, and what is sent again, out of the durations of deliveries', async () => {
+    const counted = async (): Promise<string | undefined> =>
+      /^webhook_delivery_duration_seconds_count (\d+)$/m.exec((await setup.service.call('GET', '/metrics')).text)?.[1];
+    const delivered = ({ status }: Answer['body']): boolean => status === 'delivered';
+    const integration = await createPaused({ url: receiver.url });
+    const { id } = await sendTest(setup.service, integration);
+    const before = await counted();
+    await setup.service.call('POST', `${integration.path}/enable`);
+    await eventually(setup.service, `/api/v1/deliveries/${id}`, delivered);
+    const resent = await setup.service.call('POST', `/api/v1/deliveries/${id}/resend`);
+    await eventually(setup.service, `/api/v1/deliveries/${resent.body.id}`, delivered);
+    expect(await counted()).toBe(before);
+    const ordinary = await sendTest(setup.service, integration);
+    await eventually(setup.service, `/api/v1/deliveries/${ordinary.id}`, delivered);
+    expect(await counted()).toBe(String(Number(before) + 1));
   });
 
   it('sends what was held', async () => {

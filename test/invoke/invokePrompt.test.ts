@@ -135,6 +135,22 @@ describe('200', () => {
     await harness.invoke(await harness.createPrompt());
     expect(await harness.metric(series)).toBe(before + 1);
   });
+
+  it('counts tokens by provider and model, and those of models that are not listed together', async () => {
+    const of = (model: string, direction: string): Promise<number> =>
+      harness.metric(`provider_tokens_total{provider="mock",model="${model}",direction="${direction}"}`);
+    const before = { input: await of('model-a', 'input'), output: await of('model-a', 'output') };
+    const { body } = await harness.invoke(await harness.createPrompt());
+    expect(body.usage.inputTokens).toBeGreaterThan(0);
+    expect(await of('model-a', 'input')).toBe(before.input + body.usage.inputTokens);
+    expect(await of('model-a', 'output')).toBe(before.output + body.usage.outputTokens);
+    const others = await of('other', 'output');
+    for (const selected_model of ['made-up-1', 'made-up-2']) {
+      await harness.invoke(await harness.createPrompt({ selected_model }));
+    }
+    expect(await of('other', 'output')).toBe(others + 2 * body.usage.outputTokens);
+    expect((await harness.service.call('GET', '/metrics')).text).not.toContain('made-up');
+  });
 });
 
 describe('selection of provider and model', () => {

@@ -245,13 +245,15 @@ export function runLane(
     observer.tried(status === undefined ? String(error) : `${Math.floor(status / 100)}xx`, milliseconds / 1_000);
     if (isDelivered) {
       noteSuccess(receiver);
-      observer.finished('delivered', Math.max(0, now.getTime() - delivery.eventCreatedAt.getTime()) / 1_000);
+      const isOrdinary = delivery.replayId === undefined && delivery.createdAt >= receiver.changedAt;
+      const age = Math.max(0, now.getTime() - delivery.eventCreatedAt.getTime()) / 1_000;
+      observer.finished('delivered', isOrdinary ? age : undefined);
       return { outcome: 'delivered', attempt: record };
     }
     const asked = status === 429 || status === 503 ? readRetryAfter(responseHeaders['retry-after'], now) : undefined;
     noteFailure(receiver, { at: now, status, error }, asked);
     const wait = nextTryIn({ failuresBefore, retryAfter: asked }, timing, dependencies.random());
-    if (wait === undefined) observer.finished('failed', 0);
+    if (wait === undefined) observer.finished('failed');
     const nextTryAt = wait === undefined ? undefined : new Date(now.getTime() + wait);
     if (nextTryAt !== undefined) dependencies.retryAt(integrationId, nextTryAt);
     return { outcome: 'failed', attempt: record, failure: { deliveryId, stamp, failuresBefore, nextTryAt } };
