@@ -48,6 +48,11 @@ export interface components {
              */
             "X-Service-Signature"?: string;
             /**
+             * @description W3C trace context of the request that caused the event, as it was sent. Absent when there was none, and replaced by a header of this name that the integration has.
+             * @example 00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01
+             */
+            traceparent?: string;
+            /**
              * @description Id of the event, the same on every try, resend and replay.
              * @example 2f9a7c54-8e01-4d63-b7a2-5c1d0e9f8b36
              */

@@ -6,6 +6,8 @@ export interface Occasion {
   readonly eventId: string;
   readonly locationId: string;
   readonly at: Date;
+  /** Of the request, where one caused it and said so. */
+  readonly traceparent: string | undefined;
 }
 
 export interface PlacedOrder {
@@ -71,8 +73,8 @@ export function fiscalDayEnded(day: EndedFiscalDay, occasion: Occasion): OutboxE
 
 function announce(
   type: OutboxEntry['type'],
-  { eventId, locationId, at }: Occasion,
+  { eventId, locationId, at, traceparent }: Occasion,
   { targetUuid, targetId, data }: Pick<OutboxEntry, 'data'> & Partial<OutboxEntry>,
 ): OutboxEntry {
-  return { id: eventId, type, targetUuid, targetId, locationId, createdAt: at, data };
+  return { id: eventId, type, targetUuid, targetId, locationId, createdAt: at, traceparent, data };
 }

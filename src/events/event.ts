@@ -14,6 +14,8 @@ export interface OutboxEntry {
   /** The location that it happened at. */
   readonly locationId: string;
   readonly createdAt: Date;
+  /** W3C trace context of the request that caused it, which its deliveries carry on. */
+  readonly traceparent?: string | undefined;
   /** The event's `data`. Its shape depends on the type. */
   readonly data: Readonly<Record<string, unknown>>;
 }

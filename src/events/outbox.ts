@@ -18,6 +18,7 @@ export interface OutboxDocument {
   target_id?: string;
   location_id: string;
   created_at: Date;
+  traceparent?: string;
   data: Record<string, unknown>;
 }
 
@@ -38,26 +39,28 @@ export const outboxIndex = {
 
 /** Events as they go into the `outbox` of a document. */
 export function toOutboxDocuments(entries: readonly OutboxEntry[]): OutboxDocument[] {
-  return entries.map(({ id, type, targetUuid, targetId, locationId, createdAt, data }) => ({
+  return entries.map(({ id, type, targetUuid, targetId, locationId, createdAt, traceparent, data }) => ({
     id,
     type,
     ...(targetUuid === undefined ? {} : { target_uuid: targetUuid }),
     ...(targetId === undefined ? {} : { target_id: targetId }),
     location_id: locationId,
     created_at: createdAt,
+    ...(traceparent === undefined ? {} : { traceparent }),
     data: { ...data },
   }));
 }
 
 /** Events as they are in the `outbox` of a document. */
 export function fromOutboxDocuments(documents: readonly OutboxDocument[]): OutboxEntry[] {
-  return documents.map(({ id, type, target_uuid, target_id, location_id, created_at, data }) => ({
+  return documents.map(({ id, type, target_uuid, target_id, location_id, created_at, traceparent, data }) => ({
     id,
     type,
     targetUuid: target_uuid,
     targetId: target_id,
     locationId: location_id,
     createdAt: created_at,
+    traceparent,
     data,
   }));
 }

@@ -30,6 +30,7 @@ export function orderOperations(orders: Orders, derivedIds: ReturnType<typeof cr
         spotId: body.spot_id,
         note: body.note,
         fingerprint: fingerprintOf(body),
+        traceparent: context.traceparent,
       };
       const key = idempotencyKey(headers['Idempotency-Key']);
       const reservation =

@@ -23,6 +23,8 @@ export interface RequestedOrder {
   readonly note: string | undefined;
   /** Hash of the whole request. */
   readonly fingerprint: string;
+  /** W3C trace context of the request. */
+  readonly traceparent?: string | undefined;
 }
 
 /** Under which id an order is created, and what may be there already. */
@@ -128,7 +130,7 @@ export function createOrders({
         fingerprint,
         revision: 1,
       };
-      if (await store.insert(order, [announce(order, newId())])) {
+      if (await store.insert(order, [announce(order, newId(), request.traceparent)])) {
         relay.nudge('orders', id);
         return { order, replayed: false };
       }
@@ -148,7 +150,7 @@ function price(items: readonly UnpricedItem[], rates: Location): OrderTotals {
   });
 }
 
-function announce(order: Order, eventId: string): OutboxEntry {
+function announce(order: Order, eventId: string, traceparent: string | undefined): OutboxEntry {
   const { id, locationId, items, spot, total, currency, createdAt } = order;
   return orderPlaced(
     {
@@ -160,7 +162,7 @@ function announce(order: Order, eventId: string): OutboxEntry {
       total,
       currency,
     },
-    { eventId, locationId, at: createdAt },
+    { eventId, locationId, at: createdAt, traceparent },
   );
 }
 

@@ -49,7 +49,7 @@ export function webhookOperations({
   return {
     async sendTestEvent({ path, context }) {
       const integration = await integrations.get(path.id);
-      const delivery = await deliveries.sendTest(integration.id, context.resourceId);
+      const delivery = await deliveries.sendTest(integration.id, context.resourceId, context.traceparent);
       return accepted(delivery, integration);
     },
     async resendDelivery({ path, context }) {

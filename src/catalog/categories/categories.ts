@@ -35,7 +35,12 @@ export interface Categories {
    * Changes a category and announces it in the same write. A change that changes nothing writes and announces nothing.
    * @throws {ProblemError} precondition-failed, location-fixed, edit-conflict, overloaded
    */
-  update(id: string, change: CategoryChange, precondition: Precondition<Category>): Promise<Category>;
+  update(
+    id: string,
+    change: CategoryChange,
+    precondition: Precondition<Category>,
+    traceparent?: string,
+  ): Promise<Category>;
 }
 
 export interface CategoriesOptions {
@@ -73,7 +78,7 @@ export function createCategories({
       return (await store.insert(category)) ? category : await get(id);
     },
 
-    update: (id, { locationId, ...change }, precondition) =>
+    update: (id, { locationId, ...change }, precondition, traceparent) =>
       turns.take(id, () =>
         untilWon(async () => {
           const present = await get(id);
@@ -85,7 +90,7 @@ export function createCategories({
             await makeRoom(relay, 'categories', id, async () => (await get(id)).waiting);
           }
           const next = { ...present, ...content, updatedAt: changeTime(present.updatedAt, now()) };
-          const occasion = { eventId: newId(), locationId: present.locationId, at: next.updatedAt };
+          const occasion = { eventId: newId(), locationId: present.locationId, at: next.updatedAt, traceparent };
           const stored = await store.replace(next, [categoryUpdated(id, occasion)]);
           if (stored !== undefined) relay.nudge('categories', id);
           return stored;

@@ -37,9 +37,12 @@ export function categoryOperations(categories: Categories): CategoryOperations {
       const category = await categories.get(path.id);
       return { status: 200, headers: { ETag: entityTag(category) }, body: represent(category) };
     },
-    async updateCategory({ path, headers, body: { location_id, name } }) {
-      const category = await categories.update(path.id, { locationId: location_id, name }, (present) =>
-        ifMatch(headers['If-Match'], entityTag(present)),
+    async updateCategory({ path, headers, body: { location_id, name }, context }) {
+      const category = await categories.update(
+        path.id,
+        { locationId: location_id, name },
+        (present) => ifMatch(headers['If-Match'], entityTag(present)),
+        context.traceparent,
       );
       return { status: 200, headers: { ETag: entityTag(category) }, body: represent(category) };
     },

@@ -47,7 +47,7 @@ export function productOperations(products: Products, newId: () => string = rand
       const product = await products.get(path.id);
       return { status: 200, headers: { ETag: entityTag(product) }, body: represent(product) };
     },
-    async updateProduct({ path, headers, body }) {
+    async updateProduct({ path, headers, body, context }) {
       const { location_id, category_id, name, price, tags, modifiers, active } = body;
       const change = {
         locationId: location_id,
@@ -55,8 +55,11 @@ export function productOperations(products: Products, newId: () => string = rand
         ...{ name, price, tags, active },
         modifiers: modifiers === undefined ? undefined : toModifiers(modifiers, newId),
       };
-      const product = await products.update(path.id, change, (present) =>
-        ifMatch(headers['If-Match'], entityTag(present)),
+      const product = await products.update(
+        path.id,
+        change,
+        (present) => ifMatch(headers['If-Match'], entityTag(present)),
+        context.traceparent,
       );
       return { status: 200, headers: { ETag: entityTag(product) }, body: represent(product) };
     },

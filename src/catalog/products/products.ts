@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { changeContent, changeTime, requireMatch, type Change, type Precondition } from '../../edits.ts';
 import { ProblemError } from '../../errors/problem-error.ts';
-import { categoryUpdated, productUpdated } from '../../events/announcements.ts';
+import { categoryUpdated, productUpdated, type Occasion } from '../../events/announcements.ts';
 import type { OutboxEntry } from '../../events/event.ts';
 import { makeRoom, outboxCapacity, type Relay } from '../../events/outbox.ts';
 import { createTurns, untilWon } from '../../turns.ts';
@@ -35,7 +35,12 @@ export interface Products {
    * A change that changes nothing writes and announces nothing.
    * @throws {ProblemError} precondition-failed, location-fixed, unknown-category, edit-conflict, overloaded
    */
-  update(id: string, change: ProductChange, precondition: Precondition<Product>): Promise<Product>;
+  update(
+    id: string,
+    change: ProductChange,
+    precondition: Precondition<Product>,
+    traceparent?: string,
+  ): Promise<Product>;
 }
 
 export interface ProductsOptions {
@@ -63,8 +68,9 @@ export function createProducts({
   };
 
   /** The events that announce a change, the product's first. */
-  const announce = (before: Product, after: Product): OutboxEntry[] => {
-    const occasion = (): { eventId: string; locationId: string; at: Date } => ({
+  const announce = (before: Product, after: Product, traceparent: string | undefined): OutboxEntry[] => {
+    const occasion = (): Occasion => ({
+      traceparent,
       eventId: newId(),
       locationId: after.locationId,
       at: after.updatedAt,
@@ -89,7 +95,7 @@ export function createProducts({
       return (await store.insert(product)) ? product : await get(id);
     },
 
-    update: (id, { locationId, ...change }, precondition) =>
+    update: (id, { locationId, ...change }, precondition, traceparent) =>
       turns.take(id, () =>
         untilWon(async () => {
           const present = await get(id);
@@ -104,7 +110,7 @@ export function createProducts({
             await makeRoom(relay, 'products', id, async () => (await get(id)).waiting);
           }
           const next = { ...present, ...content, updatedAt: changeTime(present.updatedAt, now()) };
-          const stored = await store.replace(next, announce(present, next));
+          const stored = await store.replace(next, announce(present, next, traceparent));
           if (stored !== undefined) relay.nudge('products', id);
           return stored;
         }),

@@ -28,7 +28,7 @@ export interface FiscalDays {
    * @returns the day, whoever closed it
    * @throws {ProblemError} fiscal-day-not-begun, fiscal-day-not-found for a day that was over before the location existed
    */
-  close(locationId: string, date: string): Promise<FiscalDay>;
+  close(locationId: string, date: string, traceparent?: string): Promise<FiscalDay>;
   /** @throws {ProblemError} fiscal-day-not-found for a day that is not closed */
   get(locationId: string, date: string): Promise<FiscalDay>;
   /** The latest first. */
@@ -49,6 +49,8 @@ export interface FiscalDaysOptions {
 interface Close {
   readonly cutAt: Date;
   readonly cause: FiscalDay['cause'];
+  /** Of the request that closes it. */
+  readonly traceparent?: string | undefined;
 }
 
 /** How long after its end a day is closed by the clock, so that orders on their way are still in it, in milliseconds. */
@@ -78,7 +80,10 @@ export function createFiscalDays({
   };
 
   /** Inserts the location's next day. @returns the ids of the orders that it counts; `undefined` when someone was faster */
-  const insert = async (location: Location, { cutAt, cause }: Close): Promise<readonly string[] | undefined> => {
+  const insert = async (
+    location: Location,
+    { cutAt, cause, traceparent }: Close,
+  ): Promise<readonly string[] | undefined> => {
     const { id: locationId, name: locationName, currency, nextFiscalDay } = location;
     const { date } = nextFiscalDay;
     const { ids, total } = await countOrders(orders.uncounted(locationId, cutAt));
@@ -86,7 +91,7 @@ export function createFiscalDays({
     const day = { locationId, date, cutAt, orderCount, total, currency, cause };
     const event = fiscalDayEnded(
       { fiscalDay: date, orderCount, total, currency, locationName },
-      { eventId: newId(), locationId, at: now() },
+      { eventId: newId(), locationId, at: now(), traceparent },
     );
     if (!(await store.insert(day, ids, [event]))) return undefined;
     relay.nudge('fiscal_days', fiscalDayId(locationId, date));
@@ -110,7 +115,7 @@ export function createFiscalDays({
   };
 
   return {
-    async close(locationId, date) {
+    async close(locationId, date, traceparent) {
       let location = await locations.get(locationId);
       while (location.nextFiscalDay.date <= date) {
         const { date: next, beginsAt, endsAt } = location.nextFiscalDay;
@@ -118,7 +123,7 @@ export function createFiscalDays({
         if (next === date && beginsAt > now()) throw notBegun(date, beginsAt);
         // A day that is closed early has all that was placed up to now, this millisecond included.
         const cutAt = new Date(Math.min(endsAt.getTime(), now().getTime() + 1));
-        location = await closeNext(location, { cutAt, cause: next === date ? 'call' : 'clock' });
+        location = await closeNext(location, { cutAt, cause: next === date ? 'call' : 'clock', traceparent });
       }
       return await find(locationId, date);
     },

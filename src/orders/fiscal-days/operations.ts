@@ -9,8 +9,8 @@ type FiscalDayOperations = Pick<OperationHandlers, 'closeFiscalDay' | 'listFisca
 /** The contract's operations on fiscal days. */
 export function fiscalDayOperations(fiscalDays: FiscalDays): FiscalDayOperations {
   return {
-    async closeFiscalDay({ path: { id, date } }) {
-      return found(await fiscalDays.close(id, date));
+    async closeFiscalDay({ path: { id, date }, context }) {
+      return found(await fiscalDays.close(id, date, context.traceparent));
     },
     async listFiscalDays({ path: { id }, query: { limit = 20, offset = 0 } }) {
       const { days, total } = await fiscalDays.list(id, limit, offset);

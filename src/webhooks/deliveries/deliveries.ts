@@ -26,7 +26,7 @@ export interface Deliveries {
    *
    * @param eventId chosen beforehand: doing it again under the same id finds the delivery that was made
    */
-  sendTest(integrationId: string, eventId: string): Promise<DeliveryWithBody>;
+  sendTest(integrationId: string, eventId: string, traceparent?: string): Promise<DeliveryWithBody>;
 }
 
 export interface DeliveriesDependencies {
@@ -53,7 +53,7 @@ export function createDeliveries(dependencies: DeliveriesDependencies): Deliveri
     async resend(id, replayId) {
       return get(await replays.resend({ id: replayId, delivery: await get(id) }));
     },
-    async sendTest(integrationId, eventId) {
+    async sendTest(integrationId, eventId, traceparent) {
       const createdAt = clock.now();
       const about = { targetUuid: undefined, targetId: undefined };
       const body = serialise({ id: eventId, type: 'TEST', ...about, locationId: '', createdAt, data: {} });
@@ -64,6 +64,7 @@ export function createDeliveries(dependencies: DeliveriesDependencies): Deliveri
         ...about,
         locationId: undefined,
         createdAt,
+        traceparent,
         body,
         recipients,
       } as const;
@@ -71,7 +72,7 @@ export function createDeliveries(dependencies: DeliveriesDependencies): Deliveri
       const [stored = event] = await events.find([eventId]);
       const delivery = {
         ...{ eventId, eventType: stored.type, integrationId, targetUuid: stored.targetUuid },
-        ...{ eventCreatedAt: stored.createdAt, body: stored.body },
+        ...{ eventCreatedAt: stored.createdAt, traceparent: stored.traceparent, body: stored.body },
       };
       await deliveries.insertMissing([delivery], createdAt);
       const id = deliveryId(delivery);

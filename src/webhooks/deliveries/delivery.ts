@@ -30,6 +30,8 @@ export interface Delivery {
   /** Of the last try that ended; undefined before. */
   readonly lastOutcome: Outcome | undefined;
   readonly eventCreatedAt: Date;
+  /** W3C trace context of the request that caused the event. */
+  readonly traceparent?: string | undefined;
   readonly createdAt: Date;
   /** When it is due to be tried again; undefined before the first try, and when it is finished. */
   readonly nextTryAt: Date | undefined;
@@ -49,6 +51,7 @@ export interface NewDelivery {
   readonly replayId?: string | undefined;
   readonly targetUuid: string | undefined;
   readonly eventCreatedAt: Date;
+  readonly traceparent?: string | undefined;
   readonly body: Uint8Array;
 }
 

@@ -11,6 +11,7 @@ export interface DeliveryDocument {
   replay_id?: string;
   target_uuid?: string;
   event_created_at: Date;
+  traceparent?: string;
   created_at: Date;
   body: { buffer: Uint8Array };
   status: DeliveryStatus;
@@ -70,6 +71,7 @@ export function fromDeliveryDocument(document: Omit<DeliveryDocument, 'body'>): 
     failures,
     lastOutcome: document.last_outcome,
     eventCreatedAt: document.event_created_at,
+    traceparent: document.traceparent,
     createdAt: document.created_at,
     nextTryAt: status === 'pending' && failures > 0 ? next_attempt_at : undefined,
     finishedAt: document.finished_at,

@@ -183,7 +183,7 @@ export function createDeliveryStore(database: Database): DeliveryStore {
   return {
     async insertMissing(added, createdAt, stamps) {
       const documents = added.map((delivery): DeliveryDocument => {
-        const { replayId, targetUuid } = delivery;
+        const { replayId, targetUuid, traceparent } = delivery;
         const id = deliveryId(delivery);
         const stamp = stamps?.get(id);
         return {
@@ -194,6 +194,7 @@ export function createDeliveryStore(database: Database): DeliveryStore {
           ...(replayId === undefined ? {} : { replay_id: replayId }),
           ...(targetUuid === undefined ? {} : { target_uuid: targetUuid }),
           event_created_at: delivery.eventCreatedAt,
+          ...(traceparent === undefined ? {} : { traceparent }),
           created_at: createdAt,
           body: new Binary(delivery.body),
           status: 'pending',

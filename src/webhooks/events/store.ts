@@ -14,6 +14,8 @@ export interface StoredEvent {
   readonly targetId: string | undefined;
   readonly locationId: string | undefined;
   readonly createdAt: Date;
+  /** W3C trace context of the request that caused it. */
+  readonly traceparent?: string | undefined;
   /** The bytes that are signed and sent. */
   readonly body: Uint8Array;
   /** Ids of integrations, decided once. */
@@ -50,6 +52,7 @@ interface EventDocument {
   target_id?: string;
   location_id?: string;
   created_at: Date;
+  traceparent?: string;
   body: Binary;
   recipients: string[];
   expires_at: Date;
@@ -81,13 +84,14 @@ export function createEventStore(database: Database): EventStore {
   return {
     insertMissing(events, expiresAt) {
       const documents = events.map(
-        ({ id, type, targetUuid, targetId, locationId, createdAt, body, recipients }): EventDocument => ({
+        ({ id, type, targetUuid, targetId, locationId, createdAt, traceparent, body, recipients }): EventDocument => ({
           _id: id,
           type,
           ...(targetUuid === undefined ? {} : { target_uuid: targetUuid }),
           ...(targetId === undefined ? {} : { target_id: targetId }),
           ...(locationId === undefined ? {} : { location_id: locationId }),
           created_at: createdAt,
+          ...(traceparent === undefined ? {} : { traceparent }),
           body: new Binary(body),
           recipients: [...recipients],
           expires_at: expiresAt,
@@ -142,6 +146,7 @@ function fromDocument(document: EventDocument): StoredEvent {
     targetId: document.target_id,
     locationId: document.location_id,
     createdAt: document.created_at,
+    traceparent: document.traceparent,
     body: document.body.buffer,
     recipients: document.recipients,
   };

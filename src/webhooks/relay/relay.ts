@@ -114,11 +114,11 @@ export function createRelay(dependencies: RelayDependencies): RunningRelay {
     entry: OutboxEntry,
     subscribers: ReadonlyMap<EventType, readonly string[]>,
   ): StoredEvent | undefined => {
-    const { id, type, targetUuid, targetId, locationId, createdAt } = entry;
+    const { id, type, targetUuid, targetId, locationId, createdAt, traceparent } = entry;
     try {
       const body = serialise(entry);
       const recipients = subscribers.get(type) ?? [];
-      return { id, type, targetUuid, targetId, locationId, createdAt, body, recipients };
+      return { id, type, targetUuid, targetId, locationId, createdAt, traceparent, body, recipients };
     } catch (error) {
       // It stays where it is: a later version may be able to send it.
       rejects.add(id, type, error);
@@ -209,13 +209,14 @@ export function createRelay(dependencies: RelayDependencies): RunningRelay {
   };
 }
 
-function toDeliveries({ id, type, targetUuid, createdAt, body, recipients }: StoredEvent): NewDelivery[] {
+function toDeliveries({ id, type, targetUuid, createdAt, traceparent, body, recipients }: StoredEvent): NewDelivery[] {
   return recipients.map((integrationId) => ({
     eventId: id,
     eventType: type,
     integrationId,
     targetUuid,
     eventCreatedAt: createdAt,
+    traceparent,
     body,
   }));
 }

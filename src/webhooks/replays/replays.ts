@@ -72,8 +72,9 @@ export function createReplays(dependencies: ReplayDependencies): Replays & Repla
     const position = source.cursor ?? { createdAt: source.since, id: '' };
     const { events: found, next } = await events.listAfter(position, source.until, source.types, pageSize);
     return {
-      page: found.map(({ id, type, targetUuid, createdAt, body }) => ({
-        ...{ eventId: id, eventType: type, integrationId, replayId, targetUuid, eventCreatedAt: createdAt, body },
+      page: found.map(({ id, type, targetUuid, createdAt, traceparent, body }) => ({
+        ...{ eventId: id, eventType: type, integrationId, replayId, targetUuid, eventCreatedAt: createdAt },
+        ...{ traceparent, body },
       })),
       cursor: next ?? source.cursor,
       isLast: next === undefined,

@@ -5,6 +5,7 @@ export interface Message {
   readonly eventId: string;
   readonly eventType: string;
   readonly targetUuid: string | undefined;
+  readonly traceparent?: string | undefined;
   readonly body: Uint8Array;
 }
 
@@ -22,7 +23,9 @@ export interface HeaderContext {
  * their names keep them from taking another's.
  */
 export function deliveryHeaders(message: Message, context: HeaderContext, at: Date): string[] {
-  const { eventId, eventType, targetUuid, body } = message;
+  const { eventId, eventType, targetUuid, traceparent, body } = message;
+  // One that an integration brings along goes before.
+  const hasOwnTrace = context.custom.some(({ name }) => name.toLowerCase() === 'traceparent');
   const timestamp = Math.floor(at.getTime() / 1_000);
   return [
     ...context.custom.flatMap(({ name, value }) => [name, value]),
@@ -31,6 +34,7 @@ export function deliveryHeaders(message: Message, context: HeaderContext, at: Da
     ...['X-Service-Event-Type', eventType],
     ...(targetUuid === undefined ? [] : ['X-Service-Event-Target-UUID', targetUuid]),
     ...['X-Service-Application-ID', context.integrationId],
+    ...(traceparent === undefined || hasOwnTrace ? [] : ['traceparent', traceparent]),
     ...signatureHeaders({ id: eventId, timestamp, body }, context.secrets).flat(),
   ];
 }

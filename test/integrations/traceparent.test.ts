@@ -1,0 +1,65 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { openShop, orderBody } from '../orders/harness.ts';
+import { startReceiver, type Receiver } from '../support/receiver.ts';
+import { createIntegration, setUpIntegrations } from './harness.ts';
+
+const setup = setUpIntegrations();
+let receiver: Receiver;
+beforeAll(async () => {
+  receiver = await startReceiver();
+});
+afterAll(() => receiver.close());
+
+const traceOf = (digit: string): string => `00-${digit.repeat(32)}-${digit.repeat(16)}-01`;
+const traces = (): string[] =>
+  receiver.requests
+    .map(({ headers }) => `${headers['x-service-event-type'] ?? ''} ${headers['traceparent'] ?? ''}`)
+    .sort();
+
+describe('traceparent', () => {
+  it('of the request that caused an event goes on to the receivers', async () => {
+    const shop = await openShop(setup.service, { timezone: 'UTC', fiscal_day_end: '00:00' });
+    const { path, id } = await createIntegration(setup.service, {
+      url: receiver.url,
+      event_types: ['ORDER_PLACED', 'PRODUCT_UPDATED', 'CATEGORY_UPDATED', 'FISCAL_DAY_END'],
+    });
+    const send = async (digit: string, method: string, target: string, body?: unknown): Promise<void> => {
+      const headers = { traceparent: traceOf(digit) };
+      const answer = await setup.service.call(method, target, body === undefined ? { headers } : { headers, body });
+      expect([answer.text, answer.status < 300]).toEqual([answer.text, true]);
+    };
+    await send('1', 'POST', '/v1/orders', orderBody(shop));
+    await send('2', 'PUT', `/v1/categories/${String(shop.coffee.body.category_id)}`, { name: 'Warm things' });
+    await send('7', 'PUT', `/v1/products/${shop.coffee.id}`, { price: 430 });
+    await send('3', 'POST', `${path}/test`);
+    const today = new Date().toISOString().slice(0, 10);
+    await send('4', 'POST', `/v1/locations/${shop.location.id}/fiscal-days/${today}/close`);
+    await receiver.received(6);
+    const causedByEdits = [
+      `CATEGORY_UPDATED ${traceOf('2')}`,
+      `CATEGORY_UPDATED ${traceOf('7')}`,
+      `FISCAL_DAY_END ${traceOf('4')}`,
+      `ORDER_PLACED ${traceOf('1')}`,
+      `PRODUCT_UPDATED ${traceOf('7')}`,
+    ];
+    expect(traces()).toEqual([...causedByEdits, `TEST ${traceOf('3')}`]);
+
+    // So does that of a replay's events; one without stays without.
+    receiver.forget();
+    const span = { since: '2020-01-01' };
+    await setup.service.call('POST', `${path}/replays`, { body: span });
+    await receiver.received(5);
+    expect(traces()).toEqual(causedByEdits);
+    receiver.forget();
+    await setup.service.call('POST', '/v1/orders', { body: orderBody(shop), headers: { traceparent: 'nonsense' } });
+    await receiver.received(1);
+    expect(receiver.requests[0]?.headers).not.toHaveProperty('traceparent');
+
+    // An integration's own header of this name goes before.
+    receiver.forget();
+    await setup.service.call('PUT', `/api/v1/integrations/${id}`, { body: { headers: { traceparent: traceOf('5') } } });
+    await send('6', 'POST', `${path}/test`);
+    await receiver.received(1);
+    expect(receiver.requests[0]?.headers['traceparent']).toBe(traceOf('5'));
+  });
+});
