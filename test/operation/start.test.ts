@@ -8,10 +8,14 @@ import { promisify } from 'node:util';
 import { describe, expect, it } from '@jest/globals';
 import packageJson from '../../package.json' with { type: 'json' };
 import { allSettings } from '../../src/config/settings.ts';
+import { findOnPath } from '../../src/db/embedded/find-on-path.ts';
+import { startDatabaseServer } from '../support/database-server.ts';
+import { silentLog } from '../support/log.ts';
 import { runServiceProgram } from '../support/service-process.ts';
 import { setUpProcesses } from './harness.ts';
 
 const processes = setUpProcesses();
+const rustServer = await findOnPath('secantusd-rs', process.env['PATH']);
 const run = promisify(execFile);
 const root = path.resolve(import.meta.dirname, '../..');
 
@@ -127,4 +131,23 @@ describe('the program', () => {
     expect(messages.split('\n').at(-1)).toMatch(/^The database URI is not a valid MongoDB connection string/);
     expect(messages).not.toContain('word@');
   });
+
+  (rustServer === undefined ? it.skip : it)(
+    'refuses a database that keeps replaced values in unique indexes, unless it is told to start all the same',
+    async () => {
+      const server = await startDatabaseServer('secantusd-rs', silentLog);
+      const environment = { ...processes.environment, MONGODB_URI: server.uri, DATABASE_CHECK: 'on' };
+      const refused = await runServiceProgram(environment);
+      const started = await processes.start({ ...environment, DATABASE_CHECK: 'off' });
+      const { status } = await fetch(`${started.url}/health/ready`);
+      await started.stop();
+      await server.stop();
+      expect(refused.code).toBe(1);
+      expect(refused.messages).toMatch(
+        /The database does not do what this service relies on:\n- unique index: a value that was replaced stays taken\nUse MongoDB .*DATABASE_CHECK=off/,
+      );
+      expect(status).toBe(200);
+    },
+    30_000,
+  );
 });

@@ -86,6 +86,11 @@ export function isRefusal(error: unknown): boolean {
   return error instanceof MongoServerError && [UNAUTHORIZED, AUTHENTICATION_FAILED].includes(Number(error.code));
 }
 
+/** True for an answer that says that a server cannot read. */
+export function isBroken(error: unknown): boolean {
+  return error instanceof MongoServerError && !isRefusal(error);
+}
+
 /** Reads from a server again and again over one connection. */
 export interface ServerProbe {
   /** One real read. @throws MongoServerError when the server answers that it cannot; another error when it is silent for 2 s */

@@ -8,6 +8,7 @@ import { isFull } from './free-space.ts';
 import {
   createFirstUser,
   identify,
+  isBroken,
   isProtected,
   isRefusal,
   mark,
@@ -15,7 +16,7 @@ import {
   type Access,
   type ServerIdentity,
 } from './identity.ts';
-import { isRunning } from './processes.ts';
+import { isRunning, runsWith } from './processes.ts';
 import { freePort, launchServer, ServerLaunchError, stopServer } from './server-process.ts';
 
 /** A server that is stopping, or is not yet answering, still holds its files: it gets this many seconds. */
@@ -92,6 +93,7 @@ async function startRecorded(
   for (let attempt = 1; attempt <= LAUNCH_ATTEMPTS; attempt += 1) {
     const running = await findRunning(folder, record, await folder.readPassword());
     if (running !== undefined) return running;
+    await endBrokenServer(folder, record);
     try {
       return await launch(folder, context, record, await locateRecorded(context, record));
     } catch (error) {
@@ -125,6 +127,20 @@ async function findRunning(
   const identity = await identify(access).catch(() => undefined);
   if (identity?.folderId !== record.id) return undefined;
   return describe(server.pid, access, identity, record);
+}
+
+/**
+ * Ends a server that was left over and answers that it cannot read: its storage engine has stopped, and it keeps the
+ * files from the next one. Only where it is sure that the process is the folder's server.
+ */
+async function endBrokenServer(folder: DatabaseFolder, { engine }: FolderRecord): Promise<void> {
+  const server = await folder.readServer();
+  if (server === undefined || !(await runsWith(server.pid, folder.storagePath(engine)))) return;
+  const failure: unknown = await identify({ port: server.port, password: await folder.readPassword() }).catch(
+    (error: unknown) => error,
+  );
+  if (!isBroken(failure)) return;
+  await stopServer(server.pid, BROKEN_SERVER_LIMIT_MS);
 }
 
 async function describe(

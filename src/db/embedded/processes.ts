@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises';
 import { hasCode } from './system-error.ts';
 
 /** Names a process so that a later process with the same number is not taken for it (in containers all are number 1). */
@@ -26,6 +27,12 @@ export function isRunning(pid: number): boolean {
 export function isAlive(record: ProcessRecord): boolean {
   const own = thisProcess();
   return record.pid === own.pid ? record.startedAt === own.startedAt : isRunning(record.pid);
+}
+
+/** True when a process runs with this among its arguments; false, too, where the system does not tell (it has no /proc). */
+export async function runsWith(pid: number, argument: string): Promise<boolean> {
+  const args = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '');
+  return args.split('\0').includes(argument);
 }
 
 const PASSED_ON = /^(PATH|HOME|USER|LANG|LC_\w+|TZ|TMPDIR|TEMP|TMP|LD_LIBRARY_PATH|SYSTEMROOT)$/;

@@ -1,6 +1,5 @@
-import { MongoServerError } from 'mongodb';
 import type { DatabaseLog } from '../log.ts';
-import type { ServerProbe } from './identity.ts';
+import { isBroken, type ServerProbe } from './identity.ts';
 
 /** When a server is given up, and how often one is started. Milliseconds. */
 export interface WatchTimes {
@@ -64,10 +63,10 @@ export function watchServer(
       await probe.read();
     } catch (error) {
       wellSince = undefined;
-      if (error instanceof MongoServerError) {
+      if (isBroken(error)) {
         lastAnswer = performance.now();
         brokenAnswers += 1;
-        return brokenAnswers >= BROKEN_ANSWERS ? `cannot read any more (${error.message})` : undefined;
+        return brokenAnswers >= BROKEN_ANSWERS ? `cannot read any more (${messageOf(error)})` : undefined;
       }
       const silentMs = performance.now() - lastAnswer;
       return silentMs >= times.silentForMs ? `has not answered for ${Math.round(silentMs / 1_000)} s` : undefined;
@@ -117,4 +116,8 @@ export function watchServer(
     await look;
     await probe?.close();
   };
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }

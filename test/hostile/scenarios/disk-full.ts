@@ -5,6 +5,8 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { createFsBlobStore } from '../../../src/blobs/fs-blob-store.ts';
+import { checkSetting } from '../../support/database-server.ts';
+import { startServiceProcess } from '../../support/service-process.ts';
 import type { CallResult, Figure, Scenario, Target, World } from '../world.ts';
 
 const run = promisify(execFile);
@@ -157,18 +159,59 @@ async function fillAndFree(world: World, folder: string): Promise<Figure[]> {
   }
 }
 
-const diskFull: Scenario = {
-  name: 'disk-full',
-  about: 'the disk of the data folder is filled under load for 8 s, then freed; nobody restarts anything',
-  async run(world) {
-    const disk = await mountSmallDisk();
-    if (disk === undefined) return 'this user cannot mount a file system (it needs root)';
-    try {
-      return await fillAndFree(world, disk.folder);
-    } finally {
-      await disk.unmount();
-    }
-  },
-};
+/** The disk fills, the service is killed, and the database that is left over cannot read: the next start copes. */
+async function fillAndKill(world: World, folder: string): Promise<Figure[]> {
+  const target = await world.startTarget({}, { parent: folder });
+  const made = await target.call('POST', '/api/v1/prompts', {
+    body: { name: 'Read', messages: [{ role: 'user', content: 'Hello' }] },
+  });
+  const read = `/api/v1/prompts/${(made.body as { id: string }).id}`;
+  const traffic = startTraffic(target, read);
+  const ballast = path.join(folder, 'ballast');
+  await fill(ballast);
+  await until(() => traffic.counts.has('write 503 storage-full'), noticeLimitMs);
+  await traffic.stop();
+  await target.kill();
+  await rm(ballast);
+  const started = performance.now();
+  const next = await startServiceProcess({
+    ...{ DATA_DIR: target.folder.path, PORT: '0', ADMIN_API_KEY: target.adminKey, ...checkSetting(world.engine) },
+  });
+  const answer = await fetch(`${next.url}${read}`, { headers: { authorization: `Bearer ${target.adminKey}` } });
+  const startMs = performance.now() - started;
+  await next.stop();
+  return [
+    { name: 'until the next start answered', value: startMs, unit: 'ms', atMost: 20_000 },
+    { name: 'status of a read', value: answer.status, atLeast: 200, atMost: 200 },
+  ];
+}
 
-export const scenarios: readonly Scenario[] = [diskFull];
+/** A scenario on a small disk. */
+function onSmallDisk(name: string, about: string, act: (world: World, folder: string) => Promise<Figure[]>): Scenario {
+  return {
+    name,
+    about,
+    async run(world) {
+      const disk = await mountSmallDisk();
+      if (disk === undefined) return 'this user cannot mount a file system (it needs root)';
+      try {
+        return await act(world, disk.folder);
+      } finally {
+        await disk.unmount();
+      }
+    },
+  };
+}
+
+export const scenarios: readonly Scenario[] = [
+  onSmallDisk(
+    'disk-full',
+    'the disk of the data folder is filled under load for 8 s, then freed; nobody restarts anything',
+    fillAndFree,
+  ),
+  onSmallDisk(
+    'disk-full-killed',
+    'the same, and the service is killed with kill -9 before it is started again',
+    fillAndKill,
+  ),
+];
