@@ -8,8 +8,8 @@ const times = ['created_at', 'updated_at'];
 
 /** The fields of each collection; a document with another one holds what nobody meant to store. */
 const fields: Readonly<Record<string, readonly string[]>> = {
-  /** Empty but while a process starts. */
-  database_check: [],
+  /** Empty but while the database is tried. */
+  database_check: ['_id', 'at'],
   prompts: [
     ...[...stamps, ...times, 'slug', 'name', 'description', 'messages', 'variables', 'selected_provider'],
     ...['strict', 'selected_model', 'test_settings', 'version', 'version_created_at', 'deleting'],
