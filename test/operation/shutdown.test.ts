@@ -100,7 +100,7 @@ describe('SIGTERM', () => {
     const folder = await createDataFolder('secantusd-py');
     const environment = { PORT: '0', DATA_DIR: folder.path, ADMIN_API_KEY: adminKey };
     const first = await startServiceProcess(environment);
-    const prompt = await createPrompt(first);
+    const prompt = await createPrompt(first, { selected_provider: 'echo' });
     const database = await folder.databasePid();
     await first.kill();
     expect(isRunning(database)).toBe(true);
