@@ -108,9 +108,9 @@ describe('examples', () => {
 });
 
 describe('problem types', () => {
-  it('are all declared by an operation or named as possible at any address', () => {
+  it('are all declared by an operation or named as possible for any request', () => {
     const declared = new Set(rows.flatMap(([, row]) => row.problems));
-    const anywhere = /any address may answer[^]*?\n\n/.exec(contract.info.description ?? '')?.[0] ?? '';
+    const anywhere = /any request may get[^]*?\n\n/.exec(contract.info.description ?? '')?.[0] ?? '';
     const unused = Object.keys(problems).filter((slug) => !declared.has(slug) && !anywhere.includes(`\`${slug}\``));
     expect(unused).toEqual([]);
   });

@@ -88,7 +88,7 @@ describe('requests that are sent before the answers to earlier ones', () => {
     connection.socket.destroy();
   });
 
-  const small = `GET / HTTP/1.1\r\nHost:\r\n\r\nPOST / HTTP/1.1\r\nHost:\r\nContent-Length:2\r\n\r\n{}`;
+  const small = `GET /n HTTP/1.1\r\nHost:\r\n\r\nPOST /n HTTP/1.1\r\nHost:\r\nContent-Length:2\r\n\r\n{}`;
 
   it('are all answered, a thousand small ones with bodies among them, where one was before its turn already', async () => {
     const connection = openConnection(service.url);
