@@ -12,7 +12,7 @@ export interface ListQueue {
    * @param call by whom, for which list (its path and query decide the answer), and a signal that is aborted when the
    *   caller hangs up
    * @throws {ProblemError} rate-limited when too many of the key wait; overloaded when too many wait in all, or the turn
-   *   does not come in time
+   *   does not come in time; what a list that was being read has failed with, when the database was unavailable
    */
   run(call: ListCall, list: () => Promise<RawAnswer>): Promise<RawAnswer>;
 }
@@ -49,10 +49,19 @@ export function createListQueue({
   // A caller that does not take its answers leaves a quarter of the places to others.
   const answering = createFairQueue({ places: answers, reserved: answers / 4, mostWaiting, mostWaitingPerKey });
   const reading = createFairQueue({ places });
+  /** Ends all waits for a turn. */
+  let outage = new AbortController();
   const read = shareReads(async (_list: string, key: string, list: () => Promise<RawAnswer>) => {
-    const leave = await reading.enter({ key });
+    const leave = await reading.enter({ key, signal: outage.signal });
     try {
       return await list();
+    } catch (error) {
+      // Each list would take seconds to find out the same, one after the other.
+      if (isOutage(error)) {
+        outage.abort(error);
+        outage = new AbortController();
+      }
+      throw error;
     } finally {
       leave();
     }
@@ -64,7 +73,7 @@ export function createListQueue({
       const timer = setTimeout(() => {
         limit.abort(overloaded('The list has not had its turn in time.'));
       }, waitLimitMs);
-      const entrant = { key, signal: AbortSignal.any([signal, limit.signal]) };
+      const entrant = { key, signal: AbortSignal.any([signal, limit.signal, outage.signal]) };
       try {
         const leave = await enter(answering, entrant);
         response.once('close', leave);
@@ -75,6 +84,10 @@ export function createListQueue({
       return await read(`${key} ${target}`, key, list);
     },
   };
+}
+
+function isOutage(error: unknown): boolean {
+  return error instanceof ProblemError && ['database-unavailable', 'storage-full'].includes(error.type);
 }
 
 async function enter(queue: FairQueue, entrant: Entrant): Promise<() => void> {

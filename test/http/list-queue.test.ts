@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
 import { setImmediate as soon } from 'node:timers/promises';
 import { describe, expect, it } from '@jest/globals';
+import { ProblemError } from '../../src/errors/problem-error.ts';
 import { CallerGoneError } from '../../src/http/caller-gone.ts';
 import { createListQueue, type ListQueue, type ListQueueOptions } from '../../src/http/list-queue.ts';
 import type { RawAnswer } from '../../src/http/problem-response.ts';
@@ -15,13 +16,14 @@ interface Call {
   readonly result: Promise<RawAnswer>;
   /** Ends the reading of the list. */
   readonly end: () => void;
+  readonly fail: (error: Error) => void;
   begun: boolean;
 }
 
 function ask(queue: ListQueue, key: string, target = `/${randomUUID()}`): Call {
   const response = Object.assign(new EventEmitter(), { closed: false });
   const controller = new AbortController();
-  const { promise, resolve } = Promise.withResolvers<RawAnswer>();
+  const { promise, resolve, reject } = Promise.withResolvers<RawAnswer>();
   const call: Call = {
     ...{ response, begun: false },
     hangUp: () => {
@@ -30,6 +32,7 @@ function ask(queue: ListQueue, key: string, target = `/${randomUUID()}`): Call {
     end: () => {
       resolve(answer);
     },
+    fail: reject,
     result: queue.run(
       { key, target, response: response as unknown as ServerResponse, signal: controller.signal },
       () => {
@@ -57,6 +60,21 @@ describe('the queue of lists', () => {
     await soon();
     await soon();
     expect(calls.map(({ begun }) => begun)).toEqual([true, true, false, true]);
+  });
+
+  it('fails those who wait as soon as one has found the database away, and reads again afterwards', async () => {
+    const queue = queueOf({ places: 1, answers: 2 });
+    const calls = Array.from({ length: 5 }, () => ask(queue, 'a'));
+    await soon();
+    const away = new ProblemError('database-unavailable', { detail: 'away' });
+    calls[0]?.fail(away);
+    const results = await Promise.allSettled(calls.map(({ result }) => result));
+    expect(results).toEqual(calls.map(() => ({ status: 'rejected', reason: away })));
+    expect(calls.map(({ begun }) => begun)).toEqual([true, false, false, false, false]);
+    for (const { response } of calls) response.emit('close');
+    const later = ask(queue, 'a');
+    later.end();
+    await expect(later.result).resolves.toBe(answer);
   });
 
   it('lets those go who hang up', async () => {
