@@ -12,6 +12,7 @@ import type { Duplex } from 'node:stream';
 import { ProblemError } from '../errors/problem-error.ts';
 import { Connection } from './connection.ts';
 import { findAmbiguity } from './ambiguity.ts';
+import { expressMessages } from './express-messages.ts';
 import { problemAnswer } from './problem-response.ts';
 import { requestIdOf } from './request-context.ts';
 
@@ -79,6 +80,7 @@ export function createHttpServer(
       keepAliveTimeout: 65_000,
       maxHeaderSize: 32 * 1024,
       requireHostHeader: false,
+      ...expressMessages(application),
     },
     guarded,
   );
