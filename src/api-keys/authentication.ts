@@ -120,11 +120,11 @@ export function createAuthentication(options: AuthenticationOptions): Authentica
   const identify = async (caller: Caller): Promise<AuthenticatedKey> => {
     const token = tokenOf(caller.headers);
     const isLimited = refusedKeys?.isExceeded(caller) === true;
-    if (isLimited && !mayBeTrusted(token)) throw refusedKeys.problem(caller);
+    if (isLimited && !mayBeTrusted(token)) throw await refusedKeys.problem(caller);
     const digest = hashSecret(token);
     if (adminHash !== undefined && sameHash(digest, adminHash)) return administrator;
     let found = verified.get(digest);
-    if (isLimited && found === undefined) throw refusedKeys.problem(caller);
+    if (isLimited && found === undefined) throw await refusedKeys.problem(caller);
     if (found === undefined || found.until <= monotonic()) {
       found = await verify(token);
       verified.set(digest, found);

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import ipaddr from 'ipaddr.js';
 import { LRUCache } from 'lru-cache';
 import { ProblemError } from '../errors/problem-error.ts';
@@ -14,12 +15,17 @@ export interface RefusedKeys {
   /** True while an address has used its refusals up. Costs next to nothing while none has. */
   isExceeded(caller: { readonly ip?: string | undefined }): boolean;
   count(caller: { readonly ip?: string | undefined }): void;
-  /** The answer to such an address: `rate-limited`, with `Retry-After`. */
-  problem(caller: { readonly ip?: string | undefined }): ProblemError;
+  /** The answer to such an address, after a moment: `rate-limited`, with `Retry-After`. */
+  problem(caller: { readonly ip?: string | undefined }): Promise<ProblemError>;
 }
 
 /** Addresses whose windows are kept; beyond that, the one that was refused longest ago starts a new window. */
 const mostAddresses = 10_000;
+/**
+ * How long such an address waits for its refusal, in milliseconds. Each of its connections is refused ten times a second
+ * at most then, and not as often as this process can, which the requests of others would have to wait for.
+ */
+const refusalDelayMs = 100;
 
 /** One fixed window for each address, in this process's memory. `undefined` means no limit. */
 export function createRefusedKeys(policy: RefusedKeysPolicy | undefined): RefusedKeys | undefined {
@@ -30,9 +36,10 @@ export function createRefusedKeys(policy: RefusedKeysPolicy | undefined): Refuse
   /** When no address can be exceeded any more, on the monotonic clock. */
   let someUntil = -Infinity;
   return {
-    isExceeded({ ip }) {
+    isExceeded(caller) {
       if (performance.now() > someUntil) return false;
-      return (windows.get(origin(ip))?.refused ?? 0) >= refusals;
+      // Express works the address out when it is asked for: not before there is a need.
+      return (windows.get(origin(caller.ip))?.refused ?? 0) >= refusals;
     },
     count({ ip }) {
       const address = origin(ip);
@@ -41,7 +48,8 @@ export function createRefusedKeys(policy: RefusedKeysPolicy | undefined): Refuse
       window.refused += 1;
       if (window.refused >= refusals) someUntil = performance.now() + windowMs;
     },
-    problem({ ip }) {
+    async problem({ ip }) {
+      await sleep(refusalDelayMs);
       const seconds = Math.max(1, Math.ceil(windows.getRemainingTTL(origin(ip)) / 1_000));
       return new ProblemError('rate-limited', {
         detail: `More than ${refusals} API keys from this address were refused within ${windowSeconds} seconds.`,

@@ -33,6 +33,13 @@ describe('refused keys', () => {
     expect((await from('192.0.2.2', forge())).status).toBe(401);
   });
 
+  it('are answered late from then on, so that a connection cannot send many', async () => {
+    await exhaust('192.0.2.8');
+    const started = performance.now();
+    for (let sent = 0; sent < 3; sent += 1) expect((await from('192.0.2.8', forge())).status).toBe(429);
+    expect(performance.now() - started).toBeGreaterThan(280);
+  });
+
   it('lock nobody out whose key was accepted before, whatever the address', async () => {
     const known = await service.createKey('prompts:read');
     expect((await from('198.51.100.7', known)).status).toBe(200);
