@@ -14,14 +14,16 @@ export interface LoadResult {
 
 export interface LoadOptions {
   readonly url: string;
+  /** `POST` where there is a body, else `GET`. */
+  readonly body?: string;
+  /** In their values `{n}` stands for 32 digits, others in every request. */
   readonly headers: Record<string, string>;
-  readonly body: string;
   readonly connections: number;
   readonly seconds: number;
   readonly status: number;
 }
 
-/** Sends POST requests over so many connections, one after the other on each, for so many seconds. */
+/** Sends requests over so many connections, one after the other on each, for so many seconds. */
 export async function applyLoad({
   url,
   headers,
@@ -35,13 +37,21 @@ export async function applyLoad({
   let failures = 0;
   const started = performance.now();
   const end = started + seconds * 1000;
+  const fields = Object.entries(headers);
+  const isNumbered = fields.some(([, value]) => value.includes('{n}'));
+  let sent = 0;
+  const numbered = (): Record<string, string> => {
+    const n = String((sent += 1)).padStart(32, '0');
+    return Object.fromEntries(fields.map(([name, value]) => [name, value.replace('{n}', n)]));
+  };
+  const request = { path: pathname, ...(body === undefined ? { method: 'GET' } : { method: 'POST', body }) };
   await Promise.all(
     Array.from({ length: connections }, async () => {
       const client = new Client(origin, { pipelining: 1 });
       while (performance.now() < end) {
         const before = process.hrtime.bigint();
         try {
-          const response = await client.request({ method: 'POST', path: pathname, headers, body });
+          const response = await client.request({ ...request, headers: isNumbered ? numbered() : headers });
           await response.body.dump();
           if (response.statusCode !== status) failures += 1;
         } catch {
