@@ -3273,6 +3273,29 @@ export interface components {
          */
         RetryingUntil: string;
         /**
+         * Waiting deliveries
+         * @description Deliveries that are neither delivered nor given up: those that are due, wait for their next attempt, or are held while
+         *     the integration is not active or its receiver is left alone. Absent when there are none.
+         * @example {
+         *       "count": 214,
+         *       "oldest_at": "2026-11-06T12:31:03.118Z"
+         *     }
+         */
+        WaitingDeliveries: {
+            /**
+             * @description How many there are.
+             * @example 214
+             */
+            count: number;
+            /**
+             * @description Whether both values are estimates, made from one delivery in 64: the number may be a third off, and the oldest may
+             *     have been made earlier. Absent when they are exact, which they are up to some hundred deliveries.
+             * @example true
+             */
+            estimated?: boolean;
+            oldest_at: components["schemas"]["Timestamp"];
+        };
+        /**
          * Integration
          * @description An application that receives events. Fields that are not set are absent.
          * @example {
@@ -3317,6 +3340,7 @@ export interface components {
             consecutive_failures: number;
             last_error?: components["schemas"]["IntegrationError"];
             retrying_until?: components["schemas"]["RetryingUntil"];
+            waiting?: components["schemas"]["WaitingDeliveries"];
             created_at: components["schemas"]["Timestamp"];
             updated_at: components["schemas"]["Timestamp"];
         };
@@ -3471,6 +3495,7 @@ export interface components {
             consecutive_failures: number;
             last_error?: components["schemas"]["IntegrationError"];
             retrying_until?: components["schemas"]["RetryingUntil"];
+            waiting?: components["schemas"]["WaitingDeliveries"];
             created_at: components["schemas"]["Timestamp"];
             updated_at: components["schemas"]["Timestamp"];
             secret?: components["schemas"]["IssuedSecret"];
@@ -3481,8 +3506,9 @@ export interface components {
          *     value of `********` is the one that is stored, and so is a value in the query of `url`.
          *
          *     The secret is changed by rotation, the state by pause and enable. `id`, `has_secret`, `secret_rotation`, `state`,
-         *     `disabled_reason`, `disabled_at`, `warning`, `consecutive_failures`, `last_error`, `retrying_until`, `created_at` and
-         *     `updated_at` belong to the server: they may be present and are ignored, so an integration can be sent back as it was got.
+         *     `disabled_reason`, `disabled_at`, `warning`, `consecutive_failures`, `last_error`, `retrying_until`, `waiting`,
+         *     `created_at` and `updated_at` belong to the server: they may be present and are ignored, so an integration can be sent
+         *     back as it was got.
          * @example {
          *       "event_types": [
          *         "ORDER_PLACED"
@@ -3512,6 +3538,7 @@ export interface components {
             consecutive_failures?: number;
             last_error?: components["schemas"]["IgnoredObject"];
             retrying_until?: components["schemas"]["DateTimeInput"];
+            waiting?: components["schemas"]["IgnoredObject"];
             created_at?: components["schemas"]["DateTimeInput"];
             updated_at?: components["schemas"]["DateTimeInput"];
         };

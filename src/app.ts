@@ -267,6 +267,7 @@ export function createApp(dependencies: AppDependencies): App {
       { name: 'fiscal days', everyMs: 5_000, run: () => fiscalDays.tick() },
       { name: 'prompts', everyMs: 60_000, run: () => prompts.sweep() },
       { name: 'held deliveries', everyMs: 10 * 60_000, run: () => webhooks.retention.expireHeld() },
+      { name: 'waiting deliveries', everyMs: 15_000, run: () => webhooks.measureBacklog() },
       { name: 'deleted integrations', everyMs: 60_000, run: () => webhooks.retention.sweepDeleted() },
       { name: 'orphaned deliveries', everyMs: 24 * 3_600_000, run: () => webhooks.retention.sweepOrphans() },
       { name: 'archived versions', everyMs: 24 * 3_600_000, run: () => prompts.sweepVersions() },

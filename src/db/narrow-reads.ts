@@ -29,7 +29,7 @@ export interface Span {
 }
 
 /** One of so many documents is a sample. */
-const sampling = 64;
+export const sampling = 64;
 /** Samples in a part of a span: some 250 documents. */
 const samplesPerPart = 4;
 /** Parts of a span at most, so that a million documents take no thousands of commands. They grow beyond that. */

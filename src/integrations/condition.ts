@@ -1,5 +1,22 @@
 import type { components } from '../../generated/types.ts';
 
+/** Some deliveries that wait. */
+export interface WaitingDeliveries {
+  readonly count: number;
+  /** When the first of them was made. */
+  readonly oldestAt: Date;
+}
+
+/** Deliveries of an integration that are neither delivered nor given up. */
+export interface Waiting extends WaitingDeliveries {
+  /** Whether they were counted by samples: the oldest of them may be older than is said. */
+  readonly isEstimated: boolean;
+  /** Those of them that are due, and since when; undefined when there are none. */
+  readonly due: { readonly count: number; readonly since: Date } | undefined;
+  /** The others. */
+  readonly later: WaitingDeliveries | undefined;
+}
+
 /** How the receiver of an integration is doing, under its present settings. */
 export interface Condition {
   /** Tries that failed since the last one that succeeded. */
@@ -16,6 +33,12 @@ export interface Condition {
     | undefined;
   /** Set while the circuit breaker is open: until then nothing is sent. */
   readonly retryingUntil: Date | undefined;
+  /** Undefined when nothing waits. */
+  readonly waiting: Waiting | undefined;
 }
 
-export const soundCondition: Condition = { consecutiveFailures: 0, lastFailure: undefined, retryingUntil: undefined };
+/** Of a receiver that has not failed, and for which nothing waits. */
+export const soundCondition: Condition = {
+  ...{ consecutiveFailures: 0, lastFailure: undefined },
+  ...{ retryingUntil: undefined, waiting: undefined },
+};

@@ -1,5 +1,5 @@
 import type { components } from '../../generated/types.ts';
-import type { Condition } from './condition.ts';
+import type { Condition, Waiting } from './condition.ts';
 import type { Integration } from './integration.ts';
 import { toStandardSecret } from './signing-secret.ts';
 import { maskUrl } from './url-credentials.ts';
@@ -19,7 +19,7 @@ export function representIntegration(
   { headers, condition }: Surroundings,
 ): Schemas['Integration'] {
   const { rotation, disabled, warning } = integration;
-  const { consecutiveFailures, lastFailure, retryingUntil } = condition;
+  const { consecutiveFailures, lastFailure, retryingUntil, waiting } = condition;
   return {
     id: integration.id,
     name: integration.name,
@@ -36,6 +36,7 @@ export function representIntegration(
     consecutive_failures: consecutiveFailures,
     ...(lastFailure === undefined ? {} : { last_error: representFailure(lastFailure) }),
     ...(retryingUntil === undefined ? {} : { retrying_until: retryingUntil.toISOString() }),
+    ...(waiting === undefined ? {} : { waiting: representWaiting(waiting) }),
     created_at: integration.createdAt.toISOString(),
     updated_at: integration.updatedAt.toISOString(),
   };
@@ -51,6 +52,10 @@ function representFailure({
     ...(status === undefined ? {} : { status_code: status }),
     ...(error === undefined ? {} : { error }),
   };
+}
+
+function representWaiting({ count, oldestAt, isEstimated }: Waiting): NonNullable<Schemas['Integration']['waiting']> {
+  return { count, ...(isEstimated ? { estimated: true } : {}), oldest_at: oldestAt.toISOString() };
 }
 
 function representWarning({

@@ -5,7 +5,7 @@ import type { WebhookObserver } from '../webhooks/observer.ts';
 const deliveryBuckets = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5, 15, 60, 600, 3_600, 36_000, 86_400, 345_600];
 const tryBuckets = [0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15];
 
-/** What the delivery engine of this process does. No label names an integration: there may be thousands. */
+/** What the delivery engine of this process does, and what waits in the database. No label names an integration: there may be thousands. */
 export function createWebhookMetrics(registry: Registry): WebhookObserver {
   const registers = [registry];
   const tries = new Histogram({
@@ -54,6 +54,23 @@ export function createWebhookMetrics(registry: Registry): WebhookObserver {
     help: 'Integrations that this process is sending to.',
     registers,
   });
+  const waiting = new Gauge({
+    name: 'webhook_deliveries_waiting',
+    help: 'Deliveries in the database that are due, or are retried later, or held because their integration is paused or disabled. Large numbers are estimated.',
+    labelNames: ['status'] as const,
+    registers,
+  });
+  const oldest = new Gauge({
+    name: 'webhook_oldest_waiting_seconds',
+    help: 'Age of the oldest delivery that waits, in seconds; of those that are due, how long the first has been due. 0 when there is none.',
+    labelNames: ['status'] as const,
+    registers,
+  });
+  const outboxes = new Gauge({
+    name: 'webhook_outboxes_waiting',
+    help: 'Documents in the database whose events are not handed over yet.',
+    registers,
+  });
   return {
     tried: (outcome, seconds) => {
       tries.labels(outcome).observe(seconds);
@@ -74,6 +91,13 @@ export function createWebhookMetrics(registry: Registry): WebhookObserver {
     },
     lanesHeld: (count) => {
       lanes.set(count);
+    },
+    waiting: (status, deliveries, seconds) => {
+      waiting.labels(status).set(deliveries);
+      oldest.labels(status).set(seconds);
+    },
+    outboxesWaiting: (count) => {
+      outboxes.set(count);
     },
   };
 }

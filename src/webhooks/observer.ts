@@ -1,5 +1,12 @@
 import type { DeliveryStatus } from './deliveries/delivery.ts';
 
+/**
+ * Why deliveries wait: they are due; a later try is still to come, or their receiver is left alone; their integration is
+ * paused or disabled.
+ */
+export const waitingStatuses = ['due', 'retrying', 'paused', 'disabled'] as const;
+export type WaitingStatus = (typeof waitingStatuses)[number];
+
 /** What the delivery engine reports for metrics. Every member may be called often and must not throw. */
 export interface WebhookObserver {
   /** One try, by the class of its status (`2xx` …) or its error word. */
@@ -14,6 +21,10 @@ export interface WebhookObserver {
   breakerOpened(): void;
   integrationDisabled(reason: string): void;
   lanesHeld(count: number): void;
+  /** What waits in the whole database. `seconds` is since the first became due, or was made where it is not due. */
+  waiting(status: WaitingStatus, deliveries: number, seconds: number): void;
+  /** Documents that had events to hand over when they were last looked for. */
+  outboxesWaiting(count: number): void;
 }
 
 export const silentObserver: WebhookObserver = {
@@ -23,6 +34,8 @@ export const silentObserver: WebhookObserver = {
   breakerOpened: () => undefined,
   integrationDisabled: () => undefined,
   lanesHeld: () => undefined,
+  waiting: () => undefined,
+  outboxesWaiting: () => undefined,
 };
 
 /** What the engine needs of a logger; pino's fits. Only ids and words are logged, never bodies, headers or URLs. */

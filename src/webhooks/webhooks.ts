@@ -28,6 +28,8 @@ import {
   type WebhookLimits,
   type WebhookTiming,
 } from './timing.ts';
+import { measureBacklog } from './waiting/backlog.ts';
+import { createWaitingStore } from './waiting/store.ts';
 
 export interface WebhookDependencies {
   readonly database: Database;
@@ -57,6 +59,8 @@ export interface Webhooks {
   readonly retention: Retention;
   /** How receivers are doing under their present settings, by the ids of their integrations. */
   conditions(integrations: readonly Integration[]): Promise<ReadonlyMap<string, Condition>>;
+  /** Reports what waits for all integrations. */
+  measureBacklog(): Promise<void>;
   start(): void;
   /** Finishes what is under way, at most so many milliseconds, and leaves the rest to other processes. */
   stop(timeoutMs: number): Promise<void>;
@@ -73,6 +77,7 @@ export function createWebhooks(dependencies: WebhookDependencies): Webhooks {
   const deliveries = createDeliveryStore(database);
   const lanes = createLaneStore(database);
   const replayStore = createReplayStore(database);
+  const waitingStore = createWaitingStore(database);
   const nudge = (integrationId: string): void => {
     engine.nudge(integrationId);
   };
@@ -90,6 +95,22 @@ export function createWebhooks(dependencies: WebhookDependencies): Webhooks {
     outboxes: createOutboxStore(database),
     ...{ serialise, engine },
   });
+  const conditions = async (wanted: readonly Integration[]): Promise<ReadonlyMap<string, Condition>> => {
+    const ids = wanted.map(({ id }) => id);
+    const now = clock.now();
+    const [found, waitingOf] = await Promise.all([lanes.find(ids), waitingStore.find(ids, now)]);
+    return new Map(
+      wanted.map(({ id, settingsRevision, state }): [string, Condition] => {
+        const waiting = waitingOf.get(id);
+        const health = found.get(id)?.health;
+        if (health?.settingsRevision !== settingsRevision) return [id, { ...soundCondition, waiting }];
+        const wait = state === 'active' ? waitOf(health, now, timing.breaker.longestOpen) : 0;
+        const { failuresInARow: consecutiveFailures, lastFailure } = health;
+        const retryingUntil = wait > 0 ? new Date(now.getTime() + wait) : undefined;
+        return [id, { consecutiveFailures, lastFailure, retryingUntil, waiting }];
+      }),
+    );
+  };
   return {
     relay,
     engine,
@@ -102,20 +123,8 @@ export function createWebhooks(dependencies: WebhookDependencies): Webhooks {
     }),
     replays,
     retention: createRetention({ ...common, lanes, replays: replayStore }),
-    async conditions(wanted) {
-      const found = await lanes.find(wanted.map(({ id }) => id));
-      const now = clock.now();
-      return new Map(
-        wanted.map(({ id, settingsRevision, state }): [string, Condition] => {
-          const health = found.get(id)?.health;
-          if (health?.settingsRevision !== settingsRevision) return [id, soundCondition];
-          const wait = state === 'active' ? waitOf(health, now, timing.breaker.longestOpen) : 0;
-          const { failuresInARow: consecutiveFailures, lastFailure } = health;
-          const retryingUntil = wait > 0 ? new Date(now.getTime() + wait) : undefined;
-          return [id, { consecutiveFailures, lastFailure, retryingUntil }];
-        }),
-      );
-    },
+    conditions,
+    measureBacklog: () => measureBacklog({ ...common, conditions }),
     start() {
       relay.start();
       engine.start();

@@ -62,6 +62,32 @@ describe('200', () => {
     expect(changed.body).not.toHaveProperty('last_error');
   });
 
+  it('says how many deliveries wait while it is paused, and since when', async () => {
+    const integration = await createIntegration(setup.service, { url: receiver.url });
+    expect(integration.body).not.toHaveProperty('waiting');
+    await setup.service.call('POST', `${integration.path}/pause`);
+    const first = await sendTest(setup.service, integration);
+    const one = await setup.service.call('GET', integration.path);
+    expect(one.body.waiting).toEqual({ count: 1, oldest_at: first.created_at });
+    await sendTest(setup.service, integration);
+    const two = await setup.service.call('GET', integration.path);
+    expect(two.body.waiting).toEqual({ count: 2, oldest_at: first.created_at });
+    expect(two.headers['etag']).not.toBe(one.headers['etag']);
+    // Another integration's deliveries are its own.
+    const other = await createIntegration(setup.service);
+    const { body: list } = await setup.service.call('GET', '/api/v1/integrations?limit=2');
+    expect(list.data).toEqual([other.body, two.body]);
+    await setup.service.call('POST', `${integration.path}/enable`);
+    await eventually(setup.service, integration.path, ({ waiting }) => waiting === undefined);
+  });
+
+  it('says how many deliveries wait while a failing receiver is left alone', async () => {
+    const integration = await createIntegration(setup.service, { url: receiver.url });
+    const { body } = await openBreaker(setup.service, receiver, integration);
+    const { body: deliveries } = await setup.service.call('GET', `${integration.path}/deliveries`);
+    expect(body.waiting).toEqual({ count: 1, oldest_at: deliveries.data[0].created_at });
+  });
+
   it('names an error without an answer', async () => {
     const integration = await createIntegration(setup.service, { url: receiver.url });
     receiver.next({ kind: 'cut' });

@@ -4,6 +4,7 @@ import { ensureIndexes } from '../../src/db/indexes.ts';
 import { createDeliveryStore, type DeliveryStore } from '../../src/webhooks/deliveries/store.ts';
 import { createEventStore, type StoredEvent } from '../../src/webhooks/events/store.ts';
 import { webhookIndexes } from '../../src/webhooks/webhooks.ts';
+import { createWaitingStore } from '../../src/webhooks/waiting/store.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { countMatchedDocuments, type MatchedDocuments } from '../support/matched-documents.ts';
 
@@ -89,6 +90,28 @@ describe('with thousands of deliveries of an integration, no command goes throug
     expect(await deliveries.due(integrationId, new Date(start - 2 * 86_400_000), 256, [])).toEqual([]);
     expect(await deliveries.anyDue(integrationId, new Date(start - 2 * 86_400_000))).toBe(false);
     await expectNarrow();
+  });
+
+  it('to tell how many wait, and since when', async () => {
+    const store = createWaitingStore(counted.database);
+    const idle = Array.from({ length: 98 }, () => randomUUID());
+    const found = await store.find([...idle, integrationId, otherId], new Date());
+    expect([...found.keys()].toSorted()).toEqual([integrationId, otherId].toSorted());
+    // Of some 31 samples.
+    const { count, oldestAt, isEstimated } = found.get(integrationId) ?? {};
+    expect(isEstimated).toBe(true);
+    expect(count).toBeGreaterThan(size / 3);
+    expect(count).toBeLessThan(size * 2);
+    expect(oldestAt?.getTime()).toBeGreaterThanOrEqual(start);
+    const one = { count: 1, oldestAt: at(0) };
+    expect(found.get(otherId)).toEqual({
+      ...{ ...one, isEstimated: false, later: undefined },
+      due: { count: 1, since: at(0) },
+    });
+    const { documents, filter, commands } = await counted.most();
+    expect([filter, documents < most ? 'few' : documents]).toEqual([filter, 'few']);
+    expect(commands).toBeLessThan(5);
+    expect((await store.find([], new Date())).size).toBe(0);
   });
 
   it('to find integrations that have deliveries', async () => {

@@ -178,6 +178,7 @@ export function createRelay(dependencies: RelayDependencies): RunningRelay {
       }
     }
     seenBefore = seenNow;
+    observer.outboxesWaiting(seenNow.size);
   };
 
   const schedulePoll = (): void => {

@@ -163,6 +163,35 @@ const list: Operation = async ({ target, path }) => {
   ];
 };
 
+/** Looks at the integration and has the gauges measured. */
+const look: Operation = async ({ target, path }) => {
+  const times: number[] = [];
+  let seen = 0;
+  for (let round = 0; round < 20; round += 1) {
+    const started = performance.now();
+    const [one, list] = await Promise.all([
+      target.call('GET', path),
+      target.call('GET', '/api/v1/integrations?limit=100'),
+    ]);
+    times.push(performance.now() - started);
+    const counts = [one.body, list.body.data[0]].map(
+      (shown) => (shown as { waiting?: { count: number } }).waiting?.count,
+    );
+    seen = Math.min(...counts.map((count) => count ?? 0));
+  }
+  const gauge = /^webhook_deliveries_waiting\{status="paused"\} (\d+)$/m;
+  let measured = 0;
+  await until(async () => {
+    measured = Number(gauge.exec(String((await target.call('GET', '/metrics')).body))?.[1] ?? 0);
+    return measured >= seen;
+  }, 45);
+  return [
+    { name: 'waiting, as the integration shows', value: seen, atLeast: size / 2, atMost: size * 1.5 },
+    { name: 'waiting, as the gauge shows', value: measured, atLeast: size / 2, atMost: size * 1.5 },
+    { name: 'the slowest look', value: Math.max(...times), unit: 'ms' },
+  ];
+};
+
 const replay: Operation = async ({ target, path, received }) => {
   const { status } = await target.call('POST', `${path}/replays`, {
     body: { since: new Date(Date.now() - 7_200_000).toISOString() },
@@ -198,6 +227,7 @@ const enable: Operation = async ({ target, path, received }) => {
 export const scenarios: readonly Scenario[] = [
   scenarioOf('delete', 'delivered', remove),
   scenarioOf('list', 'delivered', list),
+  scenarioOf('look', 'pending', look),
   scenarioOf('replay', 'delivered', replay),
   scenarioOf('pause', 'pending', pause),
   scenarioOf('enable', 'pending', enable),

@@ -1,0 +1,56 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Condition } from '../../integrations/condition.ts';
+import type { IntegrationDirectory } from '../../integrations/directory.ts';
+import type { Integration } from '../../integrations/integration.ts';
+import { waitingStatuses, type WaitingStatus, type WebhookObserver } from '../observer.ts';
+import type { Clock } from '../timing.ts';
+
+export interface BacklogDependencies {
+  readonly integrations: Pick<IntegrationDirectory, 'ids' | 'find'>;
+  readonly conditions: (integrations: readonly Integration[]) => Promise<ReadonlyMap<string, Condition>>;
+  readonly clock: Clock;
+  readonly observer: WebhookObserver;
+}
+
+const idsAtOnce = 100;
+/** Milliseconds between two pages of integrations: the database is others' as well. */
+const pauseMs = 50;
+
+/** Adds up what waits for all integrations, and reports it. */
+export async function measureBacklog({
+  integrations,
+  conditions,
+  clock,
+  observer,
+}: BacklogDependencies): Promise<void> {
+  const none = { count: 0, since: Infinity };
+  const sums = { due: { ...none }, retrying: { ...none }, paused: { ...none }, disabled: { ...none } };
+  const add = (status: WaitingStatus, count: number, since: Date): void => {
+    const sum = sums[status];
+    sum.count += count;
+    sum.since = Math.min(sum.since, since.getTime());
+  };
+  for (let after = ''; ;) {
+    const ids = await integrations.ids(after, idsAtOnce);
+    const found = await integrations.find(ids);
+    const known = await conditions(found);
+    for (const { id, state } of found) {
+      const { waiting, retryingUntil } = known.get(id) ?? {};
+      if (waiting === undefined) continue;
+      if (state !== 'active') add(state, waiting.count, waiting.oldestAt);
+      else if (retryingUntil !== undefined) add('retrying', waiting.count, waiting.oldestAt);
+      else {
+        if (waiting.due !== undefined) add('due', waiting.due.count, waiting.due.since);
+        if (waiting.later !== undefined) add('retrying', waiting.later.count, waiting.later.oldestAt);
+      }
+    }
+    if (ids.length < idsAtOnce) break;
+    after = ids.at(-1) ?? '';
+    await sleep(pauseMs);
+  }
+  const now = clock.now().getTime();
+  for (const status of waitingStatuses) {
+    const { count, since } = sums[status];
+    observer.waiting(status, count, count === 0 ? 0 : Math.max(0, now - since) / 1_000);
+  }
+}
