@@ -635,7 +635,7 @@ export interface paths {
         };
         /**
          * List integrations
-         * @description Lists all integrations, the newest first, without their secrets.
+         * @description Lists all integrations, the newest first, without their secrets and without `waiting`.
          */
         get: operations["listIntegrations"];
         put?: never;
@@ -3275,7 +3275,8 @@ export interface components {
         /**
          * Waiting deliveries
          * @description Deliveries that are neither delivered nor given up: those that are due, wait for their next attempt, or are held while
-         *     the integration is not active or its receiver is left alone. Absent when there are none.
+         *     the integration is not active or its receiver is left alone. Absent when there are none, and
+         *     in lists of integrations.
          * @example {
          *       "count": 214,
          *       "oldest_at": "2026-11-06T12:31:03.118Z"

@@ -203,7 +203,7 @@ export function createApp(dependencies: AppDependencies): App {
     ...productOperations(products),
     ...orderOperations(orders, createOrderIds(dependencies.installation)),
     ...fiscalDayOperations(fiscalDays),
-    ...integrationOperations(integrations, (wanted) => webhooks.conditions(wanted)),
+    ...integrationOperations(integrations, webhooks),
     ...webhookOperations({ integrations, deliveries, replays }),
     ...eventOperations(),
     ...serviceOperations({

@@ -22,18 +22,18 @@ type IntegrationOperations = Pick<
   | 'cancelSecretRotation'
 >;
 
-/** Tells how receivers are doing, by the ids of their integrations. */
-export type ReadConditions = (integrations: readonly Integration[]) => Promise<ReadonlyMap<string, Condition>>;
+/** Tells how receivers are doing. */
+export interface ReadCondition {
+  condition(integration: Integration): Promise<Condition>;
+  /** Of many, by the ids of their integrations; without what waits. */
+  conditions(integrations: readonly Integration[]): Promise<ReadonlyMap<string, Condition>>;
+}
 
 const collectionPath = '/api/v1/integrations';
 
 /** The contract's operations on integrations. */
-export function integrationOperations(
-  integrations: Integrations,
-  readConditions: ReadConditions,
-): IntegrationOperations {
-  const represent = (integration: Integration, conditions: ReadonlyMap<string, Condition>): Shown => {
-    const condition = conditions.get(integration.id) ?? soundCondition;
+export function integrationOperations(integrations: Integrations, receivers: ReadCondition): IntegrationOperations {
+  const represent = (integration: Integration, condition: Condition): Shown => {
     const headers = integrations.headersOf(integration);
     return {
       tag: entityTag(integration, condition),
@@ -41,7 +41,7 @@ export function integrationOperations(
     };
   };
   const show = async (integration: Integration): Promise<Shown> =>
-    represent(integration, await readConditions([integration]));
+    represent(integration, await receivers.condition(integration));
   const answer = async (
     integration: Integration,
   ): Promise<{ status: 200; headers: { ETag: string }; body: Shown['body'] }> => {
@@ -65,12 +65,17 @@ export function integrationOperations(
     },
     async listIntegrations({ query: { limit = 20, offset = 0 } }) {
       const { integrations: found, total } = await integrations.list(limit, offset);
-      const conditions = await readConditions(found);
+      const conditions = await receivers.conditions(found);
       const pagination = { total, limit, offset };
       return {
         status: 200,
         headers: nextPageLink(collectionPath, pagination, found.length),
-        body: { data: found.map((integration) => represent(integration, conditions).body), pagination },
+        body: {
+          data: found.map(
+            (integration) => represent(integration, conditions.get(integration.id) ?? soundCondition).body,
+          ),
+          pagination,
+        },
       };
     },
     async getIntegration({ path }) {

@@ -57,7 +57,9 @@ export interface Webhooks {
   readonly deliveries: Deliveries;
   readonly replays: Replays;
   readonly retention: Retention;
-  /** How receivers are doing under their present settings, by the ids of their integrations. */
+  /** How a receiver is doing under its present settings, and what waits for it. */
+  condition(integration: Integration): Promise<Condition>;
+  /** How receivers are doing, by the ids of their integrations; without what waits. */
   conditions(integrations: readonly Integration[]): Promise<ReadonlyMap<string, Condition>>;
   /** Reports what waits for all integrations. */
   measureBacklog(): Promise<void>;
@@ -98,16 +100,15 @@ export function createWebhooks(dependencies: WebhookDependencies): Webhooks {
   const conditions = async (wanted: readonly Integration[]): Promise<ReadonlyMap<string, Condition>> => {
     const ids = wanted.map(({ id }) => id);
     const now = clock.now();
-    const [found, waitingOf] = await Promise.all([lanes.find(ids), waitingStore.find(ids, now)]);
+    const found = await lanes.find(ids);
     return new Map(
       wanted.map(({ id, settingsRevision, state }): [string, Condition] => {
-        const waiting = waitingOf.get(id);
         const health = found.get(id)?.health;
-        if (health?.settingsRevision !== settingsRevision) return [id, { ...soundCondition, waiting }];
+        if (health?.settingsRevision !== settingsRevision) return [id, soundCondition];
         const wait = state === 'active' ? waitOf(health, now, timing.breaker.longestOpen) : 0;
         const { failuresInARow: consecutiveFailures, lastFailure } = health;
         const retryingUntil = wait > 0 ? new Date(now.getTime() + wait) : undefined;
-        return [id, { consecutiveFailures, lastFailure, retryingUntil, waiting }];
+        return [id, { consecutiveFailures, lastFailure, retryingUntil, waiting: undefined }];
       }),
     );
   };
@@ -124,7 +125,12 @@ export function createWebhooks(dependencies: WebhookDependencies): Webhooks {
     replays,
     retention: createRetention({ ...common, lanes, replays: replayStore }),
     conditions,
-    measureBacklog: () => measureBacklog({ ...common, conditions }),
+    async condition(integration) {
+      const { id } = integration;
+      const [known, waiting] = await Promise.all([conditions([integration]), waitingStore.find(id, clock.now())]);
+      return { ...(known.get(id) ?? soundCondition), waiting };
+    },
+    measureBacklog: () => measureBacklog({ ...common, conditions, waiting: waitingStore }),
     start() {
       relay.start();
       engine.start();

@@ -5,11 +5,8 @@ import type { Database } from '../../src/db/client.ts';
 export interface MatchedDocuments {
   /** A database as another, whose commands are counted. */
   readonly database: Database;
-  /**
-   * The most documents that one command went through since this was last asked, the filter of that command, and how many
-   * commands there were.
-   */
-  most(): Promise<{ readonly documents: number; readonly filter: string; readonly commands: number }>;
+  /** The most documents that one command went through since this was last asked, and the filter of that command. */
+  most(): Promise<{ readonly documents: number; readonly filter: string }>;
 }
 
 /**
@@ -57,8 +54,7 @@ export function countMatchedDocuments(database: Database): MatchedDocuments {
     async most() {
       const seen = await Promise.all(counts);
       counts = [];
-      const most = seen.reduce((a, b) => (b.documents > a.documents ? b : a), { documents: 0, filter: '' });
-      return { ...most, commands: seen.length };
+      return seen.reduce((a, b) => (b.documents > a.documents ? b : a), { documents: 0, filter: '' });
     },
   };
 }

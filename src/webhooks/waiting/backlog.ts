@@ -4,10 +4,12 @@ import type { IntegrationDirectory } from '../../integrations/directory.ts';
 import type { Integration } from '../../integrations/integration.ts';
 import { waitingStatuses, type WaitingStatus, type WebhookObserver } from '../observer.ts';
 import type { Clock } from '../timing.ts';
+import type { WaitingStore } from './store.ts';
 
 export interface BacklogDependencies {
   readonly integrations: Pick<IntegrationDirectory, 'ids' | 'find'>;
   readonly conditions: (integrations: readonly Integration[]) => Promise<ReadonlyMap<string, Condition>>;
+  readonly waiting: WaitingStore;
   readonly clock: Clock;
   readonly observer: WebhookObserver;
 }
@@ -20,6 +22,7 @@ const pauseMs = 50;
 export async function measureBacklog({
   integrations,
   conditions,
+  waiting: store,
   clock,
   observer,
 }: BacklogDependencies): Promise<void> {
@@ -35,7 +38,8 @@ export async function measureBacklog({
     const found = await integrations.find(ids);
     const known = await conditions(found);
     for (const { id, state } of found) {
-      const { waiting, retryingUntil } = known.get(id) ?? {};
+      const waiting = await store.find(id, clock.now());
+      const retryingUntil = known.get(id)?.retryingUntil;
       if (waiting === undefined) continue;
       if (state !== 'active') add(state, waiting.count, waiting.oldestAt);
       else if (retryingUntil !== undefined) add('retrying', waiting.count, waiting.oldestAt);
