@@ -73,15 +73,19 @@ export function createListQueue({
       const timer = setTimeout(() => {
         limit.abort(overloaded('The list has not had its turn in time.'));
       }, waitLimitMs);
-      const entrant = { key, signal: AbortSignal.any([signal, limit.signal, outage.signal]) };
+      let leave: () => void;
       try {
-        const leave = await enter(answering, entrant);
-        response.once('close', leave);
-        if (response.closed) leave();
+        leave = await enter(answering, { key, signal: AbortSignal.any([signal, limit.signal, outage.signal]) });
       } finally {
         clearTimeout(timer);
       }
-      return await read(`${key} ${target}`, key, list);
+      try {
+        return await read(`${key} ${target}`, key, list);
+      } finally {
+        // Not when the caller hangs up: the reading goes on, so more and more could be under way.
+        if (response.closed) leave();
+        else response.once('close', leave);
+      }
     },
   };
 }

@@ -13,6 +13,8 @@ const answer: RawAnswer = { status: 200, headers: {}, body: '[]' };
 interface Call {
   readonly response: EventEmitter;
   readonly hangUp: () => void;
+  /** Hangs up, and has the answer end for it. */
+  readonly close: () => void;
   readonly result: Promise<RawAnswer>;
   /** Ends the reading of the list. */
   readonly end: () => void;
@@ -28,6 +30,11 @@ function ask(queue: ListQueue, key: string, target = `/${randomUUID()}`): Call {
     ...{ response, begun: false },
     hangUp: () => {
       controller.abort(new CallerGoneError());
+    },
+    close: () => {
+      controller.abort(new CallerGoneError());
+      response.closed = true;
+      response.emit('close');
     },
     end: () => {
       resolve(answer);
@@ -84,10 +91,26 @@ describe('the queue of lists', () => {
     second.hangUp();
     await expect(second.result).rejects.toThrow(CallerGoneError);
     first.end();
-    first.response.emit('close');
+    first.close();
     await soon();
     await soon();
     expect([second.begun, third.begun]).toEqual([false, true]);
+  });
+
+  it('has no more under way because callers hang up', async () => {
+    const queue = queueOf({ places: 1, answers: 4 });
+    const calls: Call[] = [];
+    for (let count = 0; count < 20; count += 1) {
+      const call = ask(queue, 'a');
+      calls.push(call);
+      await soon();
+      call.close();
+      await soon();
+    }
+    const last = ask(queue, 'a');
+    for (const call of [...calls, last]) call.end();
+    await expect(last.result).resolves.toBe(answer);
+    expect(calls.filter(({ begun }) => begun)).toHaveLength(3);
   });
 
   it('shares the reading of a list among those who ask for it while they wait, and with nobody who asks later', async () => {
