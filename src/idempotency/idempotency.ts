@@ -33,7 +33,7 @@ export interface IdempotentRequest {
 export interface Idempotency {
   /**
    * Replays the kept answer of an earlier request, or does the work and keeps its answer when it is a 2xx; any other
-   * outcome frees the key. `work` gets the id that the first try reserved and must recognise what it made under it.
+   * outcome frees the key. `work` gets the id that the first attempt reserved and must recognise what it made under it.
    *
    * While another process has the key, it waits some seconds to see whether that process lives. One that has died is
    * followed at the end of the record's term.
@@ -148,7 +148,7 @@ export function createIdempotency({
 
   const perform = async (
     claimed: IdempotencyRecord,
-    keyId: string,
+    { keyId, isTakenOver }: { keyId: string; isTakenOver: boolean },
     work: (resourceId: string) => Promise<KeptAnswer>,
   ): Promise<KeptAnswer> => {
     held.hold(claimed);
@@ -158,11 +158,13 @@ export function createIdempotency({
       answer = await work(claimed.resourceId);
     } catch (error) {
       held.drop(claimed);
-      // A refusal frees the key. After an outage or a fault nobody knows what was written, so the next try has to go
-      // on under the same reserved id; so it has to when the work of an earlier try turns out to be still under way.
-      const refused =
-        error instanceof ProblemError && ![500, 503].includes(error.status) && error.type !== 'idempotency-key-in-use';
-      await record(refused ? store.release(claimed) : givenUp.add(claimed));
+      // A refusal frees the key. After an outage or a fault nobody knows what was written, so the next attempt has to
+      // go on under the same reserved id. So it has to when an earlier attempt turns out to be still under way, and when
+      // this one, which follows another, was refused by a limit before it looked for what that one wrote.
+      const undecided = isTakenOver ? [429, 500, 503] : [500, 503];
+      const isRefused =
+        error instanceof ProblemError && !undecided.includes(error.status) && error.type !== 'idempotency-key-in-use';
+      await record(isRefused ? store.release(claimed) : givenUp.add(claimed));
       throw error;
     }
     await record(
@@ -197,7 +199,10 @@ export function createIdempotency({
       if (!(error instanceof ProblemError) || error.status === 503) await record(givenUp.add(fresh));
       throw error;
     }
-    if (claimed.owner === fresh.owner) return { answer: await perform(claimed, keyId, work), replayed: false };
+    if (claimed.owner === fresh.owner) {
+      const isTakenOver = claimed.resourceId !== fresh.resourceId;
+      return { answer: await perform(claimed, { keyId, isTakenOver }, work), replayed: false };
+    }
     if (claimed.fingerprint !== fresh.fingerprint) throw idempotencyKeyReused();
     const release = memory.reserve(keyId, (claimed.answer?.bytes ?? 0) * 2);
     return { answer: await replay(store, claimed, work).finally(release), replayed: true };

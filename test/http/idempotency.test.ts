@@ -322,6 +322,20 @@ describe('the rules', () => {
     },
   );
 
+  it('go on under the same id after an outage that a refusal by a limit follows', async () => {
+    const tooMuch = new ProblemError('too-much-kept', { detail: 'none' });
+    const reserved: string[] = [];
+    for (const failure of [unknown, tooMuch]) {
+      const failing = idempotency.run(request('limited'), (resourceId) => {
+        reserved.push(resourceId);
+        return Promise.reject(failure);
+      });
+      await expect(failing).rejects.toBe(failure);
+    }
+    const { answer: made } = await idempotency.run(request('limited'), saysItsId);
+    expect(reserved).toEqual([made.body, made.body]);
+  });
+
   it('free the key of a refused request, for another body too', async () => {
     const refusal = new ProblemError('prompt-not-found', { detail: 'none' });
     await expect(idempotency.run(request('refused'), () => Promise.reject(refusal))).rejects.toBe(refusal);
