@@ -3,6 +3,7 @@ import type { Logger } from 'pino';
 import { problems } from '../../generated/problems.ts';
 import { ProblemError } from '../errors/problem-error.ts';
 import { callProvider } from '../invoke/call-provider.ts';
+import { scrub } from '../observability/logger.ts';
 import type { Metrics } from '../observability/metrics.ts';
 import type { GenerateRequest, InvocationResult } from '../providers/provider.ts';
 import type { ResolvedTarget } from './targets.ts';
@@ -20,7 +21,7 @@ export interface TestError {
 export type TestResult = {
   readonly provider: string;
   readonly model: string;
-  /** From the first try to the end of the last one, in milliseconds. */
+  /** From the start of the first attempt to the end of the last one, in milliseconds. */
   readonly latency_ms: number;
 } & ({ readonly result: InvocationResult } | { readonly error: TestError });
 
@@ -49,8 +50,7 @@ export async function callTargets(
       const { text, finishReason, usage } = result;
       return { provider: provider.id, model, latency_ms: latencyMs, result: { text, finishReason, usage } };
     } catch (error) {
-      const unexpected = !(error instanceof ProblemError) || error.cause !== undefined;
-      if (unexpected && !call.signal.aborted) log.warn({ error, provider: provider.id }, 'a call of a test run failed');
+      if (!call.signal.aborted) log.warn(fieldsOf(error, provider.id, model), 'a call of a test run failed');
       const latency = Math.round(performance.now() - started);
       return { provider: provider.id, model, latency_ms: latency, error: toTestError(error) };
     }
@@ -64,6 +64,20 @@ export async function callTargets(
   const results = await Promise.all(calls);
   call.signal.throwIfAborted();
   return results;
+}
+
+/** What the line of a failed invocation says, too. */
+function fieldsOf(error: unknown, provider: string, model: string): Record<string, unknown> {
+  const problem = error instanceof ProblemError ? error : undefined;
+  const status = problem?.extensions.provider_status;
+  return {
+    problem: problem?.type ?? 'internal-error',
+    provider,
+    // Callers choose the names of models.
+    model: scrub(model),
+    ...(status === undefined ? {} : { provider_status: status }),
+    ...(problem === undefined || problem.cause !== undefined ? { error } : {}),
+  };
 }
 
 function toTestError(error: unknown): TestError {

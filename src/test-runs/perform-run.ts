@@ -74,7 +74,7 @@ async function perform(
   dependencies: PerformRunDependencies,
   answer: RunAnswer,
 ): Promise<FinishedTestRun> {
-  const { store, archive, keptBytes, now, log } = dependencies;
+  const { store, archive, keptBytes, metrics, now, log } = dependencies;
   const writeId = randomUUID();
   const withoutResults = (status: RunEnd['status']): Promise<unknown> =>
     // Should this fail too, the heart no longer beats and the run becomes interrupted.
@@ -85,7 +85,8 @@ async function perform(
   let called;
   try {
     const call = { messages, keyId, traceparent, signal, deadline: performance.now() + timeoutMs };
-    called = await callTargets(targets, call, dependencies);
+    const where = { test_run: run.id, prompt: run.promptId, version: run.promptVersion, traceparent };
+    called = await callTargets(targets, call, { metrics, log: log.child(where) });
   } catch (error) {
     if (error instanceof RunCutOffError && error.reason === 'lost') throw whyLost(await store.find(run.id));
     await withoutResults('interrupted');

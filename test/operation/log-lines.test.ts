@@ -92,6 +92,33 @@ describe('the log line of a failed invocation', () => {
   });
 });
 
+describe('the log lines of a test run', () => {
+  it('name for each call that failed what a failed invocation names', async () => {
+    const models = ['model-a', 'mock-401', 'mock-429'];
+    const body = {
+      providers: models.map((model) => ({ provider: 'mock', model })),
+      variables: { something: 'nothing' },
+    };
+    const options = { body, headers: { traceparent } };
+    const run = await service.call('POST', '/api/v1/prompts/logged/test', options);
+    const same = { test_run: run.body.id as string, prompt: promptId, version: 1, provider: 'mock', traceparent };
+    const failed = lines.filter(({ msg }) => msg === 'a call of a test run failed');
+    expect(failed).toHaveLength(2);
+    expect(failed).toEqual(
+      expect.arrayContaining([
+        expect.objectContaining({
+          ...{ level: 'warn', problem: 'provider-refused-credentials', model: 'mock-401', provider_status: 401 },
+          ...same,
+        }),
+        expect.objectContaining({
+          ...{ level: 'warn', problem: 'provider-rate-limited', model: 'mock-429', provider_status: 429 },
+          ...same,
+        }),
+      ]),
+    );
+  });
+});
+
 describe('the log line of a refused request', () => {
   it.each([
     ['GET', '/api/v1/prompts', { key: null }, 'unauthenticated'],

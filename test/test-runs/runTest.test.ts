@@ -367,6 +367,11 @@ describe('503', () => {
       expect(await crowd(second)).toEqual(Array(2).fill([429, 'too-much-under-way']));
       const refused = await start(third);
       expect([refused.status, problemOf(refused), refused.headers['retry-after']]).toEqual([503, 'overloaded', '5']);
+      // Runs are answered before their calls are made.
+      await until(
+        () => harness.mock.requests.length,
+        (count) => count >= 16,
+      );
       expect(harness.mock.requests).toHaveLength(16);
     } finally {
       await service.close();
