@@ -13,6 +13,8 @@ export interface CreatedApiKey {
 
 /** The id that stands for the key from configuration, which is in no database. */
 export const administratorId = 'administrator';
+/** The id of the key that the first start makes: fixed, so that of several first starts only one can win. */
+export const firstKeyId = '00000000-0000-4000-8000-000000000001';
 
 /** The key that makes or revokes another. */
 export interface ActingKey {
@@ -71,10 +73,14 @@ export function createApiKeys({ store, allScopes, now = () => new Date(), onRevo
     return key;
   };
 
+  /** The first key stays one when a release adds a scope, which it does not have. */
+  const isAdministrator = ({ keyId, scopes }: ActingKey, stored: StoredApiKey | undefined): boolean =>
+    keyId === administratorId ||
+    keyId === firstKeyId ||
+    (stored?.expiresAt === undefined && allScopes.every((scope) => scopes.has(scope)));
+
   const mayRevoke = (revoker: ActingKey, stored: StoredApiKey | undefined, target: StoredApiKey): boolean =>
-    target.id === revoker.keyId ||
-    target.ancestors.includes(revoker.keyId) ||
-    (stored?.expiresAt === undefined && allScopes.every((scope) => revoker.scopes.has(scope)));
+    target.id === revoker.keyId || target.ancestors.includes(revoker.keyId) || isAdministrator(revoker, stored);
 
   const revokeDescendants = async (id: string): Promise<number> => {
     let count = 0;

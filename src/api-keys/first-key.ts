@@ -1,9 +1,6 @@
 import type { Scope } from '../../generated/operations.ts';
-import { mintKey } from './api-keys.ts';
+import { firstKeyId, mintKey } from './api-keys.ts';
 import type { ApiKeyStore } from './store.ts';
-
-/** The id of the key that the first start makes: fixed, so that of several first starts only one can win. */
-export const firstKeyId = '00000000-0000-4000-8000-000000000001';
 
 export interface FirstKeyOptions {
   readonly store: ApiKeyStore;

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Scope } from '../../generated/operations.ts';
-import { createApiKeys, mintKey } from '../../src/api-keys/api-keys.ts';
+import { createApiKeys, firstKeyId, mintKey } from '../../src/api-keys/api-keys.ts';
 import { createApiKeyStore } from '../../src/api-keys/store.ts';
 import { allScopes } from '../../src/app.ts';
 import type { Database } from '../../src/db/client.ts';
@@ -41,9 +41,9 @@ const make = async (where: TestService, maker: string, ...scopes: (Scope | objec
   return created.body as Made;
 };
 
-/** A key as it was stored before makers were recorded. */
-const makeOld = async (): Promise<Made> => {
-  const { id, key, secretHash } = mintKey(randomUUID());
+/** A key as it was stored before makers were recorded, with the scopes of that time. */
+const makeOld = async (wanted: string = randomUUID()): Promise<Made> => {
+  const { id, key, secretHash } = mintKey(wanted);
   const more = { createdAt: new Date(), expiresAt: undefined, ancestors: [] };
   await createApiKeyStore(database).insert({
     id,
@@ -174,6 +174,12 @@ describe('who may revoke', () => {
     const administrator = await make(service, adminKey, ...allScopes);
     expect((await revoke(administrator.key, old)).status).toBe(200);
     expect((await revoke(administrator.key, ending)).status).toBe(200);
+  });
+
+  it('the first key any key, though a scope was added since', async () => {
+    const first = await makeOld(firstKeyId);
+    const other = await make(service, adminKey, 'prompts:read');
+    expect((await revoke(first.key, other)).status).toBe(200);
   });
 
   it('a key that is older than the record of makers works, shows none, and can make and revoke keys', async () => {
