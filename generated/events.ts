@@ -53,12 +53,12 @@ export interface components {
              */
             traceparent?: string;
             /**
-             * @description Id of the event, the same on every try, resend and replay.
+             * @description Id of the event, the same on every attempt, resend and replay.
              * @example 2f9a7c54-8e01-4d63-b7a2-5c1d0e9f8b36
              */
             "webhook-id": string;
             /**
-             * @description Time of the try, in seconds since 1970.
+             * @description Time of the attempt, in seconds since 1970.
              * @example 1793968268
              */
             "webhook-timestamp": string;

@@ -152,7 +152,7 @@ export const settings = {
   DATABASE_CHECK: {
     group: 'Storage',
     description:
-      'Whether the database is tried at start for what the service relies on, and the start refused where it fails: on or off.',
+      'Whether to test at start that the database does what the service relies on, and to refuse the start if it does not: on or off.',
     format: choice(onOff),
     default: 'on',
   },

@@ -10,7 +10,7 @@ export function createWebhookMetrics(registry: Registry): WebhookObserver {
   const registers = [registry];
   const tries = new Histogram({
     name: 'webhook_try_duration_seconds',
-    help: 'Time of one try to deliver an event, in seconds, by the class of its status or the reason for having none.',
+    help: 'Time of one attempt to deliver an event, in seconds, by the class of its status or the reason for having none.',
     labelNames: ['outcome'] as const,
     buckets: tryBuckets,
     registers,
