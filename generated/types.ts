@@ -167,7 +167,7 @@ export interface paths {
          *
          *     Everything that can be checked is checked before any provider is called, in this order: prompt, version,
          *     variables, provider, model. Failures of the provider are a 502 and say whether a repetition may help
-         *     (`retryable`); the service itself has then tried up to three times within the deadline. If you hang up, the
+         *     (`retryable`); the service itself has then made up to three attempts within the deadline. If you hang up, the
          *     provider call is cancelled, unless the request has an `Idempotency-Key`.
          */
         post: operations["invokePrompt"];
@@ -671,7 +671,7 @@ export interface paths {
         /**
          * Change an integration
          * @description Changes the fields that are sent and leaves the others as they are. Deliveries under way go to the URL and with
-         *     the headers that they began with; tries that follow use the new ones. Event types apply to events that happen
+         *     the headers that they began with; attempts that follow use the new ones. Event types apply to events that happen
          *     from then on.
          *
          *     Send `If-Match` with the `ETag` that you know, and nobody's change is overwritten unseen.
@@ -723,7 +723,7 @@ export interface paths {
          * Enable an integration
          * @description Starts sending again, whether someone paused the integration or the service disabled it. What was held is sent.
          *     The count of failures starts anew. Enabling an active integration changes nothing and answers the same; a delivery
-         *     that is due is tried at once, even before `retrying_until`.
+         *     that is due is sent at once, even before `retrying_until`.
          */
         post: operations["enableIntegration"];
         delete?: never;
@@ -802,7 +802,7 @@ export interface paths {
          * Send a test event
          * @description Makes an event of type `TEST` and sends it to this integration only, signed and retried as any other. The answer
          *     is the delivery, to look at until it is `delivered`. While the integration is paused or disabled, the delivery
-         *     is `held`. It is tried at once, even before `retrying_until`.
+         *     is `held`. It is sent at once, even before `retrying_until`.
          */
         post: operations["sendTestEvent"];
         delete?: never;
@@ -908,7 +908,7 @@ export interface paths {
         };
         /**
          * List attempts
-         * @description Lists the tries of a delivery, the first one first, with what the receiver answered.
+         * @description Lists the attempts to send a delivery, the first one first, with what the receiver answered.
          */
         get: operations["listAttempts"];
         put?: never;
@@ -1028,9 +1028,10 @@ export interface paths {
          *     `descendants=revoke` is sent; `active_descendants` says how many there are. With it, none of them works when the
          *     request is answered: should the request fail half-way, repeat it.
          *
-         *     **Who may revoke.** A key may revoke itself and its descendants. An administrator key, which is one that has every
-         *     scope and no end, may revoke every key. Anyone else gets `no-authority`. Keys that are older than `created_by` are
-         *     nobody's descendants.
+         *     **Who may revoke.** A key may revoke itself and its descendants. An administrator key may revoke every key. Any
+         *     other revocation gets `no-authority`. Administrator keys are the key that the first start printed, the key that the
+         *     operator configured, and each key that has every scope and does not expire. Keys that are older than `created_by`
+         *     are nobody's descendants.
          */
         post: operations["revokeApiKey"];
         delete?: never;
@@ -1837,7 +1838,7 @@ export interface components {
         };
         /**
          * Latency
-         * @description Milliseconds from the first try to the end of the last one.
+         * @description Milliseconds from the start of the first attempt to the end of the last one.
          * @example 1874
          */
         LatencyMs: number;
@@ -3184,7 +3185,7 @@ export interface components {
         /**
          * Reason for disabling
          * @description - `gone`: the receiver answered 410.
-         *     - `failing`: every try of five days failed.
+         *     - `failing`: every attempt of five days failed.
          *     - `other`: a reason that a later release adds.
          * @example failing
          * @enum {string}
@@ -3220,7 +3221,7 @@ export interface components {
             failing_since?: string;
             /**
              * Format: date-time
-             * @description A try that fails from then on disables the integration, if nothing succeeds before.
+             * @description An attempt that fails from then on disables the integration, if nothing succeeds before.
              * @example 2026-11-11T12:31:08.214Z
              */
             disables_at?: string;
@@ -3248,7 +3249,7 @@ export interface components {
         AttemptError: "target-refused" | "name-not-found" | "connection-refused" | "unreachable" | "connect-timeout" | "tls-failed" | "connection-lost" | "timeout" | "not-http" | "head-too-large" | "aborted" | "other";
         /**
          * Last error
-         * @description How the last try to deliver failed. Absent once one has succeeded, or the integration was changed.
+         * @description How the last attempt to deliver failed. Absent once one has succeeded, or the integration was changed.
          * @example {
          *       "at": "2026-11-09T12:30:41.307Z",
          *       "error": "connect-timeout"
@@ -3266,7 +3267,7 @@ export interface components {
         /**
          * Retrying until
          * Format: date-time
-         * @description The receiver keeps failing and is left alone until then; the next delivery that is due is tried after that. A test
+         * @description The receiver keeps failing and is left alone until then; the next delivery that is due is sent after that. A test
          *     event is sent at once, and so is a delivery that is due when the integration is enabled. Absent while nothing is held
          *     back.
          * @example 2026-11-09T12:45:41.307Z
@@ -3335,7 +3336,7 @@ export interface components {
             disabled_at?: components["schemas"]["Timestamp"];
             warning?: components["schemas"]["IntegrationWarning"];
             /**
-             * @description Tries that failed since the last one that succeeded, or since the integration was changed.
+             * @description Attempts that failed since the last one that succeeded, or since the integration was changed.
              * @example 0
              */
             consecutive_failures: number;
@@ -3490,7 +3491,7 @@ export interface components {
             disabled_at?: components["schemas"]["Timestamp"];
             warning?: components["schemas"]["IntegrationWarning"];
             /**
-             * @description Tries that failed since the last one that succeeded, or since the integration was changed.
+             * @description Attempts that failed since the last one that succeeded, or since the integration was changed.
              * @example 0
              */
             consecutive_failures: number;
@@ -3575,7 +3576,7 @@ export interface components {
         DeliveryId: string;
         /**
          * Event id
-         * @description Id of an event, sent as `webhook-id` on every try of every delivery of it.
+         * @description Id of an event, sent as `webhook-id` on every attempt of every delivery of it.
          * @example 2f9a7c54-8e01-4d63-b7a2-5c1d0e9f8b36
          */
         EventId: string;
@@ -3587,9 +3588,9 @@ export interface components {
         ReplayId: string;
         /**
          * Delivery status
-         * @description - `pending`: waits for its next try, at `next_attempt_at`.
+         * @description - `pending`: waits for its next attempt, at `next_attempt_at`.
          *     - `delivered`: the receiver answered with a 2xx status.
-         *     - `failed`: all tries failed, and no more are made. It can be resent.
+         *     - `failed`: all attempts failed, and no more are made. It can be resent.
          *     - `held`: the integration is paused or disabled. It is sent when that ends.
          *     - `expired`: it was held for 30 days and dropped. It can be resent.
          *     - `other`: a status that a later release adds.
@@ -3599,7 +3600,7 @@ export interface components {
         DeliveryStatus: "pending" | "delivered" | "failed" | "held" | "expired" | "other";
         /**
          * Attempt count
-         * @description Tries made so far, the one under way included.
+         * @description Attempts made so far, the one under way included.
          * @example 1
          */
         AttemptCount: number;
@@ -4055,7 +4056,7 @@ export interface components {
         };
         /**
          * Attempt
-         * @description One try of a delivery. Fields that are not set are absent.
+         * @description One attempt to send a delivery. Fields that are not set are absent.
          * @example {
          *       "number": 1,
          *       "started_at": "2026-11-06T08:30:00.028Z",
@@ -4066,7 +4067,7 @@ export interface components {
          */
         Attempt: {
             /**
-             * @description Number of the try. The first is 1. A number is missing when the service was stopped before there was an answer.
+             * @description Number of the attempt. The first is 1. A number is missing when the service was stopped before there was an answer.
              * @example 1
              */
             number: number;
@@ -4108,7 +4109,7 @@ export interface components {
         };
         /**
          * Page of attempts
-         * @description The tries of a delivery, the first one first.
+         * @description The attempts to send a delivery, the first one first.
          * @example {
          *       "data": [],
          *       "pagination": {
@@ -4119,7 +4120,7 @@ export interface components {
          *     }
          */
         AttemptPage: {
-            /** @description The tries of this page. */
+            /** @description The attempts of this page. */
             data: components["schemas"]["Attempt"][];
             pagination: components["schemas"]["Pagination"];
         };
@@ -5901,7 +5902,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description A page of tries. */
+        /** @description A page of attempts. */
         AttemptsListed: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -5972,7 +5973,7 @@ export interface components {
                 "application/json": components["schemas"]["ApiKeyCreated"];
             };
         };
-        /** @description The API key lacks the scope `keys:manage` or a scope that it tries to grant, or it has too many makers to make keys. */
+        /** @description The API key lacks the scope `keys:manage` or a scope of the new key, or 16 keys have made one another down to it. */
         ScopeNotHeld: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -6359,7 +6360,7 @@ export interface components {
          */
         WwwAuthenticate: string;
         /**
-         * @description Seconds to wait before the next try.
+         * @description Seconds to wait before the next attempt.
          * @example 12
          */
         RetryAfter: number;
@@ -6379,7 +6380,7 @@ export interface components {
          */
         IdempotencyReplayed: "true";
         /**
-         * @description Seconds to wait before the next try, when waiting helps.
+         * @description Seconds to wait before the next attempt, when waiting helps.
          * @example 2
          */
         RetryAfterIfTemporary: number;
