@@ -241,6 +241,7 @@ export function createApp(dependencies: AppDependencies): App {
       idempotencyTermMs: (operationId, headers) =>
         operationId === 'invokePrompt' ? paidTermMs(config.invoke.timeoutMs, headers['X-Timeout-Ms']) : writeTermMs,
       selfIdempotent: new Set(['createOrder'] as const),
+      listsInMemory: new Set(['listEventTypes'] as const),
       onExchange: (exchange) => {
         recordExchange(exchange, log, metrics);
         shadow?.(exchange);

@@ -53,6 +53,8 @@ export interface PipelineDependencies {
   readonly idempotencyTermMs: (operationId: OperationId, headers: Readonly<Record<string, unknown>>) => number;
   /** The operations that know by themselves what they made under an idempotency key: nothing is kept for them. */
   readonly selfIdempotent?: ReadonlySet<OperationId>;
+  /** Lists that read nothing from the database: they do not wait for other lists. */
+  readonly listsInMemory?: ReadonlySet<OperationId>;
 }
 
 export interface OperationRoute {
@@ -211,7 +213,7 @@ async function perform(
       const result: HandlerResult = await route.handler({ path, query, headers, body, context } as never);
       return result.prepared === undefined ? serialise(row, result) : await prepared(request, result.prepared);
     };
-    if (!isList(row)) return handle();
+    if (!isList(row) || dependencies.listsInMemory?.has(route.operationId) === true) return handle();
     const { originalUrl: target } = request;
     return dependencies.lists.run({ key: principal.keyId, target, response, signal: context.signal }, handle);
   };

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { describeCommonAnswers } from '../support/operation-harness.ts';
 import { openShop, placeOrder } from '../orders/harness.ts';
 import { startReceiver, type Receiver } from '../support/receiver.ts';
@@ -16,10 +16,11 @@ import {
 
 const setup = setUpIntegrations();
 let receiver: Receiver;
-beforeAll(async () => {
+// One for each test: what earlier ones left to be sent again does not reach it.
+beforeEach(async () => {
   receiver = await startReceiver();
 });
-afterAll(() => receiver.close());
+afterEach(() => receiver.close());
 
 const createPaused = async (members: Record<string, unknown> = {}): Promise<CreatedIntegration> => {
   const integration = await createIntegration(setup.service, members);

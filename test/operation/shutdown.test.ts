@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { Agent, get, type IncomingMessage } from 'node:http';
+import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from '@jest/globals';
 import { createDataFolder } from '../faults/data-folder.ts';
@@ -18,7 +19,8 @@ describe('SIGTERM', () => {
     await received(1);
     service.signal('SIGTERM');
     await until(() => service.messages.some((line) => line.startsWith('SIGTERM: finishing')));
-    await expect(fetch(`${service.url}/health/live`, { headers: { connection: 'close' } })).rejects.toThrow();
+    const connection = connect(Number(new URL(service.url).port), '127.0.0.1');
+    await expect(once(connection, 'connect')).rejects.toMatchObject({ code: 'ECONNREFUSED' });
     const { status, body } = await answer.then(async (got) => ({ status: got.status, body: await got.json() }));
     expect([status, body]).toEqual([200, expect.objectContaining({ text: expect.stringContaining('Hello') })]);
     expect(await service.exited).toEqual({ code: 0, signal: null });

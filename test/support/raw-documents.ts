@@ -12,7 +12,7 @@ const fields: Readonly<Record<string, readonly string[]>> = {
   database_check: ['_id', 'at'],
   prompts: [
     ...[...stamps, ...times, 'slug', 'name', 'description', 'messages', 'variables', 'selected_provider'],
-    ...['strict', 'selected_model', 'test_settings', 'version', 'version_created_at', 'deleting'],
+    ...['strict', 'selected_model', 'test_settings', 'version', 'version_created_at', 'deleting', 'sample'],
   ],
   prompt_versions: [
     ...[
@@ -29,7 +29,7 @@ const fields: Readonly<Record<string, readonly string[]>> = {
   ],
   test_runs: [
     ...[...stamps, 'prompt_id', 'prompt_version', 'status', 'providers', 'created_at', 'finished_at', 'heartbeat'],
-    ...['unknown_variables', 'buried_at', 'result_bytes'],
+    ...['unknown_variables', 'buried_at', 'result_bytes', 'sample'],
   ],
   api_keys: [
     ...[
@@ -68,7 +68,7 @@ const fields: Readonly<Record<string, readonly string[]>> = {
   ],
   orders: [
     ...[...stamps, 'location_id', 'status', 'currency', 'items', 'subtotal', 'taxes', 'fees', 'total', 'spot', 'note'],
-    ...['created_at', 'completed_at', 'canceled_at', 'fingerprint', 'fiscal_day', 'uncounted', 'outbox'],
+    ...['created_at', 'completed_at', 'canceled_at', 'fingerprint', 'fiscal_day', 'uncounted', 'outbox', 'sample'],
   ],
   fiscal_days: [
     ...[...stamps, 'location_id', 'date', 'cut_at', 'order_count', 'total', 'currency', 'cause', 'counted', 'outbox'],
@@ -81,11 +81,12 @@ const fields: Readonly<Record<string, readonly string[]>> = {
   lanes: ['_id', 'holder', 'token', 'beat', 'health'],
   events: [
     ...['_id', 'type', 'target_uuid', 'target_id', 'location_id', 'created_at', 'body', 'recipients', 'expires_at'],
+    ...['traceparent', 'sample'],
   ],
   deliveries: [
     ...['_id', 'event_id', 'event_type', 'integration_id', 'replay_id', 'target_uuid', 'event_created_at'],
     ...['created_at', 'body', 'status', 'lane', 'next_attempt_at', 'stamp', 'tries', 'failures', 'finished_at'],
-    'expires_at',
+    ...['expires_at', 'last_outcome', 'traceparent', 'sample', 'lane_sample'],
   ],
   attempts: [
     ...['_id', 'integration_id', 'delivery_id', 'number', 'at', 'milliseconds', 'status', 'error', 'expires_at'],
