@@ -34,8 +34,8 @@ export async function prepareDataDir(dataDir: string): Promise<void> {
   }
 }
 
-/** One folder at a time: Node's recursive mkdir never ends where a folder can hold no others, such as /proc. */
-async function makeFolder(folder: string): Promise<void> {
+/** Makes a folder and its parents, one at a time: Node's recursive mkdir never ends where a folder can hold no others, such as /proc. */
+export async function makeFolder(folder: string): Promise<void> {
   try {
     if ((await stat(folder)).isDirectory()) return;
   } catch (error) {

@@ -1,5 +1,5 @@
-import { mkdir } from 'node:fs/promises';
 import { isAbsolute, join } from 'node:path';
+import { makeFolder } from '../../data-dir.ts';
 import type { Environment } from './processes.ts';
 
 /**
@@ -14,7 +14,7 @@ export function defaultCacheDir(env: Environment, home: string): string {
 /** Makes a folder for downloads and installations. @throws Error that says what to set */
 export async function makeCacheFolder(path: string): Promise<void> {
   try {
-    await mkdir(path, { recursive: true });
+    await makeFolder(path);
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause);
     throw new Error(
