@@ -113,7 +113,11 @@ export function createIntegrations({
   /** @param stored what masked values stand for */
   const permittedUrl = (sent: string, stored?: string): string => {
     const text = unmaskUrl(sent, stored);
-    if (text === undefined) throw notAllowed(`holds ${mask}, which stands for a stored value, and there is none`);
+    if (text === undefined) {
+      throw notAllowed(
+        `contains ${mask}, but no value is stored for it with this scheme, host and port: send the value`,
+      );
+    }
     // Rules may have become stricter since; a URL that stays is not judged again.
     if (text === stored) return stored;
     const checked = checkUrl(text);

@@ -22,7 +22,8 @@ export function maskUrl(url: string): string {
 
 /**
  * Puts stored values in the place of masked ones, parameter by parameter of the same name in their order, so that a URL
- * can be sent back as it was shown.
+ * can be sent back as it was shown. Values stored for one origin are not put into a URL of another: whoever may change
+ * the URL would get to know them.
  *
  * @param stored undefined for an integration that is about to be made
  * @returns undefined when a masked value has no stored one
@@ -33,7 +34,7 @@ export function unmaskUrl(sent: string, stored: string | undefined): string | un
     known.set(prefix, [...(known.get(prefix) ?? []), value]);
     return prefix + value;
   };
-  if (stored !== undefined) mapQuery(stored, note);
+  if (stored !== undefined && originOf(stored) === originOf(sent)) mapQuery(stored, note);
   let isComplete = true;
   const url = mapQuery(sent, ({ prefix, value }) => {
     const before = known.get(prefix)?.shift();
@@ -42,6 +43,10 @@ export function unmaskUrl(sent: string, stored: string | undefined): string | un
     return prefix + (before ?? '');
   });
   return isComplete ? url : undefined;
+}
+
+function originOf(url: string): string | undefined {
+  return URL.parse(url)?.origin;
 }
 
 function mapQuery(url: string, map: (parameter: Parameter) => string): string {

@@ -166,13 +166,21 @@ describe('412', () => {
 });
 
 describe('422', () => {
-  it('refuses a masked value in a URL that stands for nothing', async () => {
+  it.each([
+    ['in another parameter', `https://kitchen.example.com/?key=${mask}`],
+    ['on another host', `https://kitchen.example.org/?token=${mask}`],
+    ['on another port', `https://kitchen.example.com:8443/?token=${mask}`],
+    ['without TLS', `http://kitchen.example.com/?token=${mask}`],
+  ])('refuses a masked value in a URL that stands for nothing: %s', async (_, url) => {
     const { path } = await createIntegration(setup.service, { url: 'https://kitchen.example.com/?token=EXAMPLE' });
-    const answer = await put(path, { url: `https://kitchen.example.com/?key=${mask}` });
+    const answer = await put(path, { url });
     expect(answer.status).toBe(422);
     expect(answer.body.type).toBe(problem('target-not-allowed'));
     expect(answer.body.errors).toEqual([
-      { pointer: '#/url', detail: `holds ${mask}, which stands for a stored value, and there is none` },
+      {
+        pointer: '#/url',
+        detail: `contains ${mask}, but no value is stored for it with this scheme, host and port: send the value`,
+      },
     ]);
   });
 
