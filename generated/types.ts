@@ -3505,7 +3505,8 @@ export interface components {
         /**
          * Changes to an integration
          * @description Any subset of the fields. What is left out stays as it is; `event_types` and `headers` are replaced whole. A header
-         *     value of `********` is the one that is stored, and so is a value in the query of `url`.
+         *     value of `********` is the one that is stored, and so is a value in the query of `url`, as long as scheme, host and
+         *     port of the URL stay the same.
          *
          *     The secret is changed by rotation, the state by pause and enable. `id`, `has_secret`, `secret_rotation`, `state`,
          *     `disabled_reason`, `disabled_at`, `warning`, `consecutive_failures`, `last_error`, `retrying_until`, `waiting`,
