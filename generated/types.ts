@@ -5974,7 +5974,7 @@ export interface components {
                 "application/json": components["schemas"]["ApiKeyCreated"];
             };
         };
-        /** @description The API key lacks the scope `keys:manage` or a scope of the new key, or 16 keys have made one another down to it. */
+        /** @description The API key lacks the scope `keys:manage` or a scope of the new key, or it is at the end of a chain of 16 keys, each made by the one before. */
         ScopeNotHeld: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];

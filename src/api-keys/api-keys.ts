@@ -60,7 +60,7 @@ export interface ApiKeysOptions {
   readonly onRevoked?: (ids: ReadonlySet<string>) => void;
 }
 
-/** Keys that made one another down to a key, at most: each key keeps the list. */
+/** The longest chain of keys, each made by the one before: each key keeps the list. */
 const mostAncestors = 16;
 
 export function createApiKeys({ store, allScopes, now = () => new Date(), onRevoked }: ApiKeysOptions): ApiKeys {
@@ -110,7 +110,9 @@ export function createApiKeys({ store, allScopes, now = () => new Date(), onRevo
       }
       const ancestors = [...(stored?.ancestors ?? []), maker.keyId];
       if (ancestors.length > mostAncestors) {
-        throw noAuthority(`${mostAncestors} keys have made one another down to this one: it cannot make any.`);
+        throw noAuthority(
+          `This key is at the end of a chain of ${mostAncestors} keys, each made by the one before. Use a key nearer to its start.`,
+        );
       }
       const { key, id, secretHash } = mintKey(randomUUID());
       const record = { id, name, scopes, secretHash, createdAt, expiresAt: expiresAt ?? end, ancestors };

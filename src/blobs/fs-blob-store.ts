@@ -63,7 +63,7 @@ export function createFsBlobStore(directory: string): BlobStore {
     },
     async check() {
       await available(async () => {
-        await mkdir(join(root, temporaryFolder), { recursive: true });
+        await mkdir(join(root, temporaryFolder), { recursive: true, mode: 0o700 });
         const probe = temporaryFile(root);
         try {
           // An empty file can be made on a full disk.

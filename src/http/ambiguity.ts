@@ -29,7 +29,7 @@ export function findAmbiguity(request: IncomingMessage): string | undefined {
     const singleton = singletons[name.length];
     if (singleton === undefined || name.toLowerCase() !== singleton) continue;
     const bit = 1 << name.length;
-    if ((seen & bit) !== 0) return `The field ${singleton} is there more than once.`;
+    if ((seen & bit) !== 0) return `The field ${singleton} occurs more than once.`;
     seen |= bit;
   }
   return undefined;

@@ -25,8 +25,13 @@ export function createRouter(
   application.disable('x-powered-by').disable('etag').enable('case sensitive routing').enable('strict routing');
   application.set('query parser', false);
   for (const middleware of before) application.use(middleware);
-  for (const [path, page] of Object.entries(pages)) application.get(path, page);
-  for (const [path, methods] of routes(handlers, dependencies)) application.all(path, dispatch(methods, dependencies));
+  const operations = routes(handlers, dependencies);
+  for (const [path, page] of Object.entries(pages)) {
+    // A page at the path of an operation passes on what is not for it.
+    if (operations.has(path)) application.get(path, page);
+    else application.all(path, dispatch(new Map(['GET', 'HEAD'].map((method) => [method, page])), dependencies));
+  }
+  for (const [path, methods] of operations) application.all(path, dispatch(methods, dependencies));
   application.use((request: Request, response: Response) => {
     const problem = isDelivery(request)
       ? webhookLoop()

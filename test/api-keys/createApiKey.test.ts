@@ -81,7 +81,7 @@ describe('a key made by a key', () => {
     ]);
   });
 
-  it('403 when sixteen keys have made one another down to its maker', async () => {
+  it('403 when its maker is at the end of a chain of sixteen keys', async () => {
     let { key } = await makeManager();
     // The administrator is the first maker.
     for (let made = 1; made < 16; made += 1) {

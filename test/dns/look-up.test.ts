@@ -130,6 +130,7 @@ describe('a look-up', () => {
     const before = server.queries.length;
     await lookUpOf({ files: { hosts: path.join(folder, 'hosts'), resolv } })(name);
     const names = server.queries.slice(before).map((query) => query.name);
-    expect([...new Set(names)]).toEqual(asked);
+    // Queries of earlier tests are repeated until they time out.
+    expect([...new Set(names)].filter((other) => !other.startsWith('dead'))).toEqual(asked);
   });
 });

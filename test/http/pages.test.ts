@@ -40,6 +40,15 @@ async function scriptsOf(page: string): Promise<string[]> {
   return [...html.matchAll(/"(\/docs\/scripts\/[^"]+)"/g)].map(([, script]) => script ?? '');
 }
 
+describe('a page', () => {
+  it.each([...pages, '/asyncapi.json'])('%s is read only', async (page) => {
+    const { status, headers, body } = await get(page, {}, 'POST');
+    expect([status, headers['allow']]).toEqual([405, 'GET, HEAD, OPTIONS']);
+    expect(JSON.parse(body.toString())).toMatchObject({ type: 'urn:prompt-gateway:problem:method-not-allowed' });
+    expect((await get(page, {}, 'OPTIONS')).status).toBe(204);
+  });
+});
+
 describe('the start page', () => {
   it.each([
     'text/html',
