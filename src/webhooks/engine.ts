@@ -60,6 +60,9 @@ const polledAtOnce = 32;
 /** Milliseconds after which a lane that another process holds is looked at once more. */
 const contestedMs = 300;
 
+/** Deliveries of one integration that are remembered as to be tried at once. */
+const mostUrgent = 100;
+
 export function createEngine(dependencies: EngineDependencies): WebhookEngine {
   const { lanes, deliveries, integrations, settlements, sender, replays, timing, limits, clock, log, observer } =
     dependencies;
@@ -355,7 +358,10 @@ export function createEngine(dependencies: EngineDependencies): WebhookEngine {
     prepare,
     nudge,
     tryNow(integrationId, deliveryId) {
-      urgent.set(integrationId, (urgent.get(integrationId) ?? new Set()).add(deliveryId));
+      const wishes = urgent.get(integrationId) ?? new Set();
+      // Another process may hold the lane for long: beyond so many deliveries, whatever is due is tried instead.
+      wishes.add(wishes.size < mostUrgent ? deliveryId : undefined);
+      urgent.set(integrationId, wishes);
       nudge(integrationId);
     },
     start() {
