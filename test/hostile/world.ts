@@ -27,6 +27,8 @@ export interface Scenario {
 export interface Target extends ServiceProcess {
   readonly adminKey: string;
   readonly folder: DataFolder;
+  /** What it was started with, for another process on the same folder. */
+  readonly environment: Readonly<Record<string, string>>;
   /** Calls the API with the administrator's key, or another one. `body` is sent as JSON. */
   call(method: string, path: string, options?: CallOptions): Promise<CallResult>;
 }
@@ -107,12 +109,13 @@ export function createWorld(engine: EngineId): World {
     engine,
     async startTarget(environment = {}, { parent } = {}) {
       const folder = await createDataFolder(engine, parent);
-      const service = await startServiceProcess({
+      const full = {
         ...{ DATA_DIR: folder.path, PORT: '0', ADMIN_API_KEY: adminKey, RATE_LIMIT: 'off', LOG_LEVEL: 'warn' },
         ...checkSetting(engine),
         ...environment,
-      });
-      const target: Target = { ...service, adminKey, folder, call: callsTo(service.url) };
+      };
+      const service = await startServiceProcess(full);
+      const target: Target = { ...service, adminKey, folder, environment: full, call: callsTo(service.url) };
       targets.push(target);
       return target;
     },

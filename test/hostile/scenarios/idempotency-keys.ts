@@ -51,10 +51,7 @@ const killed: Scenario = {
   about: `${kills} times kill -9 of one of two processes in the middle of ${writers} requests with Idempotency-Keys`,
   async run(world) {
     const target = await world.startTarget();
-    const start = (): Promise<ServiceProcess> =>
-      startServiceProcess({
-        ...{ DATA_DIR: target.folder.path, PORT: '0', ADMIN_API_KEY: adminKey, RATE_LIMIT: 'off', LOG_LEVEL: 'warn' },
-      });
+    const start = (): Promise<ServiceProcess> => startServiceProcess(target.environment);
     const requests = await preparedRequests(target);
     const written: number[] = [];
     const paid: number[] = [];
