@@ -26,7 +26,17 @@ const userSchema = z.object({ pid: z.number(), startedAt: z.number() });
  * SecantusDB looks for documents that expire by reading all of their collections, and lets nobody else in meanwhile: a
  * second and more with some ten thousand deliveries, each minute by default. Nothing here depends on the minute.
  */
-const secantusSettings = '[storage]\nttl_sweep_seconds = 3600\n';
+const secantusSettings = [
+  '[storage]',
+  'ttl_sweep_seconds = 3600',
+  // The server removes entries of its oplog one by one, each with a sync, under the lock that everybody needs: after a
+  // thousand writes all that are older than an hour by default, so an hour after a burst nothing else is done for a minute.
+  // Nothing here reads the oplog. It is bounded by its number of entries alone, which most data folders never reach.
+  '[oplog]',
+  'retention_seconds = 315360000',
+  'max_entries = 300000',
+  '',
+].join('\n');
 
 /**
  * The database part of a data folder:
