@@ -29,9 +29,9 @@ const userSchema = z.object({ pid: z.number(), startedAt: z.number() });
 const secantusSettings = [
   '[storage]',
   'ttl_sweep_seconds = 3600',
-  // The server removes entries of its oplog one by one, each with a sync, under the lock that everybody needs: after a
-  // thousand writes all that are older than an hour by default, so an hour after a burst nothing else is done for a minute.
-  // Nothing here reads the oplog. It is bounded by its number of entries alone, which most data folders never reach.
+  // After every thousand writes the server removes the oplog entries that are too old or too many, one by one and under
+  // the lock that everybody needs; by default they are too old after an hour. Without that, deleting 25,000 deliveries
+  // held others up for 32 ms at most instead of 680. Nothing here reads the oplog; only its number of entries bounds it.
   '[oplog]',
   'retention_seconds = 315360000',
   'max_entries = 300000',
