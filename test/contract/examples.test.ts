@@ -26,15 +26,34 @@ interface Place {
 }
 
 const operations = listOperations(contract);
-const responses = contract.components['responses'] as Record<string, ResponseObject>;
+/** Every answer under its name in the reference: its component's, or where it stands in place its operation's. */
+const responses: Record<string, ResponseObject> = Object.fromEntries(
+  operations.flatMap(({ operation }) =>
+    Object.entries(operation.responses).map(([status, response]) => [
+      nameOf(response) ?? `${operation.operationId} ${status}`,
+      resolve(contract, response),
+    ]),
+  ),
+);
+const parameters = Object.fromEntries(
+  operations.flatMap(({ operation, parameters: all }) =>
+    all.map((one) => [`${operation.operationId} ${one.name}`, one]),
+  ),
+);
+const headers = Object.fromEntries(
+  Object.entries(responses).flatMap(([name, response]) =>
+    Object.entries(response.headers ?? {}).map(([header, value]) => [
+      nameOf(value) ?? `${header} of ${name}`,
+      resolve(contract, value),
+    ]),
+  ),
+);
 const rows = Object.entries(operationTable) as [string, OperationRow][];
 
 const places: readonly Place[] = [
   ...Object.entries(contract.components.schemas).flatMap(([name, schema]) => schemaPlaces(`schema ${name}`, schema)),
-  ...(['parameters', 'headers'] as const).flatMap((kind) =>
-    Object.entries(contract.components[kind] as Record<string, { schema: Schema; example?: unknown }>).map(
-      ([name, { schema, example }]) => ({ name: `${kind} ${name}`, schema, examples: given(example) }),
-    ),
+  ...Object.entries({ ...parameters, ...headers } as Record<string, { schema: Schema; example?: unknown }>).map(
+    ([name, { schema, example }]) => ({ name, schema, examples: given(example) }),
   ),
   ...operations.flatMap(({ operation }) =>
     mediaPlaces(`request of ${operation.operationId}`, resolve(contract, operation.requestBody)?.content),
@@ -57,6 +76,11 @@ function mediaPlaces(name: string, content: Record<string, MediaType> = {}): Pla
     ...{ name, schema },
     examples: [...given(example), ...Object.values(examples).map((entry) => resolve(contract, entry).value)],
   }));
+}
+
+/** The last part of a `$ref`; undefined for what stands in place. */
+function nameOf(value: object): string | undefined {
+  return '$ref' in value ? String(value.$ref).split('/').at(-1) : undefined;
 }
 
 function given(example: unknown): unknown[] {
