@@ -1,6 +1,6 @@
 import packageJson from '../package.json' with { type: 'json' };
-import { ConfigError, dropBlankVariables, helpText, loadConfig, readArguments, type Config } from './config.ts';
-import { DataDirError } from './data-dir.ts';
+import { ConfigError, dropBlankVariables, helpText, loadConfig, readArguments, type Config } from './config/config.ts';
+import { DataDirError } from './runtime/data-dir.ts';
 import { DatabaseStartError } from './db/client.ts';
 import { EmbeddedDatabaseError } from './db/embedded/obtain-server.ts';
 import { ListenError } from './http/listening.ts';

@@ -1,7 +1,7 @@
 import { hash, randomBytes, randomUUID } from 'node:crypto';
 import type { Scope } from '../../generated/operations.ts';
 import { ProblemError } from '../errors/problem-error.ts';
-import type { ApiKeyStore, StoredApiKey } from './store.ts';
+import type { ApiKeyStore, StoredApiKey } from './api-key-store.ts';
 import { unauthenticated } from './unauthenticated.ts';
 
 /** A new key with the only copy of its secret. */

@@ -5,7 +5,7 @@ import type { Scope } from '../../generated/operations.ts';
 import { ProblemError } from '../errors/problem-error.ts';
 import { administratorId, hashSecret } from './api-keys.ts';
 import type { RefusedKeys } from './refused-keys.ts';
-import type { ApiKeyStore, StoredApiKey } from './store.ts';
+import type { ApiKeyStore, StoredApiKey } from './api-key-store.ts';
 import { unauthenticated } from './unauthenticated.ts';
 
 /** Whom a request's key stands for. */

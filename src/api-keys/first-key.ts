@@ -1,6 +1,6 @@
 import type { Scope } from '../../generated/operations.ts';
 import { firstKeyId, mintKey } from './api-keys.ts';
-import type { ApiKeyStore } from './store.ts';
+import type { ApiKeyStore } from './api-key-store.ts';
 
 export interface FirstKeyOptions {
   readonly store: ApiKeyStore;

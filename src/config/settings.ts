@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { defaultProviderConcurrency, providerVariables } from '../providers/settings.ts';
+import { defaultProviderConcurrency, providerVariables } from '../providers/provider-settings.ts';
 import {
   choice,
   httpAddress,

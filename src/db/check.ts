@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Collection, Db } from 'mongodb';
 import { CHECK_COLLECTION, DatabaseStartError } from './client.ts';
-import { duplicateKeyFields, isUnavailable } from './errors.ts';
+import { duplicateKeyFields, isUnavailable } from './database-errors.ts';
 
 /** What a check left behind because it failed is removed by the database after this time, in milliseconds. */
 const LEFT_FOR_MS = 60 * 60_000;

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { MongoClient, MongoError, MongoServerError, type Db, type MongoClientOptions } from 'mongodb';
 import { hostsOf, withoutCredentials, withoutServiceOwnedOptions } from './connection-string.ts';
-import { duplicateKeyFields, isUnavailable } from './errors.ts';
+import { duplicateKeyFields, isUnavailable } from './database-errors.ts';
 import type { DatabaseLog } from './log.ts';
 import { withRetry } from './retry.ts';
 

@@ -1,6 +1,6 @@
 import { MongoServerError, type Db, type IndexDescription } from 'mongodb';
 import { DatabaseStartError } from './client.ts';
-import { duplicateKeyFields, isUnavailable } from './errors.ts';
+import { duplicateKeyFields, isUnavailable } from './database-errors.ts';
 
 /** The indexes that a store needs on one collection. Give every index a name: it shows in messages. */
 export interface CollectionIndexes {

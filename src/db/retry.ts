@@ -1,5 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { DatabaseDeadlineError, databaseUnavailable, isClosed, isOutOfSpace, isUnavailable } from './errors.ts';
+import {
+  DatabaseDeadlineError,
+  databaseUnavailable,
+  isClosed,
+  isOutOfSpace,
+  isUnavailable,
+} from './database-errors.ts';
 
 /** Milliseconds that one logical operation may take, all its attempts together. A caller gets a 503 after that. */
 const DEFAULT_BUDGET_MS = 6_000;

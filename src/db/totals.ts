@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache';
-import { shareReads } from '../shared-reads.ts';
+import { shareReads } from '../runtime/shared-reads.ts';
 
 /** How many entries lists have. */
 export interface Totals {

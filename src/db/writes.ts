@@ -13,7 +13,7 @@
  */
 import { randomUUID } from 'node:crypto';
 import type { Collection, Document, Filter, OptionalUnlessRequiredId, UpdateFilter } from 'mongodb';
-import { duplicateKeyFields } from './errors.ts';
+import { duplicateKeyFields } from './database-errors.ts';
 import { withRetry, type RetryOptions } from './retry.ts';
 
 /** Write ids that a document keeps: more than the writes that can overtake one write's retries. */

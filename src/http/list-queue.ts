@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { ProblemError } from '../errors/problem-error.ts';
-import { shareReads } from '../shared-reads.ts';
-import { createFairQueue, QueueFullError, type Entrant, type FairQueue } from '../fair-queue.ts';
+import { shareReads } from '../runtime/shared-reads.ts';
+import { createFairQueue, QueueFullError, type Entrant, type FairQueue } from '../limits/fair-queue.ts';
 import type { RawAnswer } from './problem-response.ts';
 
 /** Has few lists under way at once: one may read thousands of documents, and its answer may have 8 MiB. */

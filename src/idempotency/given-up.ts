@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { IdempotencyRecord, IdempotencyStore } from './store.ts';
+import type { IdempotencyRecord, IdempotencyStore } from './idempotency-store.ts';
 
 /** Records to be given up at the same time, at most: while the database is away they pile up. */
 const mostWaiting = 10_000;

@@ -3,13 +3,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { gunzip, gzip } from 'node:zlib';
 import { configure } from 'safe-stable-stringify';
-import type { Budget } from '../budget.ts';
+import type { Budget } from '../limits/memory-budget.ts';
 import { ProblemError } from '../errors/problem-error.ts';
-import type { KeptBytes } from '../kept-bytes.ts';
+import type { KeptBytes } from '../limits/kept-bytes.ts';
 import { createGivenUp } from './given-up.ts';
-import { createHeldLeases, createLeaseWatch } from './lease.ts';
+import { createHeldLeases, createLeaseWatch } from './record-lease.ts';
 import { createPendingWork, waitAtMost } from './pending-work.ts';
-import type { IdempotencyRecord, IdempotencyStore } from './store.ts';
+import type { IdempotencyRecord, IdempotencyStore } from './idempotency-store.ts';
 
 /** A finished answer as it is kept for replay. */
 export interface KeptAnswer {

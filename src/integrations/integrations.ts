@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
-import { changeTime, requireMatch, type Precondition } from '../edits.ts';
+import { changeTime, requireMatch, type Precondition } from '../editing/edits.ts';
 import { ProblemError } from '../errors/problem-error.ts';
-import { createTurns, untilWon } from '../turns.ts';
+import { createTurns, untilWon } from '../editing/edit-queue.ts';
 import { mask, sealHeaders, showHeaders, type HeaderValues } from './headers.ts';
 import {
   headerRecord,
@@ -12,7 +12,7 @@ import {
   type SubscribableType,
 } from './integration.ts';
 import type { Sealed, SecretBox } from './secrets.ts';
-import type { IntegrationStore } from './store.ts';
+import type { IntegrationStore } from './integration-store.ts';
 import { maskUrl, unmaskUrl } from './url-credentials.ts';
 
 /** What an operator decides about an integration, secret and state apart. */

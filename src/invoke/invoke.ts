@@ -1,4 +1,4 @@
-import { callBytes, copies, type Budget } from '../budget.ts';
+import { callBytes, copies, type Budget } from '../limits/memory-budget.ts';
 import type { Metrics } from '../observability/metrics.ts';
 import type { Prompts } from '../prompts/prompts.ts';
 import type { ProviderRegistry } from '../providers/provider.ts';

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { requireMatch, type Precondition } from '../edits.ts';
+import { requireMatch, type Precondition } from '../editing/edits.ts';
 import type { Location } from '../catalog/locations/location.ts';
 import type { Locations } from '../catalog/locations/locations.ts';
 import type { Products } from '../catalog/products/products.ts';
@@ -9,11 +9,11 @@ import { orderPlaced } from '../events/announcements.ts';
 import type { OutboxEntry } from '../events/event.ts';
 import type { Relay } from '../events/outbox.ts';
 import { idempotencyKeyReused } from '../idempotency/idempotency.ts';
-import { untilWon } from '../turns.ts';
+import { untilWon } from '../editing/edit-queue.ts';
 import { asPlaced, type Order, type OrderSummary } from './order.ts';
 import { priceOrder, type OrderTotals } from './pricing.ts';
 import { snapshotOrder, type RequestedItem, type UnpricedItem } from './snapshot.ts';
-import type { OrderFilter, OrderStore } from './store.ts';
+import type { OrderFilter, OrderStore } from './order-store.ts';
 
 /** An order as a caller asks for it. */
 export interface RequestedOrder {

@@ -1,15 +1,15 @@
 import { randomUUID } from 'node:crypto';
-import { requireMatch, type Precondition } from '../edits.ts';
+import { requireMatch, type Precondition } from '../editing/edits.ts';
 import { ProblemError } from '../errors/problem-error.ts';
-import { createTurns, untilWon } from '../turns.ts';
-import { applyChange, contentChange, type PromptChange } from './changes.ts';
+import { createTurns, untilWon } from '../editing/edit-queue.ts';
+import { applyChange, contentChange, type PromptChange } from './prompt-changes.ts';
 import type { PromptContent } from './content.ts';
-import { finishDeletion, finishDeletions, removeOrphanedVersions, type Cascade } from './deletion.ts';
+import { finishDeletion, finishDeletions, removeOrphanedVersions, type Cascade } from './prompt-deletion.ts';
 import type { PageBounds } from './page.ts';
 import { currentVersion, type Prompt, type PromptVersion } from './prompt.ts';
 import { freeSlug, slugFromName, withSuffix } from './slug.ts';
-import { shareReads } from '../shared-reads.ts';
-import type { PromptStore } from './store.ts';
+import { shareReads } from '../runtime/shared-reads.ts';
+import type { PromptStore } from './prompt-store.ts';
 import { createVersionCache, type VersionCache } from './version-cache.ts';
 
 export type { PromptContent } from './content.ts';

@@ -10,7 +10,7 @@ import { ProblemError } from '../errors/problem-error.ts';
 import { findErrorCode } from './error-codes.ts';
 import { ProviderHttpError } from './http.ts';
 import { ImpossibleModelError } from './language-models.ts';
-import { parseRetryAfter } from './retry-after.ts';
+import { parseRetryAfter } from './provider-retry-after.ts';
 
 /** What went wrong with one call, in words of the service's own: nothing of it is text that the provider wrote. */
 export interface Failure {

@@ -1,5 +1,5 @@
 import { Agent, type buildConnector, type Dispatcher } from 'undici';
-import { toLookupFunction, type LookUp } from '../dns/look-up.ts';
+import { toLookupFunction, type LookUp } from '../outbound/look-up.ts';
 
 /** The part of the Fetch API that the provider packages use: a URL, a POST and a text body in, a whole answer out. */
 export type Fetch = typeof globalThis.fetch;

@@ -5,7 +5,7 @@ import {
   type CompatibleProviderSettings,
   type RemoteProviderId,
   type RemoteProviderSettings,
-} from './settings.ts';
+} from './provider-settings.ts';
 
 /** Makes the model of a name, without any network. */
 export type LanguageModels = (model: string) => LanguageModelV4;

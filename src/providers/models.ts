@@ -1,4 +1,4 @@
-import type { BuiltInProviderId } from './settings.ts';
+import type { BuiltInProviderId } from './provider-settings.ts';
 
 interface CatalogEntry {
   /** Display name. */

@@ -1,13 +1,13 @@
 import type { LanguageModelV4 } from '@ai-sdk/provider';
 import { LRUCache } from 'lru-cache';
 import { ProblemError } from '../errors/problem-error.ts';
-import { createFairQueue, type FairQueue } from '../fair-queue.ts';
+import { createFairQueue, type FairQueue } from '../limits/fair-queue.ts';
 import { echo } from './echo.ts';
-import { generate, type GenerateDependencies, type RemoteTarget, type RetryNotice } from './generate.ts';
+import { generate, type GenerateDependencies, type RemoteTarget, type RetryNotice } from './generate-text.ts';
 import type { Fetch } from './http.ts';
 import { loadCompatible, remoteProviders, type LanguageModels } from './language-models.ts';
 import { catalog } from './models.ts';
-import { toPrompt, toPromptWithSystemFirst } from './prompt.ts';
+import { toPrompt, toPromptWithSystemFirst } from './sdk-prompt.ts';
 import type { Provider, ProviderInfo, ProviderRegistry } from './provider.ts';
 import {
   builtInProviderIds,
@@ -16,7 +16,7 @@ import {
   type CompatibleProviderSettings,
   type ProviderSettings,
   type RemoteProviderId,
-} from './settings.ts';
+} from './provider-settings.ts';
 
 export interface ProviderRegistryOptions {
   readonly settings: ProviderSettings;

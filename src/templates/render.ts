@@ -1,8 +1,8 @@
 import { compactJson, type JsonValue } from './compact-json.ts';
-import { MissingVariablesError, RenderedPromptTooLargeError } from './errors.ts';
+import { MissingVariablesError, RenderedPromptTooLargeError } from './template-errors.ts';
 import { parseTemplate, type Template } from './parse.ts';
 
-export { MissingVariablesError, RenderedPromptTooLargeError } from './errors.ts';
+export { MissingVariablesError, RenderedPromptTooLargeError } from './template-errors.ts';
 export { parseTemplate, type Placeholder, type Template } from './parse.ts';
 
 /** The value of a template variable: anything JSON can say. `null` counts as not supplied. */

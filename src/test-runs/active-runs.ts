@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 import type { Metrics } from '../observability/metrics.ts';
-import type { TestRunStore } from './store.ts';
+import type { TestRunStore } from './test-run-store.ts';
 
 /** The test runs that this process works on. */
 export interface ActiveRuns {

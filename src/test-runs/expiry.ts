@@ -1,5 +1,5 @@
 import type { ResultArchive } from './result-archive.ts';
-import type { TestRunStore } from './store.ts';
+import type { TestRunStore } from './test-run-store.ts';
 
 export interface ExpiryDependencies {
   readonly store: Pick<TestRunStore, 'endedBefore' | 'remove'>;

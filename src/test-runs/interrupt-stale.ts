@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Logger } from 'pino';
 import type { ResultArchive } from './result-archive.ts';
 import type { StaleRuns } from './stale-runs.ts';
-import type { TestRunStore } from './store.ts';
+import type { TestRunStore } from './test-run-store.ts';
 
 export interface StaleInterruptionDependencies {
   readonly store: Pick<TestRunStore, 'heartbeats' | 'end'>;

@@ -1,7 +1,7 @@
 import { ProblemError } from '../errors/problem-error.ts';
 import type { Prompts } from '../prompts/prompts.ts';
 import type { ResultArchive } from './result-archive.ts';
-import type { TestRunStore } from './store.ts';
+import type { TestRunStore } from './test-run-store.ts';
 
 export interface OrphanDependencies {
   readonly store: Pick<TestRunStore, 'promptIds' | 'buried' | 'remove'>;

@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ProblemError } from '../errors/problem-error.ts';
-import type { KeptBytes } from '../kept-bytes.ts';
+import type { KeptBytes } from '../limits/kept-bytes.ts';
 import type { ChatMessage } from '../providers/provider.ts';
 import { RunCutOffError } from './active-runs.ts';
 import { callTargets, type CallTargetsDependencies, type TestResult } from './call-targets.ts';
 import { notStored, promptDeleted, shuttingDown } from './problems.ts';
 import type { ResultArchive } from './result-archive.ts';
-import type { EndResult, RunEnd, TestRun, TestRunStore } from './store.ts';
+import type { EndResult, RunEnd, TestRun, TestRunStore } from './test-run-store.ts';
 import type { ResolvedTarget } from './targets.ts';
 
 /** A test run that is `done`, and its results. */

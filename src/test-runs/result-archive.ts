@@ -3,7 +3,7 @@ import { problems } from '../../generated/problems.ts';
 import { maxBlobBytes, type BlobStore } from '../blobs/blob-store.ts';
 import { ProblemError } from '../errors/problem-error.ts';
 import type { TestResult } from './call-targets.ts';
-import type { TestRun } from './store.ts';
+import type { TestRun } from './test-run-store.ts';
 
 export interface StoredResults {
   readonly results: readonly TestResult[];

@@ -1,4 +1,4 @@
-import type { Heartbeat } from './store.ts';
+import type { Heartbeat } from './test-run-store.ts';
 
 /** Tells which runs nobody works on any more. */
 export interface StaleRuns {

@@ -1,14 +1,14 @@
 import type { Logger } from 'pino';
 import type { BlobStore } from '../blobs/blob-store.ts';
-import { callBytes, copies, type Budget } from '../budget.ts';
+import { callBytes, copies, type Budget } from '../limits/memory-budget.ts';
 import { ProblemError } from '../errors/problem-error.ts';
 import { lengthOf, renderPrompt } from '../invoke/render-prompt.ts';
-import type { KeptBytes } from '../kept-bytes.ts';
+import type { KeptBytes } from '../limits/kept-bytes.ts';
 import type { Metrics } from '../observability/metrics.ts';
 import type { Prompts } from '../prompts/prompts.ts';
 import type { ProviderRegistry } from '../providers/provider.ts';
 import { createActiveRuns } from './active-runs.ts';
-import { createDeletion } from './deletion.ts';
+import { createDeletion } from './test-run-deletion.ts';
 import { createExpiry } from './expiry.ts';
 import { createStaleInterruption } from './interrupt-stale.ts';
 import { createOrphanRemoval } from './orphans.ts';
@@ -16,7 +16,7 @@ import { performRun, type FinishedTestRun, type RunTask } from './perform-run.ts
 import { notStored, promptDeleted, shuttingDown } from './problems.ts';
 import { createResultArchive } from './result-archive.ts';
 import { createStaleRuns } from './stale-runs.ts';
-import type { TestRun, TestRunStore } from './store.ts';
+import type { TestRun, TestRunStore } from './test-run-store.ts';
 import { resolveTargets } from './targets.ts';
 
 export interface TestRequest {

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { IntegrationDirectory } from '../integrations/directory.ts';
-import type { DeliveryStore } from './deliveries/store.ts';
-import type { LaneStore } from './lanes/store.ts';
+import type { DeliveryStore } from './deliveries/delivery-store.ts';
+import type { LaneStore } from './lanes/lane-store.ts';
 import type { WebhookObserver } from './observer.ts';
-import type { ReplayStore } from './replays/store.ts';
+import type { ReplayStore } from './replays/replay-store.ts';
 import type { Clock, WebhookTiming } from './timing.ts';
 
 /** Removes what nobody needs any more. What is finished leaves by itself, when its time to live is over. */

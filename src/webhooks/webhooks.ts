@@ -1,23 +1,23 @@
 import type { Database } from '../db/client.ts';
 import type { CollectionIndexes } from '../db/indexes.ts';
-import type { LookUp } from '../dns/look-up.ts';
+import type { LookUp } from '../outbound/look-up.ts';
 import type { OutboxEntry } from '../events/event.ts';
 import type { IntegrationDirectory } from '../integrations/directory.ts';
 import { soundCondition, type Condition } from '../integrations/condition.ts';
 import type { Integration } from '../integrations/integration.ts';
 import { createDeliveries, type Deliveries } from './deliveries/deliveries.ts';
 import { createSettlements } from './deliveries/settlements.ts';
-import { createDeliveryStore, deliveryIndexes } from './deliveries/store.ts';
+import { createDeliveryStore, deliveryIndexes } from './deliveries/delivery-store.ts';
 import { createEngine, type WebhookEngine } from './engine.ts';
-import { createEventStore, eventIndexes } from './events/store.ts';
+import { createEventStore, eventIndexes } from './events/event-store.ts';
 import { waitOf } from './lanes/health.ts';
-import { createLaneStore } from './lanes/store.ts';
+import { createLaneStore } from './lanes/lane-store.ts';
 import { silentObserver, type WebhookLog, type WebhookObserver } from './observer.ts';
 import { createRelay, type RunningRelay } from './relay/relay.ts';
-import { createOutboxStore } from './relay/store.ts';
+import { createOutboxStore } from './relay/outbox-store.ts';
 import { createRetention, type Retention } from './retention.ts';
 import { createReplays, type Replays } from './replays/replays.ts';
-import { createReplayStore, replayIndexes } from './replays/store.ts';
+import { createReplayStore, replayIndexes } from './replays/replay-store.ts';
 import type { AddressRule } from './sending/address-rules.ts';
 import { createSender } from './sending/sender.ts';
 import {
@@ -29,7 +29,7 @@ import {
   type WebhookTiming,
 } from './timing.ts';
 import { measureBacklog } from './waiting/backlog.ts';
-import { createWaitingStore } from './waiting/store.ts';
+import { createWaitingStore } from './waiting/waiting-store.ts';
 
 export interface WebhookDependencies {
   readonly database: Database;

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
 import { mintKey } from '../../src/api-keys/api-keys.ts';
 import { createAuthentication, type AuthenticatedKey, type Authentication } from '../../src/api-keys/authentication.ts';
-import type { ApiKeyStore, StoredApiKey } from '../../src/api-keys/store.ts';
+import type { ApiKeyStore, StoredApiKey } from '../../src/api-keys/api-key-store.ts';
 
 interface Setting {
   readonly authentication: Authentication;

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { startTestService, type TestService } from '../support/service.ts';
-import { itGuards } from './support.ts';
+import { itGuards } from './api-keys-harness.ts';
 
 let service: TestService;
 beforeAll(async () => {

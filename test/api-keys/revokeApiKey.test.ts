@@ -2,13 +2,13 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Scope } from '../../generated/operations.ts';
 import { createApiKeys, firstKeyId, mintKey } from '../../src/api-keys/api-keys.ts';
-import { createApiKeyStore } from '../../src/api-keys/store.ts';
+import { createApiKeyStore } from '../../src/api-keys/api-key-store.ts';
 import { allScopes } from '../../src/app.ts';
 import type { Database } from '../../src/db/client.ts';
 import { createSteppableClock } from '../support/clock.ts';
-import { openDatabaseOf } from '../support/operation-harness.ts';
+import { openDatabaseOf } from '../support/per-operation.ts';
 import { adminKey, startTestService, type TestService } from '../support/service.ts';
-import { itGuards } from './support.ts';
+import { itGuards } from './api-keys-harness.ts';
 
 const clock = createSteppableClock();
 let service: TestService;

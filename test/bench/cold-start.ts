@@ -4,7 +4,7 @@ import { homedir, tmpdir } from 'node:os';
 import path from 'node:path';
 import { defaultCacheDir } from '../../src/db/embedded/cache-dir.ts';
 import { startFlags } from '../support/start-flags.ts';
-import { startEmbeddedDatabase } from '../../src/db/embedded/start.ts';
+import { startEmbeddedDatabase } from '../../src/db/embedded/embedded-database.ts';
 import { silentLog } from '../support/log.ts';
 import { freePort } from '../../src/db/embedded/server-process.ts';
 import { startProgram, stopProgram } from './processes.ts';

@@ -7,7 +7,7 @@ import { connectDatabase } from '../../src/db/client.ts';
 import { engineIdSchema } from '../../src/db/embedded/engines.ts';
 import { ensureIndexes } from '../../src/db/indexes.ts';
 import { ProblemError } from '../../src/errors/problem-error.ts';
-import { createOrderStore, orderIndexes, type OrderFilter } from '../../src/orders/store.ts';
+import { createOrderStore, orderIndexes, type OrderFilter } from '../../src/orders/order-store.ts';
 import { fastEngine, startDatabaseServer } from '../support/database-server.ts';
 import { consoleLog } from '../support/log.ts';
 import { median } from './statistics.ts';

@@ -3,17 +3,17 @@
  * engine. On request it also places orders itself, straight through the orders' rules.
  */
 import { createCategories } from '../../src/catalog/categories/categories.ts';
-import { createCategoryStore } from '../../src/catalog/categories/store.ts';
+import { createCategoryStore } from '../../src/catalog/categories/category-store.ts';
 import { createLocations } from '../../src/catalog/locations/locations.ts';
-import { createLocationStore } from '../../src/catalog/locations/store.ts';
+import { createLocationStore } from '../../src/catalog/locations/location-store.ts';
 import { createProducts } from '../../src/catalog/products/products.ts';
-import { createProductStore } from '../../src/catalog/products/store.ts';
+import { createProductStore } from '../../src/catalog/products/product-store.ts';
 import { randomUUID } from 'node:crypto';
-import { loadConfig } from '../../src/config.ts';
+import { loadConfig } from '../../src/config/config.ts';
 import { connectDatabase } from '../../src/db/client.ts';
 import { createLogger } from '../../src/observability/logger.ts';
 import { createOrders } from '../../src/orders/orders.ts';
-import { createOrderStore } from '../../src/orders/store.ts';
+import { createOrderStore } from '../../src/orders/order-store.ts';
 import { startService } from '../../src/start.ts';
 import { createAddressRule, loopbackNetworks } from '../../src/webhooks/sending/address-rules.ts';
 import { silentObserver } from '../../src/webhooks/observer.ts';

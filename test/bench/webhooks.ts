@@ -21,7 +21,7 @@ import { connectDatabase } from '../../src/db/client.ts';
 import { secretRecord } from '../../src/integrations/integration.ts';
 import { ensureSecretKey } from '../../src/integrations/secret-key-file.ts';
 import { createSecretBox } from '../../src/integrations/secrets.ts';
-import { createIntegrationStore } from '../../src/integrations/store.ts';
+import { createIntegrationStore } from '../../src/integrations/integration-store.ts';
 import { percentile } from '../faults/webhooks/percentile.ts';
 import { checkSetting, fastEngine, startDatabaseServer } from '../support/database-server.ts';
 import { silentLog } from '../support/log.ts';

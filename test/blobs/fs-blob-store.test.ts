@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { createBlobStore } from '../../src/blobs/create-blob-store.ts';
 import { createFsBlobStore } from '../../src/blobs/fs-blob-store.ts';
-import { describeBlobStore, keysOf, text } from './contract.ts';
+import { describeBlobStore, keysOf, text } from './blob-store-contract.ts';
 
 const makeFolder = (): Promise<string> => mkdtemp(join(tmpdir(), 'blobs-'));
 

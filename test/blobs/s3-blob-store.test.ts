@@ -6,7 +6,7 @@ import type { BlobStore } from '../../src/blobs/blob-store.ts';
 import { createBlobStore } from '../../src/blobs/create-blob-store.ts';
 import { createS3BlobStore } from '../../src/blobs/s3-blob-store.ts';
 import { startObjectStorage, type ObjectStorage } from '../support/object-storage.ts';
-import { describeBlobStore, keysOf, text } from './contract.ts';
+import { describeBlobStore, keysOf, text } from './blob-store-contract.ts';
 import { findVersitygw, startVersitygw } from './versitygw.ts';
 
 describeBlobStore('a bucket of fauxqs', async () => {

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createBlobStore, tellingChecks } from '../../src/blobs/create-blob-store.ts';
 import type { S3BlobStoreOptions } from '../../src/blobs/s3-blob-store.ts';
 import { startObjectStorage, type ObjectStorage } from '../support/object-storage.ts';
-import { keysOf } from './contract.ts';
+import { keysOf } from './blob-store-contract.ts';
 import { findVersitygw, startVersitygw } from './versitygw.ts';
 
 /** What the operator is told about a bucket with these settings. */

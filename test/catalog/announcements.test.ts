@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { createCategories, type Categories } from '../../src/catalog/categories/categories.ts';
-import { createCategoryStore } from '../../src/catalog/categories/store.ts';
+import { createCategoryStore } from '../../src/catalog/categories/category-store.ts';
 import { createLocations, type Locations } from '../../src/catalog/locations/locations.ts';
-import { createLocationStore } from '../../src/catalog/locations/store.ts';
+import { createLocationStore } from '../../src/catalog/locations/location-store.ts';
 import { createProducts, type Products } from '../../src/catalog/products/products.ts';
-import { createProductStore } from '../../src/catalog/products/store.ts';
+import { createProductStore } from '../../src/catalog/products/product-store.ts';
 import { toPayload } from '../../src/events/serialise.ts';
 import { fromOutboxDocuments, outboxCapacity, type Relay, type WithOutbox } from '../../src/events/outbox.ts';
 import type { EventPayload } from '../../generated/events.ts';

@@ -1,13 +1,13 @@
 import { describe, expect, it } from '@jest/globals';
 import type { Answer } from '../support/service.ts';
-import { describeIdempotency, locationBody, uuidForm } from './harness.ts';
+import { describeIdempotency, locationBody, uuidForm } from './catalog-harness.ts';
 import {
   describeBodyAnswers,
   describeCommonAnswers,
   problem,
   setUp,
   type ValidCall,
-} from '../support/operation-harness.ts';
+} from '../support/per-operation.ts';
 
 const setup = setUp();
 const path = '/v1/locations';

@@ -1,12 +1,12 @@
 import { describe, expect, it } from '@jest/globals';
-import { createCatalog, describeIdempotency, productBody, unknownId, uuidForm } from './harness.ts';
+import { createCatalog, describeIdempotency, productBody, unknownId, uuidForm } from './catalog-harness.ts';
 import {
   describeBodyAnswers,
   describeCommonAnswers,
   problem,
   setUp,
   type ValidCall,
-} from '../support/operation-harness.ts';
+} from '../support/per-operation.ts';
 
 const setup = setUp();
 const path = '/v1/products';

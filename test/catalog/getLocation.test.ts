@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { createLocation, type Created } from './harness.ts';
-import { describeCommonAnswers, problem, setUp } from '../support/operation-harness.ts';
+import { createLocation, type Created } from './catalog-harness.ts';
+import { describeCommonAnswers, problem, setUp } from '../support/per-operation.ts';
 
 const setup = setUp();
 const create = (): Promise<Created> => createLocation(setup.service);

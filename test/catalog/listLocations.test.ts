@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { createLocation, describePaging } from './harness.ts';
-import { describeCommonAnswers, setUp } from '../support/operation-harness.ts';
+import { createLocation, describePaging } from './catalog-harness.ts';
+import { describeCommonAnswers, setUp } from '../support/per-operation.ts';
 
 const setup = setUp();
 const ids: string[] = [];

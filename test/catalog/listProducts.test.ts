@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { createCatalog, createCategory, createProduct, describePaging, type Created } from './harness.ts';
-import { describeCommonAnswers, setUp } from '../support/operation-harness.ts';
+import { createCatalog, createCategory, createProduct, describePaging, type Created } from './catalog-harness.ts';
+import { describeCommonAnswers, setUp } from '../support/per-operation.ts';
 
 const setup = setUp();
 

@@ -1,13 +1,13 @@
 import { describe, expect, it } from '@jest/globals';
 import type { Answer, CallOptions } from '../support/service.ts';
-import { createCatalog, createLocation } from './harness.ts';
+import { createCatalog, createLocation } from './catalog-harness.ts';
 import {
   describeBodyAnswers,
   describeCommonAnswers,
   problem,
   setUp,
   type ValidCall,
-} from '../support/operation-harness.ts';
+} from '../support/per-operation.ts';
 
 const setup = setUp();
 const put = (id: string, body: unknown, options: CallOptions = {}): Promise<Answer> =>

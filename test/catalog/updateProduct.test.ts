@@ -8,14 +8,14 @@ import {
   unknownId,
   uuidForm,
   type Created,
-} from './harness.ts';
+} from './catalog-harness.ts';
 import {
   describeBodyAnswers,
   describeCommonAnswers,
   problem,
   setUp,
   type ValidCall,
-} from '../support/operation-harness.ts';
+} from '../support/per-operation.ts';
 
 const setup = setUp();
 const put = (id: string, body: unknown, options: CallOptions = {}): Promise<Answer> =>

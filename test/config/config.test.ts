@@ -2,7 +2,7 @@ import { Resolver } from 'node:dns';
 import { resolve } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { ConfigError, loadConfig, type Config } from '../../src/config.ts';
+import { ConfigError, loadConfig, type Config } from '../../src/config/config.ts';
 import { allSettings } from '../../src/config/settings.ts';
 
 const environment = (more: Record<string, string> = {}): Record<string, string> => ({ HOME: '/home/someone', ...more });

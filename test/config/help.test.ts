@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { parseEnv } from 'node:util';
 import { describe, expect, it } from '@jest/globals';
 import { renderEnvExample } from '../../src/codegen/env-example.ts';
-import { helpText, loadConfig } from '../../src/config.ts';
+import { helpText, loadConfig } from '../../src/config/config.ts';
 import { allSettings } from '../../src/config/settings.ts';
 
 describe('helpText', () => {

@@ -14,7 +14,7 @@ import { cacheMebibytesFor, ENGINE_ORDER, engines, type EngineId } from '../../s
 import { findOnPath } from '../../src/db/embedded/find-on-path.ts';
 import { installSecantus, SECANTUS_VERSION } from '../../src/db/embedded/secantus-install.ts';
 import { freePort } from '../../src/db/embedded/server-process.ts';
-import { startEmbeddedDatabase, type EmbeddedDatabase } from '../../src/db/embedded/start.ts';
+import { startEmbeddedDatabase, type EmbeddedDatabase } from '../../src/db/embedded/embedded-database.ts';
 import type { WatchTimes } from '../../src/db/embedded/watch.ts';
 import { withRetry } from '../../src/db/retry.ts';
 import { insertOnce, type StampedDocument } from '../../src/db/writes.ts';

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import type { OperationId } from '../../generated/operations.ts';
-import { startInvokeHarness, type InvokeHarness } from '../invoke/harness.ts';
+import { startInvokeHarness, type InvokeHarness } from '../invoke/invoke-harness.ts';
 import { testDatabaseUri } from '../support/database.ts';
 import { LossyProxy } from '../support/lossy-proxy.ts';
 import type { Answer, TestService } from '../support/service.ts';

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import { startInvokeHarness, type InvokeHarness } from '../invoke/harness.ts';
-import { openDatabaseOf } from '../support/operation-harness.ts';
+import { startInvokeHarness, type InvokeHarness } from '../invoke/invoke-harness.ts';
+import { openDatabaseOf } from '../support/per-operation.ts';
 import type { Database } from '../../src/db/client.ts';
 import { testDatabaseUri } from '../support/database.ts';
 import { LossyProxy, type Loss } from '../support/lossy-proxy.ts';
@@ -8,7 +8,7 @@ import type { Answer, TestService } from '../support/service.ts';
 
 /**
  * The operations that write, on a database that applies a write and whose answer is lost. Those on prompts alone are in
- * test/prompts/lost-answers.test.ts.
+ * test/prompts/prompt-lost-answers.test.ts.
  */
 let proxy: LossyProxy;
 let harness: InvokeHarness;

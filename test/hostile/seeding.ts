@@ -2,9 +2,9 @@ import { createHash } from 'node:crypto';
 import { homedir } from 'node:os';
 import { connectDatabase, type Database } from '../../src/db/client.ts';
 import { defaultCacheDir } from '../../src/db/embedded/cache-dir.ts';
-import { startEmbeddedDatabase } from '../../src/db/embedded/start.ts';
+import { startEmbeddedDatabase } from '../../src/db/embedded/embedded-database.ts';
 import { silentLog } from '../support/log.ts';
-import type { Target, World } from './world.ts';
+import type { Target, World } from './hostile-world.ts';
 
 /** Opens the database of a service under attack, to fill it faster than the API does. Close it before the world. */
 export async function openDatabase(world: World, target: Target): Promise<Database> {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { problem } from '../support/operation-harness.ts';
+import { problem } from '../support/per-operation.ts';
 import { openConnection } from '../support/raw-connection.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 

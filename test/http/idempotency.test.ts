@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import { createBudget } from '../../src/budget.ts';
+import { createBudget } from '../../src/limits/memory-budget.ts';
 import { ProblemError } from '../../src/errors/problem-error.ts';
 import {
   createIdempotency,
@@ -9,11 +9,15 @@ import {
   type Idempotency,
   type KeptAnswer,
 } from '../../src/idempotency/idempotency.ts';
-import { writeTermMs } from '../../src/idempotency/lease.ts';
-import { createIdempotencyStore, idempotencyIndexes, type IdempotencyStore } from '../../src/idempotency/store.ts';
+import { writeTermMs } from '../../src/idempotency/record-lease.ts';
+import {
+  createIdempotencyStore,
+  idempotencyIndexes,
+  type IdempotencyStore,
+} from '../../src/idempotency/idempotency-store.ts';
 import { ensureIndexes } from '../../src/db/indexes.ts';
-import { problemOf, startInvokeHarness, type InvokeHarness } from '../invoke/harness.ts';
-import { createKeptBytes } from '../../src/kept-bytes.ts';
+import { problemOf, startInvokeHarness, type InvokeHarness } from '../invoke/invoke-harness.ts';
+import { createKeptBytes } from '../../src/limits/kept-bytes.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import type { Answer } from '../support/service.ts';
 

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { operationTable, type OperationId, type OperationRow } from '../../generated/operations.ts';
 import { checkAnswer, type WireAnswer } from '../support/contract-check.ts';
-import { problem } from '../support/operation-harness.ts';
+import { problem } from '../support/per-operation.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 
 let service: TestService;

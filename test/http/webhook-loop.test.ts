@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { operationTable } from '../../generated/operations.ts';
-import { problem } from '../support/operation-harness.ts';
+import { problem } from '../support/per-operation.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 
 let service: TestService;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { uuidForm } from '../catalog/harness.ts';
-import { describeBodyAnswers, describeCommonAnswers } from '../support/operation-harness.ts';
+import { uuidForm } from '../catalog/catalog-harness.ts';
+import { describeBodyAnswers, describeCommonAnswers } from '../support/per-operation.ts';
 import {
   createIntegration,
   describeConflict,
@@ -8,7 +8,7 @@ import {
   nextSecret,
   secret,
   setUpIntegrations,
-} from './harness.ts';
+} from './integrations-harness.ts';
 
 const setup = setUpIntegrations();
 const suffix = '/secret/rotation';

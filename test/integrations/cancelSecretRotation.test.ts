@@ -1,6 +1,12 @@
 import { describe, expect, it } from '@jest/globals';
-import { describeCommonAnswers } from '../support/operation-harness.ts';
-import { createIntegration, describeConflict, describeMissing, secret, setUpIntegrations } from './harness.ts';
+import { describeCommonAnswers } from '../support/per-operation.ts';
+import {
+  createIntegration,
+  describeConflict,
+  describeMissing,
+  secret,
+  setUpIntegrations,
+} from './integrations-harness.ts';
 
 const setup = setUpIntegrations();
 const suffix = '/secret/rotation';

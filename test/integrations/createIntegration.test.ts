@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
-import { uuidForm } from '../catalog/harness.ts';
-import { describeBodyAnswers, describeCommonAnswers, problem } from '../support/operation-harness.ts';
+import { uuidForm } from '../catalog/catalog-harness.ts';
+import { describeBodyAnswers, describeCommonAnswers, problem } from '../support/per-operation.ts';
 import type { Answer } from '../support/service.ts';
-import { createIntegration, integrationBody, mask, path, secret, setUpIntegrations } from './harness.ts';
+import { createIntegration, integrationBody, mask, path, secret, setUpIntegrations } from './integrations-harness.ts';
 
 const setup = setUpIntegrations();
 const post = (members: Record<string, unknown> = {}): Promise<Answer> =>

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { describeCommonAnswers, problem } from '../support/operation-harness.ts';
+import { describeCommonAnswers, problem } from '../support/per-operation.ts';
 import { startReceiver } from '../support/receiver.ts';
 import {
   createIntegration,
@@ -8,7 +8,7 @@ import {
   eventually,
   sendTest,
   setUpIntegrations,
-} from './harness.ts';
+} from './integrations-harness.ts';
 
 const setup = setUpIntegrations();
 

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { describeCommonAnswers } from '../support/operation-harness.ts';
-import { openShop, placeOrder } from '../orders/harness.ts';
+import { describeCommonAnswers } from '../support/per-operation.ts';
+import { openShop, placeOrder } from '../orders/orders-harness.ts';
 import { startReceiver, type Receiver } from '../support/receiver.ts';
 import type { Answer } from '../support/service.ts';
 import {
@@ -12,7 +12,7 @@ import {
   sendTest,
   setUpIntegrations,
   type CreatedIntegration,
-} from './harness.ts';
+} from './integrations-harness.ts';
 
 const setup = setUpIntegrations();
 let receiver: Receiver;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { unknownId } from '../catalog/harness.ts';
-import { describeBodyAnswers, describeCommonAnswers, problem } from '../support/operation-harness.ts';
+import { unknownId } from '../catalog/catalog-harness.ts';
+import { describeBodyAnswers, describeCommonAnswers, problem } from '../support/per-operation.ts';
 import type { Answer } from '../support/service.ts';
 import {
   createIntegration,
@@ -10,7 +10,7 @@ import {
   secret,
   setUpIntegrations,
   type CreatedIntegration,
-} from './harness.ts';
+} from './integrations-harness.ts';
 
 const setup = setUpIntegrations();
 const suffix = '/secret/rotation/finish';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { describeCommonAnswers, startAnother } from '../support/operation-harness.ts';
+import { describeCommonAnswers, startAnother } from '../support/per-operation.ts';
 import { startReceiver, type Receiver } from '../support/receiver.ts';
 import {
   createIntegration,
@@ -10,7 +10,7 @@ import {
   secret,
   sendTest,
   setUpIntegrations,
-} from './harness.ts';
+} from './integrations-harness.ts';
 
 const setup = setUpIntegrations();
 let receiver: Receiver;

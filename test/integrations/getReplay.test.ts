@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
-import { unknownId } from '../catalog/harness.ts';
-import { describeCommonAnswers, problem } from '../support/operation-harness.ts';
-import { createIntegration, describeMissing, eventually, setUpIntegrations } from './harness.ts';
+import { unknownId } from '../catalog/catalog-harness.ts';
+import { describeCommonAnswers, problem } from '../support/per-operation.ts';
+import { createIntegration, describeMissing, eventually, setUpIntegrations } from './integrations-harness.ts';
 
 const setup = setUpIntegrations();
 

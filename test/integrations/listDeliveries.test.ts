@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { describePaging } from '../catalog/harness.ts';
-import { describeCommonAnswers, problem } from '../support/operation-harness.ts';
-import { openShop, placeOrder } from '../orders/harness.ts';
+import { describePaging } from '../catalog/catalog-harness.ts';
+import { describeCommonAnswers, problem } from '../support/per-operation.ts';
+import { openShop, placeOrder } from '../orders/orders-harness.ts';
 import { startReceiver, type Receiver } from '../support/receiver.ts';
 import {
   createIntegration,
@@ -10,7 +10,7 @@ import {
   sendTest,
   setUpIntegrations,
   type CreatedIntegration,
-} from './harness.ts';
+} from './integrations-harness.ts';
 
 const setup = setUpIntegrations();
 let receiver: Receiver;

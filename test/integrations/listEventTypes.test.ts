@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
-import { describeCommonAnswers, problem } from '../support/operation-harness.ts';
-import { setUpIntegrations } from './harness.ts';
+import { describeCommonAnswers, problem } from '../support/per-operation.ts';
+import { setUpIntegrations } from './integrations-harness.ts';
 
 const setup = setUpIntegrations();
 const path = '/api/v1/event-types';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
-import { describePaging } from '../catalog/harness.ts';
-import { describeCommonAnswers } from '../support/operation-harness.ts';
-import { createIntegration, path, secret, setUpIntegrations } from './harness.ts';
+import { describePaging } from '../catalog/catalog-harness.ts';
+import { describeCommonAnswers } from '../support/per-operation.ts';
+import { createIntegration, path, secret, setUpIntegrations } from './integrations-harness.ts';
 
 const setup = setUpIntegrations();
 const ids: string[] = [];

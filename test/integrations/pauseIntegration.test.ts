@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { describeCommonAnswers } from '../support/operation-harness.ts';
-import { openShop, placeOrder } from '../orders/harness.ts';
+import { describeCommonAnswers } from '../support/per-operation.ts';
+import { openShop, placeOrder } from '../orders/orders-harness.ts';
 import { startReceiver, type Receiver } from '../support/receiver.ts';
 import {
   createIntegration,
@@ -9,7 +9,7 @@ import {
   eventually,
   sendTest,
   setUpIntegrations,
-} from './harness.ts';
+} from './integrations-harness.ts';
 
 const setup = setUpIntegrations();
 let receiver: Receiver;

@@ -1,10 +1,16 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { uuidForm } from '../catalog/harness.ts';
-import { describeBodyAnswers, describeCommonAnswers, problem } from '../support/operation-harness.ts';
-import { openShop, placeOrder } from '../orders/harness.ts';
+import { uuidForm } from '../catalog/catalog-harness.ts';
+import { describeBodyAnswers, describeCommonAnswers, problem } from '../support/per-operation.ts';
+import { openShop, placeOrder } from '../orders/orders-harness.ts';
 import { startReceiver, type Receiver } from '../support/receiver.ts';
-import { createIntegration, describeMissing, describeRepetition, eventually, setUpIntegrations } from './harness.ts';
+import {
+  createIntegration,
+  describeMissing,
+  describeRepetition,
+  eventually,
+  setUpIntegrations,
+} from './integrations-harness.ts';
 
 const setup = setUpIntegrations();
 const suffix = '/replays';

@@ -1,9 +1,15 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { unknownId, uuidForm } from '../catalog/harness.ts';
-import { describeCommonAnswers, problem } from '../support/operation-harness.ts';
+import { unknownId, uuidForm } from '../catalog/catalog-harness.ts';
+import { describeCommonAnswers, problem } from '../support/per-operation.ts';
 import { startReceiver, type Receiver } from '../support/receiver.ts';
 import type { Answer } from '../support/service.ts';
-import { createIntegration, describeRepetition, eventually, sendTest, setUpIntegrations } from './harness.ts';
+import {
+  createIntegration,
+  describeRepetition,
+  eventually,
+  sendTest,
+  setUpIntegrations,
+} from './integrations-harness.ts';
 
 const setup = setUpIntegrations();
 let receiver: Receiver;

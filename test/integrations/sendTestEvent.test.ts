@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { uuidForm } from '../catalog/harness.ts';
-import { describeCommonAnswers } from '../support/operation-harness.ts';
+import { uuidForm } from '../catalog/catalog-harness.ts';
+import { describeCommonAnswers } from '../support/per-operation.ts';
 import { startReceiver, type Receiver } from '../support/receiver.ts';
 import {
   createIntegration,
@@ -9,7 +9,7 @@ import {
   eventually,
   openBreaker,
   setUpIntegrations,
-} from './harness.ts';
+} from './integrations-harness.ts';
 
 const setup = setUpIntegrations();
 let receiver: Receiver;

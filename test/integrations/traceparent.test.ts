@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { openShop, orderBody } from '../orders/harness.ts';
+import { openShop, orderBody } from '../orders/orders-harness.ts';
 import { startReceiver, type Receiver } from '../support/receiver.ts';
-import { createIntegration, setUpIntegrations } from './harness.ts';
+import { createIntegration, setUpIntegrations } from './integrations-harness.ts';
 
 const setup = setUpIntegrations();
 let receiver: Receiver;

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
-import { describeBodyAnswers, describeCommonAnswers, problem } from '../support/operation-harness.ts';
+import { describeBodyAnswers, describeCommonAnswers, problem } from '../support/per-operation.ts';
 import { startReceiver } from '../support/receiver.ts';
 import { startTestService, type Answer, type CallOptions, type TestService } from '../support/service.ts';
 import {
@@ -12,7 +12,7 @@ import {
   secret,
   sendTest,
   setUpIntegrations,
-} from './harness.ts';
+} from './integrations-harness.ts';
 
 const setup = setUpIntegrations();
 const put = (path: string, body: unknown, options: CallOptions = {}): Promise<Answer> =>

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Behaviour } from '../support/mock-provider.ts';
 import type { Answer } from '../support/service.ts';
-import { problemOf, startInvokeHarness, type InvokeHarness } from './harness.ts';
+import { problemOf, startInvokeHarness, type InvokeHarness } from './invoke-harness.ts';
 
 let harness: InvokeHarness;
 let prompt: string;

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { createLogger } from '../../src/observability/logger.ts';
 import { createSteppableClock } from '../support/clock.ts';
-import { problemOf, startInvokeHarness, type InvokeHarness } from './harness.ts';
+import { problemOf, startInvokeHarness, type InvokeHarness } from './invoke-harness.ts';
 
 const configuredTimeout = 1_200;
 const logged: string[] = [];

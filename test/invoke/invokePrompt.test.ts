@@ -2,8 +2,8 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/glob
 import { MongoClient } from 'mongodb';
 import { createLogger } from '../../src/observability/logger.ts';
 import { LossyProxy } from '../support/lossy-proxy.ts';
-import { openDatabaseOf } from '../support/operation-harness.ts';
-import { problemOf, providerKey, startInvokeHarness, type InvokeHarness } from './harness.ts';
+import { openDatabaseOf } from '../support/per-operation.ts';
+import { problemOf, providerKey, startInvokeHarness, type InvokeHarness } from './invoke-harness.ts';
 
 const confidential = 'the merger with Initech is on';
 const logged: string[] = [];

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { testDatabaseUri } from '../support/database.ts';
 import { LossyProxy } from '../support/lossy-proxy.ts';
-import { createPrompt, send, setUpProcesses, until } from './harness.ts';
+import { createPrompt, send, setUpProcesses, until } from './operation-harness.ts';
 
 /** What callers and operators entrust to the service. None of it may come out where it does not belong. */
 const marks = {

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from '@jest/globals';
 import { createDataFolder } from '../faults/data-folder.ts';
 import { startServiceProcess } from '../support/service-process.ts';
-import { adminKey, createPrompt, send, setUpProcesses, until } from './harness.ts';
+import { adminKey, createPrompt, send, setUpProcesses, until } from './operation-harness.ts';
 
 const processes = setUpProcesses();
 const received = (count: number): Promise<void> => until(() => processes.mock.requests.length >= count);

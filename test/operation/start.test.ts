@@ -12,7 +12,7 @@ import { findOnPath } from '../../src/db/embedded/find-on-path.ts';
 import { startDatabaseServer } from '../support/database-server.ts';
 import { silentLog } from '../support/log.ts';
 import { runServiceProgram } from '../support/service-process.ts';
-import { setUpProcesses } from './harness.ts';
+import { setUpProcesses } from './operation-harness.ts';
 
 const processes = setUpProcesses();
 const rustServer = await findOnPath('secantusd-rs', process.env['PATH']);

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { freePort } from '../../src/db/embedded/server-process.ts';
 import { startObjectStorage, type ObjectStorage } from '../support/object-storage.ts';
-import { setUpProcesses, until } from './harness.ts';
+import { setUpProcesses, until } from './operation-harness.ts';
 
 const processes = setUpProcesses();
 

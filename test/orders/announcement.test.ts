@@ -6,7 +6,7 @@ import type { OutboxEntry } from '../../src/events/event.ts';
 import { fromOutboxDocuments, type WithOutbox } from '../../src/events/outbox.ts';
 import { InvalidEventError, serialiseEvent, toPayload } from '../../src/events/serialise.ts';
 import { createOrders, type Orders, type RequestedOrder } from '../../src/orders/orders.ts';
-import { createOrderStore } from '../../src/orders/store.ts';
+import { createOrderStore } from '../../src/orders/order-store.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 
 const at = new Date('2026-11-06T12:31:08.214Z');

@@ -1,9 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
 import { dayAfter, fiscalDateAt } from '../../src/catalog/locations/fiscal-calendar.ts';
-import { unknownId } from '../catalog/harness.ts';
-import { describeCommonAnswers, problem, setUp, startAnother } from '../support/operation-harness.ts';
+import { unknownId } from '../catalog/catalog-harness.ts';
+import { describeCommonAnswers, problem, setUp, startAnother } from '../support/per-operation.ts';
 import type { Answer } from '../support/service.ts';
-import { middayClock, openShop, placeOrder, type Shop } from './harness.ts';
+import { middayClock, openShop, placeOrder, type Shop } from './orders-harness.ts';
 
 const setup = setUp();
 const pathOf = ({ location }: Shop, date: string): string => `/v1/locations/${location.id}/fiscal-days/${date}/close`;

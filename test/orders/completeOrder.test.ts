@@ -1,8 +1,8 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
-import { unknownId } from '../catalog/harness.ts';
-import { describeCommonAnswers, problem, setUp } from '../support/operation-harness.ts';
+import { unknownId } from '../catalog/catalog-harness.ts';
+import { describeCommonAnswers, problem, setUp } from '../support/per-operation.ts';
 import type { Answer, CallOptions } from '../support/service.ts';
-import { openShop, placeOrder, type Shop } from './harness.ts';
+import { openShop, placeOrder, type Shop } from './orders-harness.ts';
 
 const setup = setUp();
 let shop: Shop;

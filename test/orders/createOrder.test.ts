@@ -1,7 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { createOrderIds } from '../../src/orders/order-id.ts';
-import { createCatalog, createProduct, describeIdempotency, unknownId, uuidForm } from '../catalog/harness.ts';
+import { createCatalog, createProduct, describeIdempotency, unknownId, uuidForm } from '../catalog/catalog-harness.ts';
 import {
   describeBodyAnswers,
   describeCommonAnswers,
@@ -9,9 +9,9 @@ import {
   setUp,
   startAnother,
   type ValidCall,
-} from '../support/operation-harness.ts';
+} from '../support/per-operation.ts';
 import type { Answer, CallOptions } from '../support/service.ts';
-import { openShop, orderBody, type Shop } from './harness.ts';
+import { openShop, orderBody, type Shop } from './orders-harness.ts';
 
 const setup = setUp();
 let shop: Shop;

@@ -4,14 +4,14 @@ import fc from 'fast-check';
 import contract from '../../generated/openapi.json' with { type: 'json' };
 import { nextFiscalSpan } from '../../src/catalog/locations/fiscal-calendar.ts';
 import { createLocations, type LocationContent, type Locations } from '../../src/catalog/locations/locations.ts';
-import { createLocationStore, type LocationStore } from '../../src/catalog/locations/store.ts';
+import { createLocationStore, type LocationStore } from '../../src/catalog/locations/location-store.ts';
 import { fromOutboxDocuments, type WithOutbox } from '../../src/events/outbox.ts';
 import { toPayload } from '../../src/events/serialise.ts';
 import { countOrders, mostOrders } from '../../src/orders/fiscal-days/count-orders.ts';
 import { createFiscalDays, type FiscalDays } from '../../src/orders/fiscal-days/fiscal-days.ts';
-import { createFiscalDayStore, type FiscalDayStore } from '../../src/orders/fiscal-days/store.ts';
+import { createFiscalDayStore, type FiscalDayStore } from '../../src/orders/fiscal-days/fiscal-day-store.ts';
 import type { Order } from '../../src/orders/order.ts';
-import { createOrderStore, type OrderStore } from '../../src/orders/store.ts';
+import { createOrderStore, type OrderStore } from '../../src/orders/order-store.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { runSettings } from '../support/run-settings.ts';
 

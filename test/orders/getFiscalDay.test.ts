@@ -1,9 +1,9 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { fiscalDateAt } from '../../src/catalog/locations/fiscal-calendar.ts';
-import { unknownId } from '../catalog/harness.ts';
-import { describeCommonAnswers, problem, setUp } from '../support/operation-harness.ts';
+import { unknownId } from '../catalog/catalog-harness.ts';
+import { describeCommonAnswers, problem, setUp } from '../support/per-operation.ts';
 import type { Answer } from '../support/service.ts';
-import { middayClock, openShop, placeOrder } from './harness.ts';
+import { middayClock, openShop, placeOrder } from './orders-harness.ts';
 
 const setup = setUp();
 let path: string;

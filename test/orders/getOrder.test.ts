@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
-import { unknownId } from '../catalog/harness.ts';
-import { describeCommonAnswers, problem, setUp } from '../support/operation-harness.ts';
-import { openShop, placeOrder, type Shop } from './harness.ts';
+import { unknownId } from '../catalog/catalog-harness.ts';
+import { describeCommonAnswers, problem, setUp } from '../support/per-operation.ts';
+import { openShop, placeOrder, type Shop } from './orders-harness.ts';
 
 const setup = setUp();
 let shop: Shop;

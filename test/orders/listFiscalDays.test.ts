@@ -1,9 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
 import type { FiscalDay } from '../../src/orders/fiscal-days/fiscal-day.ts';
-import { createFiscalDayStore } from '../../src/orders/fiscal-days/store.ts';
-import { describePaging, unknownId } from '../catalog/harness.ts';
-import { describeCommonAnswers, problem, setUp } from '../support/operation-harness.ts';
-import { openShop } from './harness.ts';
+import { createFiscalDayStore } from '../../src/orders/fiscal-days/fiscal-day-store.ts';
+import { describePaging, unknownId } from '../catalog/catalog-harness.ts';
+import { describeCommonAnswers, problem, setUp } from '../support/per-operation.ts';
+import { openShop } from './orders-harness.ts';
 
 const setup = setUp();
 

@@ -1,9 +1,9 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
-import { describePaging } from '../catalog/harness.ts';
-import { describeCommonAnswers, problem, setUp } from '../support/operation-harness.ts';
-import type { Created } from '../catalog/harness.ts';
+import { describePaging } from '../catalog/catalog-harness.ts';
+import { describeCommonAnswers, problem, setUp } from '../support/per-operation.ts';
+import type { Created } from '../catalog/catalog-harness.ts';
 import type { Answer } from '../support/service.ts';
-import { openShop, placeOrder, type Shop } from './harness.ts';
+import { openShop, placeOrder, type Shop } from './orders-harness.ts';
 
 const setup = setUp();
 const list = (query: string): Promise<Answer> => setup.service.call('GET', `/v1/orders${query}`);

@@ -1,12 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { create, promptBody, promptsPath, saying, type RawDocument } from './harness.ts';
-import {
-  startAnother,
-  describeBodyAnswers,
-  describeCommonAnswers,
-  problem,
-  setUp,
-} from '../support/operation-harness.ts';
+import { create, promptBody, promptsPath, saying, type RawDocument } from './prompts-harness.ts';
+import { startAnother, describeBodyAnswers, describeCommonAnswers, problem, setUp } from '../support/per-operation.ts';
 import type { Answer } from '../support/service.ts';
 import { LossyProxy } from '../support/lossy-proxy.ts';
 import { testDatabaseUri } from '../support/database.ts';

@@ -1,9 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
 import { createPrompts, type Prompts } from '../../src/prompts/prompts.ts';
-import { createPromptStore } from '../../src/prompts/store.ts';
+import { createPromptStore } from '../../src/prompts/prompt-store.ts';
 import type { Answer } from '../support/service.ts';
-import { create, createVersions, loseEveryRace, promptsPath, saying, type RawDocument } from './harness.ts';
-import { describeCommonAnswers, problem, setUp } from '../support/operation-harness.ts';
+import { create, createVersions, loseEveryRace, promptsPath, saying, type RawDocument } from './prompts-harness.ts';
+import { describeCommonAnswers, problem, setUp } from '../support/per-operation.ts';
 
 const setup = setUp();
 const remove = (key: string, headers: Record<string, string> = {}): Promise<Answer> =>

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { create, promptsPath, saying, type RawDocument } from './harness.ts';
-import { describeCommonAnswers, problem, setUp } from '../support/operation-harness.ts';
+import { create, promptsPath, saying, type RawDocument } from './prompts-harness.ts';
+import { describeCommonAnswers, problem, setUp } from '../support/per-operation.ts';
 
 const setup = setUp();
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import type { Answer, CallOptions } from '../support/service.ts';
-import { create, createVersions, promptsPath, saying, type RawDocument } from './harness.ts';
-import { describeCommonAnswers, problem, setUp } from '../support/operation-harness.ts';
+import { create, createVersions, promptsPath, saying, type RawDocument } from './prompts-harness.ts';
+import { describeCommonAnswers, problem, setUp } from '../support/per-operation.ts';
 
 const setup = setUp();
 const get = (key: string, version: number | string, headers: Record<string, string> = {}): Promise<Answer> =>

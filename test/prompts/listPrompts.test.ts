@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import type { Answer, CallOptions } from '../support/service.ts';
-import { create, promptsPath, saying, type RawDocument } from './harness.ts';
-import { describeCommonAnswers, problem, setUp } from '../support/operation-harness.ts';
+import { create, promptsPath, saying, type RawDocument } from './prompts-harness.ts';
+import { describeCommonAnswers, problem, setUp } from '../support/per-operation.ts';
 
 const setup = setUp();
 const list = (query: Record<string, string | number> = {}): Promise<Answer> => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import type { Answer, CallOptions } from '../support/service.ts';
-import { create, loseEveryRace, promptsPath, saying, type RawDocument } from './harness.ts';
-import { describeBodyAnswers, describeCommonAnswers, problem, setUp } from '../support/operation-harness.ts';
+import { create, loseEveryRace, promptsPath, saying, type RawDocument } from './prompts-harness.ts';
+import { describeBodyAnswers, describeCommonAnswers, problem, setUp } from '../support/per-operation.ts';
 
 const setup = setUp();
 const put = (key: string, body: unknown, options: CallOptions = {}): Promise<Answer> =>

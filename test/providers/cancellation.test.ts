@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { failure, provider, request, startHarness, type Harness } from './harness.ts';
+import { failure, provider, request, startHarness, type Harness } from './providers-harness.ts';
 
 let harness: Harness;
 

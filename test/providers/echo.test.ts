@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { createProviderRegistry } from '../../src/providers/registry.ts';
 import type { ChatMessage } from '../../src/providers/provider.ts';
-import { failure, provider, request } from './harness.ts';
+import { failure, provider, request } from './providers-harness.ts';
 
 const registry = createProviderRegistry({
   settings: { builtIn: {}, compatible: [], models: {}, concurrency: 1 },

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createProviderRegistry } from '../../src/providers/registry.ts';
 import type { Fetch } from '../../src/providers/http.ts';
-import { provider, remoteIds, request, secret } from './harness.ts';
+import { provider, remoteIds, request, secret } from './providers-harness.ts';
 
 /** What the provider packages, or the AWS SDK beside them, would look up if they were let. */
 const hostile: Record<string, string> = {

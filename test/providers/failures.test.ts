@@ -3,7 +3,7 @@ import { createServer, type Server } from 'node:http';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { inspect } from 'node:util';
-import { confidential, failure, provider, request, secret, startHarness, type Harness } from './harness.ts';
+import { confidential, failure, provider, request, secret, startHarness, type Harness } from './providers-harness.ts';
 
 let harness: Harness;
 let elsewhere: Server;

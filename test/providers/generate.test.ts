@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import type { ChatMessage } from '../../src/providers/provider.ts';
-import { provider, remoteIds, request, secret, startHarness, type Harness } from './harness.ts';
+import { provider, remoteIds, request, secret, startHarness, type Harness } from './providers-harness.ts';
 
 let harness: Harness;
 

@@ -2,9 +2,9 @@ import { afterEach, describe, expect, it } from '@jest/globals';
 import { once } from 'node:events';
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { createLookUp } from '../../src/dns/look-up.ts';
+import { createLookUp } from '../../src/outbound/look-up.ts';
 import { createProviderHttp, ProviderHttpError } from '../../src/providers/http.ts';
-import { parseRetryAfter } from '../../src/providers/retry-after.ts';
+import { parseRetryAfter } from '../../src/providers/provider-retry-after.ts';
 import { startDnsServer } from '../support/dns-server.ts';
 
 const lookUp = createLookUp();

@@ -8,8 +8,8 @@ import {
   providerNamePattern,
   providerVariables,
   type ProviderSettings,
-} from '../../src/providers/settings.ts';
-import { failure, provider, request } from './harness.ts';
+} from '../../src/providers/provider-settings.ts';
+import { failure, provider, request } from './providers-harness.ts';
 
 const none: ProviderSettings = { builtIn: {}, compatible: [], models: {}, concurrency: 1 };
 const noFetch: Fetch = () => Promise.reject(new Error('Nothing may be sent.'));

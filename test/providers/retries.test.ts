@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import type { RetryNotice } from '../../src/providers/generate.ts';
-import { failure, provider, request, startHarness, type Harness } from './harness.ts';
+import type { RetryNotice } from '../../src/providers/generate-text.ts';
+import { failure, provider, request, startHarness, type Harness } from './providers-harness.ts';
 
 let harness: Harness;
 

@@ -3,7 +3,7 @@ import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { defaultCacheDir } from '../../src/db/embedded/cache-dir.ts';
 import { ENGINE_ORDER, engineIdSchema, type EngineId } from '../../src/db/embedded/engines.ts';
-import { startEmbeddedDatabase } from '../../src/db/embedded/start.ts';
+import { startEmbeddedDatabase } from '../../src/db/embedded/embedded-database.ts';
 import { testDatabaseUri } from './database.ts';
 import { consoleLog } from './log.ts';
 

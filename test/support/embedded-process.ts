@@ -3,7 +3,7 @@
  * <engine>`. Prints the URI when it is ready; stops the database in order when its standard input ends.
  */
 import { engineIdSchema } from '../../src/db/embedded/engines.ts';
-import { startEmbeddedDatabase } from '../../src/db/embedded/start.ts';
+import { startEmbeddedDatabase } from '../../src/db/embedded/embedded-database.ts';
 import { silentLog } from './log.ts';
 
 const [dataDir = '', cacheDir = '', engine] = process.argv.slice(2);

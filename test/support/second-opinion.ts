@@ -1,7 +1,7 @@
 import { IncomingMessage, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
 import type { Request, Response } from 'express';
-import { createBudget } from '../../src/budget.ts';
+import { createBudget } from '../../src/limits/memory-budget.ts';
 import document from '../../generated/openapi.json' with { type: 'json' };
 import { operationTable } from '../../generated/operations.ts';
 import { allScopes } from '../../src/app.ts';

@@ -6,7 +6,7 @@ import type { Logger } from 'pino';
 import supertest from 'supertest';
 import document from '../../generated/openapi.json' with { type: 'json' };
 import type { Scope } from '../../generated/operations.ts';
-import { loadConfig } from '../../src/config.ts';
+import { loadConfig } from '../../src/config/config.ts';
 import type { Exchange } from '../../src/http/pipeline.ts';
 import { createReferee } from '../../src/http/referee.ts';
 import { disagreements } from '../../src/http/shadow.ts';

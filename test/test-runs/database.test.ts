@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, describe, expect, it } from '@jest/globals';
 import { testDatabaseUri } from '../support/database.ts';
 import { LossyProxy } from '../support/lossy-proxy.ts';
-import { createPrompt, onMock, problemOf, resultsPath, runTest, setUpTestRuns, until } from './harness.ts';
+import { createPrompt, onMock, problemOf, resultsPath, runTest, setUpTestRuns, until } from './test-runs-harness.ts';
 
 let proxy: LossyProxy;
 const harness = setUpTestRuns(async () => {

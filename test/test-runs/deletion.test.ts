@@ -11,7 +11,7 @@ import {
   setUpTestRuns,
   startRun,
   until,
-} from './harness.ts';
+} from './test-runs-harness.ts';
 import { observe } from './observer.ts';
 
 const harness = setUpTestRuns();

@@ -8,7 +8,7 @@ import {
   runPath,
   runTest,
   setUpTestRuns,
-} from './harness.ts';
+} from './test-runs-harness.ts';
 import { observe } from './observer.ts';
 
 const harness = setUpTestRuns();

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { describeCommonAnswers } from '../support/operation-harness.ts';
+import { describeCommonAnswers } from '../support/per-operation.ts';
 import {
   createPrompt,
   ended,
@@ -10,7 +10,7 @@ import {
   runTest,
   setUpTestRuns,
   startRun,
-} from './harness.ts';
+} from './test-runs-harness.ts';
 
 const harness = setUpTestRuns();
 

@@ -1,7 +1,7 @@
 import { rm } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, expect, it } from '@jest/globals';
-import { describeCommonAnswers } from '../support/operation-harness.ts';
+import { describeCommonAnswers } from '../support/per-operation.ts';
 import {
   createPrompt,
   ended,
@@ -12,7 +12,7 @@ import {
   runTest,
   setUpTestRuns,
   startRun,
-} from './harness.ts';
+} from './test-runs-harness.ts';
 
 const harness = setUpTestRuns();
 

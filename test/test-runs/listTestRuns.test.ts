@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
-import { create } from '../prompts/harness.ts';
-import { describeCommonAnswers } from '../support/operation-harness.ts';
-import { createPrompt, onEcho, problemOf, runTest, setUpTestRuns } from './harness.ts';
+import { create } from '../prompts/prompts-harness.ts';
+import { describeCommonAnswers } from '../support/per-operation.ts';
+import { createPrompt, onEcho, problemOf, runTest, setUpTestRuns } from './test-runs-harness.ts';
 
 const harness = setUpTestRuns();
 const listPath = (prompt: string): string => `/api/v1/prompts/${prompt}/test-runs`;

@@ -1,14 +1,14 @@
 import path from 'node:path';
-import { createBudget } from '../../src/budget.ts';
+import { createBudget } from '../../src/limits/memory-budget.ts';
 import type { BlobStore } from '../../src/blobs/blob-store.ts';
 import { createFsBlobStore } from '../../src/blobs/fs-blob-store.ts';
 import { createLogger } from '../../src/observability/logger.ts';
-import { createKeptBytes } from '../../src/kept-bytes.ts';
+import { createKeptBytes } from '../../src/limits/kept-bytes.ts';
 import { createPrompts } from '../../src/prompts/prompts.ts';
-import { createPromptStore } from '../../src/prompts/store.ts';
-import { createTestRunStore } from '../../src/test-runs/store.ts';
+import { createPromptStore } from '../../src/prompts/prompt-store.ts';
+import { createTestRunStore } from '../../src/test-runs/test-run-store.ts';
 import { createTestRuns, type TestRuns, type TestRunsDependencies } from '../../src/test-runs/test-runs.ts';
-import type { Harness } from './harness.ts';
+import type { Harness } from './test-runs-harness.ts';
 
 /** The rules on the database and files of a service, as another process has them, but with a clock of the test's. */
 export function observe(

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { create, saying } from '../prompts/harness.ts';
-import { describeBodyAnswers, describeCommonAnswers, startAnother } from '../support/operation-harness.ts';
+import { create, saying } from '../prompts/prompts-harness.ts';
+import { describeBodyAnswers, describeCommonAnswers, startAnother } from '../support/per-operation.ts';
 import type { Answer } from '../support/service.ts';
 import {
   createPrompt,
@@ -15,7 +15,7 @@ import {
   startRun,
   testPath,
   until,
-} from './harness.ts';
+} from './test-runs-harness.ts';
 
 const harness = setUpTestRuns();
 const missing = '00000000-0000-4000-8000-000000000000';

@@ -5,11 +5,11 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import type { Db } from 'mongodb';
 import { connectDatabase, type Database } from '../../src/db/client.ts';
 import { createDueTimes } from '../../src/webhooks/lanes/due-times.ts';
-import { createLaneStore, type LaneStore } from '../../src/webhooks/lanes/store.ts';
+import { createLaneStore, type LaneStore } from '../../src/webhooks/lanes/lane-store.ts';
 import type { Webhooks } from '../../src/webhooks/webhooks.ts';
 import { silentLog } from '../support/log.ts';
 import { startReceiver, type Receiver } from '../support/receiver.ts';
-import { patientTiming, settableClock, startHarness, until, type Harness } from './harness.ts';
+import { patientTiming, settableClock, startHarness, until, type Harness } from './webhooks-harness.ts';
 
 let harness: Harness;
 let lanes: LaneStore;

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { ensureIndexes } from '../../src/db/indexes.ts';
-import { createDeliveryStore, type DeliveryStore } from '../../src/webhooks/deliveries/store.ts';
-import { createEventStore, type StoredEvent } from '../../src/webhooks/events/store.ts';
+import { createDeliveryStore, type DeliveryStore } from '../../src/webhooks/deliveries/delivery-store.ts';
+import { createEventStore, type StoredEvent } from '../../src/webhooks/events/event-store.ts';
 import { webhookIndexes } from '../../src/webhooks/webhooks.ts';
-import { createWaitingStore } from '../../src/webhooks/waiting/store.ts';
+import { createWaitingStore } from '../../src/webhooks/waiting/waiting-store.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { countMatchedDocuments, type MatchedDocuments } from '../support/matched-documents.ts';
 

@@ -4,7 +4,7 @@ import { LossyProxy } from '../support/lossy-proxy.ts';
 import { testDatabaseUri } from '../support/database.ts';
 import { connectDatabase } from '../../src/db/client.ts';
 import { silentLog } from '../support/log.ts';
-import { startHarness, until, type Harness } from './harness.ts';
+import { startHarness, until, type Harness } from './webhooks-harness.ts';
 
 let harness: Harness;
 let ids: string[];

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import type { Webhooks } from '../../src/webhooks/webhooks.ts';
 import { startReceiver, type Receiver } from '../support/receiver.ts';
-import { quickTiming, settableClock, startHarness, until, type Harness } from './harness.ts';
+import { quickTiming, settableClock, startHarness, until, type Harness } from './webhooks-harness.ts';
 
 let harness: Harness;
 let webhooks: Webhooks;

@@ -1,10 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
 import { findHeaderMistakes, looksLikeCredential } from '../../src/integrations/custom-headers.ts';
-import { readRetryAfter } from '../../src/retry-after.ts';
+import { readRetryAfter } from '../../src/outbound/retry-after.ts';
 import { generateSecret, isSecret, toStandardSecret } from '../../src/integrations/signing-secret.ts';
 import { deliveryId } from '../../src/webhooks/deliveries/delivery.ts';
 import { nextTryIn } from '../../src/webhooks/deliveries/retry-schedule.ts';
-import { createLaneWatch } from '../../src/webhooks/lanes/lease.ts';
+import { createLaneWatch } from '../../src/webhooks/lanes/lane-lease.ts';
 import { defaultTiming } from '../../src/webhooks/timing.ts';
 
 const second = 1_000;

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { createLookUp } from '../../src/dns/look-up.ts';
+import { createLookUp } from '../../src/outbound/look-up.ts';
 import { createAddressRule, loopbackNetworks } from '../../src/webhooks/sending/address-rules.ts';
 import { createSender, type Sender } from '../../src/webhooks/sending/sender.ts';
 import { defaultLimits } from '../../src/webhooks/timing.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { createLookUp, type LookUp } from '../../src/dns/look-up.ts';
+import { createLookUp, type LookUp } from '../../src/outbound/look-up.ts';
 import { createAddressRule, loopbackNetworks } from '../../src/webhooks/sending/address-rules.ts';
 import { createSender, type Sender } from '../../src/webhooks/sending/sender.ts';
 import { checkTarget } from '../../src/webhooks/sending/target.ts';

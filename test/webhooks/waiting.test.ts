@@ -5,7 +5,7 @@ import { createMetrics } from '../../src/observability/metrics.ts';
 import { deliveryId } from '../../src/webhooks/deliveries/delivery.ts';
 import { defaultTiming } from '../../src/webhooks/timing.ts';
 import { startReceiver, type Receiver } from '../support/receiver.ts';
-import { patientTiming, settableClock, startHarness, until, type Harness } from './harness.ts';
+import { patientTiming, settableClock, startHarness, until, type Harness } from './webhooks-harness.ts';
 
 const minute = 60_000;
 const body = new TextEncoder().encode('{}');

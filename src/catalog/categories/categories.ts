@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto';
-import { changeContent, changeTime, requireMatch, type Change, type Precondition } from '../../edits.ts';
+import { changeContent, changeTime, requireMatch, type Change, type Precondition } from '../../editing/edits.ts';
 import { ProblemError } from '../../errors/problem-error.ts';
 import { categoryUpdated } from '../../events/announcements.ts';
 import { makeRoom, outboxCapacity, type Relay } from '../../events/outbox.ts';
-import { createTurns, untilWon } from '../../turns.ts';
+import { createTurns, untilWon } from '../../editing/edit-queue.ts';
 import type { Locations } from '../locations/locations.ts';
 import { requireLocation, requireSameLocation } from '../references.ts';
 import type { Category } from './category.ts';
-import type { CategoryStore } from './store.ts';
+import type { CategoryStore } from './category-store.ts';
 
 /** What a caller decides about a category once it exists. */
 export type CategoryContent = Pick<Category, 'name'>;

@@ -1,11 +1,11 @@
 import { refuseFindings, type Finding } from '../../errors/findings.ts';
 import { ProblemError } from '../../errors/problem-error.ts';
-import { createTurns, untilWon } from '../../turns.ts';
-import { changeContent, changeTime, requireMatch, type Change, type Precondition } from '../../edits.ts';
+import { createTurns, untilWon } from '../../editing/edit-queue.ts';
+import { changeContent, changeTime, requireMatch, type Change, type Precondition } from '../../editing/edits.ts';
 import { isCurrency } from './currencies.ts';
 import { changedFiscalSpan, fiscalDateAt, fiscalSpan, nextFiscalSpan, timezoneNamed } from './fiscal-calendar.ts';
 import type { Location } from './location.ts';
-import type { LocationStore } from './store.ts';
+import type { LocationStore } from './location-store.ts';
 
 /** What a caller decides about a location. */
 export type LocationContent = Pick<

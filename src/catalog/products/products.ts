@@ -1,15 +1,15 @@
 import { randomUUID } from 'node:crypto';
-import { changeContent, changeTime, requireMatch, type Change, type Precondition } from '../../edits.ts';
+import { changeContent, changeTime, requireMatch, type Change, type Precondition } from '../../editing/edits.ts';
 import { ProblemError } from '../../errors/problem-error.ts';
 import { categoryUpdated, productUpdated, type Occasion } from '../../events/announcements.ts';
 import type { OutboxEntry } from '../../events/event.ts';
 import { makeRoom, outboxCapacity, type Relay } from '../../events/outbox.ts';
-import { createTurns, untilWon } from '../../turns.ts';
+import { createTurns, untilWon } from '../../editing/edit-queue.ts';
 import type { Categories } from '../categories/categories.ts';
 import type { Locations } from '../locations/locations.ts';
 import { requireCategory, requireLocation, requireSameLocation } from '../references.ts';
 import type { Product } from './product.ts';
-import type { ProductFilter, ProductStore } from './store.ts';
+import type { ProductFilter, ProductStore } from './product-store.ts';
 
 /** What a caller decides about a product once it exists. */
 export type ProductContent = Pick<Product, 'categoryId' | 'name' | 'price' | 'tags' | 'modifiers' | 'active'>;

@@ -1,5 +1,5 @@
 import { isAbsolute, join } from 'node:path';
-import { makeFolder } from '../../data-dir.ts';
+import { makeFolder } from '../../runtime/data-dir.ts';
 import type { Environment } from './processes.ts';
 
 /**

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
 import { isMissing, readJson } from './json-file.ts';
 import { isAlive, thisProcess } from './processes.ts';
-import { hasCode } from './system-error.ts';
+import { hasCode } from '../../runtime/system-error.ts';
 
 const POLL_MS = 50;
 

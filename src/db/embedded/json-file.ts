@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { open, readFile, rename } from 'node:fs/promises';
-import { hasCode } from './system-error.ts';
+import { hasCode } from '../../runtime/system-error.ts';
 
 /** The value in a JSON file, undefined when the file is missing. @throws SyntaxError when it is not JSON */
 export async function readJson(path: string): Promise<unknown> {

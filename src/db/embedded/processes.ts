@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { hasCode } from './system-error.ts';
+import { hasCode } from '../../runtime/system-error.ts';
 
 /** Names a process so that a later process with the same number is not taken for it (in containers all are number 1). */
 export interface ProcessRecord {

@@ -1,4 +1,4 @@
-import type { UncountedOrder } from '../store.ts';
+import type { UncountedOrder } from '../order-store.ts';
 
 /** The orders that a fiscal day counts, and the sum of their totals, in minor units. */
 export interface CountedOrders {

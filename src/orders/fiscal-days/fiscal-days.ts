@@ -15,10 +15,10 @@ import type { Locations } from '../../catalog/locations/locations.ts';
 import { ProblemError } from '../../errors/problem-error.ts';
 import { fiscalDayEnded } from '../../events/announcements.ts';
 import type { Relay } from '../../events/outbox.ts';
-import type { OrderStore } from '../store.ts';
+import type { OrderStore } from '../order-store.ts';
 import { countOrders } from './count-orders.ts';
 import type { FiscalDay } from './fiscal-day.ts';
-import { fiscalDayId, type FiscalDayStore } from './store.ts';
+import { fiscalDayId, type FiscalDayStore } from './fiscal-day-store.ts';
 
 /** Fiscal days. Every method that takes a location's id throws `location-not-found`. */
 export interface FiscalDays {

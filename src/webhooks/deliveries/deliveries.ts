@@ -1,10 +1,10 @@
 import { ProblemError } from '../../errors/problem-error.ts';
 import type { OutboxEntry } from '../../events/event.ts';
-import type { EventStore } from '../events/store.ts';
+import type { EventStore } from '../events/event-store.ts';
 import type { Replays } from '../replays/replays.ts';
 import type { Clock, WebhookTiming } from '../timing.ts';
 import { deliveryId, type Attempt, type Delivery, type DeliveryWithBody } from './delivery.ts';
-import type { DeliveryFilter, DeliveryStore } from './store.ts';
+import type { DeliveryFilter, DeliveryStore } from './delivery-store.ts';
 
 /** Looking at deliveries, and making some by hand. */
 export interface Deliveries {

@@ -3,7 +3,7 @@ import { createBatcher } from '../batcher.ts';
 import type { WebhookLog } from '../observer.ts';
 import type { Clock, WebhookTiming } from '../timing.ts';
 import { outcomeOf, type Attempt } from './delivery.ts';
-import type { DeliveryStore, FailureSettlement } from './store.ts';
+import type { DeliveryStore, FailureSettlement } from './delivery-store.ts';
 
 /** What came of a try, to be written. */
 export type Settlement = { readonly attempt: Attempt & { readonly stamp: number } } & (

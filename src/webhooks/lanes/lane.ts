@@ -1,10 +1,10 @@
-import { readRetryAfter } from '../../retry-after.ts';
+import { readRetryAfter } from '../../outbound/retry-after.ts';
 import { SecretUnreadableError } from '../../integrations/secrets.ts';
 import type { IntegrationDirectory, Receiver } from '../../integrations/directory.ts';
 import type { DeliveryWithBody } from '../deliveries/delivery.ts';
 import { nextTryIn } from '../deliveries/retry-schedule.ts';
 import type { Settlement, Settlements } from '../deliveries/settlements.ts';
-import type { DeliveryStore } from '../deliveries/store.ts';
+import type { DeliveryStore } from '../deliveries/delivery-store.ts';
 import type { WebhookLog, WebhookObserver } from '../observer.ts';
 import { deliveryHeaders } from '../sending/delivery-headers.ts';
 import type { SendResult } from '../sending/exchange.ts';
@@ -21,7 +21,7 @@ import {
   type LaneHealth,
 } from './health.ts';
 import { createSignal } from './signal.ts';
-import type { Lane, LaneStore } from './store.ts';
+import type { Lane, LaneStore } from './lane-store.ts';
 
 export interface LaneDependencies {
   readonly lanes: LaneStore;

@@ -3,13 +3,13 @@ import { outboxCollections, type OutboxCollection, type Relay } from '../../even
 import type { IntegrationDirectory } from '../../integrations/directory.ts';
 import { createBatcher, type Batcher } from '../batcher.ts';
 import type { NewDelivery } from '../deliveries/delivery.ts';
-import type { DeliveryStore } from '../deliveries/store.ts';
+import type { DeliveryStore } from '../deliveries/delivery-store.ts';
 import type { WebhookEngine } from '../engine.ts';
-import type { EventStore, StoredEvent } from '../events/store.ts';
+import type { EventStore, StoredEvent } from '../events/event-store.ts';
 import type { WebhookLog, WebhookObserver } from '../observer.ts';
 import type { Clock, WebhookTiming } from '../timing.ts';
 import { createRejects } from './rejects.ts';
-import type { OutboxStore } from './store.ts';
+import type { OutboxStore } from './outbox-store.ts';
 
 export interface RelayDependencies {
   readonly outboxes: OutboxStore;

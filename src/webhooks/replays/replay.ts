@@ -1,5 +1,5 @@
 import type { EventType } from '../../events/event.ts';
-import type { EventPosition } from '../events/store.ts';
+import type { EventPosition } from '../events/event-store.ts';
 
 /**
  * Events that are sent to an integration once more: all of a time span, or those of one delivery (a resend). The lane

@@ -1,10 +1,10 @@
 import type { EventType } from '../../events/event.ts';
 import { deliveryId, type Delivery, type NewDelivery } from '../deliveries/delivery.ts';
-import type { DeliveryStore } from '../deliveries/store.ts';
-import type { EventPosition, EventStore } from '../events/store.ts';
+import type { DeliveryStore } from '../deliveries/delivery-store.ts';
+import type { EventPosition, EventStore } from '../events/event-store.ts';
 import type { Clock, WebhookTiming } from '../timing.ts';
 import type { Replay } from './replay.ts';
-import type { ReplayStore } from './store.ts';
+import type { ReplayStore } from './replay-store.ts';
 
 /** Sending events to an integration once more. */
 export interface Replays {

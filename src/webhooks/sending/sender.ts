@@ -1,5 +1,5 @@
 import { Pool } from 'undici';
-import type { LookUp } from '../../dns/look-up.ts';
+import type { LookUp } from '../../outbound/look-up.ts';
 import type { WebhookLimits, WebhookTiming } from '../timing.ts';
 import type { AddressRule } from './address-rules.ts';
 import { Exchange, TryEndedError, type SendResult } from './exchange.ts';

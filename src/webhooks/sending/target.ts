@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
 import { buildConnector } from 'undici';
-import { toLookupFunction, type LookUp } from '../../dns/look-up.ts';
+import { toLookupFunction, type LookUp } from '../../outbound/look-up.ts';
 import type { AddressRule } from './address-rules.ts';
 import { limitAnswers } from './answer-limit.ts';
 

@@ -4,7 +4,7 @@ import type { IntegrationDirectory } from '../../integrations/directory.ts';
 import type { Integration } from '../../integrations/integration.ts';
 import { waitingStatuses, type WaitingStatus, type WebhookObserver } from '../observer.ts';
 import type { Clock } from '../timing.ts';
-import type { WaitingStore } from './store.ts';
+import type { WaitingStore } from './waiting-store.ts';
 
 export interface BacklogDependencies {
   readonly integrations: Pick<IntegrationDirectory, 'ids' | 'find'>;

@@ -1,6 +1,6 @@
 import { askedSeconds, misbehaviourTiming } from './misbehaving.ts';
 import type { ReceiverAccount } from './receivers-program.ts';
-import type { World } from './world.ts';
+import type { World } from './faults-world.ts';
 
 interface StoredAttempt {
   _id: string;

@@ -8,7 +8,7 @@ import type { Ledger } from './ledger.ts';
 import { percentile } from './percentile.ts';
 import { startReceivers } from './receivers-process.ts';
 import type { ScenarioSettings } from './scenarios.ts';
-import { startWorld, type World } from './world.ts';
+import { startWorld, type World } from './faults-world.ts';
 
 /** Seconds that a receiver asks to be left alone, with 429. */
 export const askedSeconds = 2;

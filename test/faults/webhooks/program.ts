@@ -1,5 +1,5 @@
 /** The real service as a process of its own, with times of the tests' choosing. It is started by node.ts. */
-import { loadConfig } from '../../../src/config.ts';
+import { loadConfig } from '../../../src/config/config.ts';
 import { createLogger } from '../../../src/observability/logger.ts';
 import { startService } from '../../../src/start.ts';
 import { createAddressRule, loopbackNetworks } from '../../../src/webhooks/sending/address-rules.ts';

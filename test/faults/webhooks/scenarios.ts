@@ -3,7 +3,7 @@ import { LossyProxy } from '../../support/lossy-proxy.ts';
 import type { ReceivedRequest, Reaction } from '../../support/receiver.ts';
 import type { OrderStream } from './order-stream.ts';
 import { verify, type Findings } from './verify.ts';
-import { startWorld, type World, type WorldSettings } from './world.ts';
+import { startWorld, type World, type WorldSettings } from './faults-world.ts';
 
 /** Findings, and how often the fault really happened: a scenario without its fault shows nothing. */
 export interface ScenarioResult {

@@ -3,7 +3,7 @@ import type { Collection } from 'mongodb';
 import type { Ledger } from './ledger.ts';
 import type { OrderStream } from './order-stream.ts';
 import { percentile } from './percentile.ts';
-import type { World } from './world.ts';
+import type { World } from './faults-world.ts';
 
 /** What came of a burst of orders. */
 export interface Findings {

@@ -1,7 +1,7 @@
 import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { loadFromOutside } from '../../bench/processes.ts';
-import { figuresOf, type Scenario, type Target } from '../world.ts';
+import { figuresOf, type Scenario, type Target } from '../hostile-world.ts';
 
 function open(target: Target): Socket {
   const { hostname, port } = new URL(target.url);

@@ -7,7 +7,7 @@ import { promisify } from 'node:util';
 import { createFsBlobStore } from '../../../src/blobs/fs-blob-store.ts';
 import { checkSetting } from '../../support/database-server.ts';
 import { startServiceProcess } from '../../support/service-process.ts';
-import type { CallResult, Figure, Scenario, Target, World } from '../world.ts';
+import type { CallResult, Figure, Scenario, Target, World } from '../hostile-world.ts';
 
 const run = promisify(execFile);
 const mebibyte = 1_048_576;

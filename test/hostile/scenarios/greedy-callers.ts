@@ -2,7 +2,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { residentMemory } from '../../bench/processes.ts';
 import { startMockProvider } from '../../support/mock-provider.ts';
-import { figuresOf, type CallResult, type Figure, type Scenario, type Target } from '../world.ts';
+import { figuresOf, type CallResult, type Figure, type Scenario, type Target } from '../hostile-world.ts';
 
 /** Makes a key that may only invoke. */
 async function invokerOf(target: Target): Promise<string> {

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { startServiceProcess, type ServiceProcess } from '../../support/service-process.ts';
-import { adminKey, type Figure, type Scenario, type Target } from '../world.ts';
+import { adminKey, type Figure, type Scenario, type Target } from '../hostile-world.ts';
 
 const kills = 5;
 const writers = 24;

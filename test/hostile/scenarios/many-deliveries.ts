@@ -5,10 +5,10 @@ import { Binary } from 'mongodb';
 import type { Database } from '../../../src/db/client.ts';
 import { isSample } from '../../../src/db/narrow-reads.ts';
 import { deliveryId, type NewDelivery } from '../../../src/webhooks/deliveries/delivery.ts';
-import type { DeliveryDocument } from '../../../src/webhooks/deliveries/documents.ts';
-import { createDeliveryStore } from '../../../src/webhooks/deliveries/store.ts';
-import { createEventStore, type StoredEvent } from '../../../src/webhooks/events/store.ts';
-import { figuresOf, type Figure, type Scenario, type Target, type World } from '../world.ts';
+import type { DeliveryDocument } from '../../../src/webhooks/deliveries/delivery-documents.ts';
+import { createDeliveryStore } from '../../../src/webhooks/deliveries/delivery-store.ts';
+import { createEventStore, type StoredEvent } from '../../../src/webhooks/events/event-store.ts';
+import { figuresOf, type Figure, type Scenario, type Target, type World } from '../hostile-world.ts';
 import { openDatabase, uuid } from '../seeding.ts';
 
 const size = 25_000;

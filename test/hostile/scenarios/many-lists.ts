@@ -1,8 +1,8 @@
 import { isSample } from '../../../src/db/narrow-reads.ts';
-import type { OrderDocument } from '../../../src/orders/documents.ts';
-import { everySample } from '../../../src/orders/store.ts';
+import type { OrderDocument } from '../../../src/orders/order-documents.ts';
+import { everySample } from '../../../src/orders/order-store.ts';
 import { openDatabase, uuid } from '../seeding.ts';
-import { figuresOf, type Figure, type Scenario, type Target } from '../world.ts';
+import { figuresOf, type Figure, type Scenario, type Target } from '../hostile-world.ts';
 
 const callers = 100;
 

@@ -7,7 +7,7 @@ import { startDnsServer } from '../../support/dns-server.ts';
 import { startMockProvider } from '../../support/mock-provider.ts';
 import { startReceiver, type Receiver } from '../../support/receiver.ts';
 import type { EndlessKind } from '../endless-receiver.ts';
-import { figuresOf, type Figure, type Scenario, type Target } from '../world.ts';
+import { figuresOf, type Figure, type Scenario, type Target } from '../hostile-world.ts';
 
 const ordersPerSecond = 20;
 const seconds = 10;

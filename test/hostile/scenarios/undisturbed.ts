@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { figuresOf, type Scenario } from '../world.ts';
+import { figuresOf, type Scenario } from '../hostile-world.ts';
 
 /** What the figures of the other scenarios are to be compared with. */
 const undisturbed: Scenario = {

@@ -1,0 +1,245 @@
+import { homedir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { findNearMisses } from './near-misses.ts';
+import { readSettings, variableText, type Environment } from './read-settings.ts';
+import { allSettings, type SettingValues } from './settings.ts';
+import { defaultCacheDir } from '../db/embedded/cache-dir.ts';
+import {
+  findSettingsMistakes,
+  providerVariables,
+  type ProviderSettings,
+  type RemoteProviderId,
+  type RemoteProviderSettings,
+} from '../providers/provider-settings.ts';
+
+export { readArguments } from './arguments.ts';
+export { helpText } from './help.ts';
+
+/** Test-run results go into a bucket. Credentials are found by the AWS SDK itself. */
+export interface S3Storage {
+  readonly kind: 's3';
+  readonly bucket: string;
+  /** Left out for Amazon S3. */
+  readonly endpoint: string | undefined;
+  readonly region: string;
+  readonly forcePathStyle: boolean;
+  readonly checksums: 'when-required' | 'when-supported';
+  /** Empty, or ends with a slash. */
+  readonly prefix: string;
+}
+
+/** Test-run results go into files. */
+export interface FileStorage {
+  readonly kind: 'files';
+  /** Absolute path. */
+  readonly directory: string;
+}
+
+/** Everything that can be set from outside, read, checked and frozen. It holds secrets: never log it. */
+export interface Config {
+  readonly http: {
+    readonly host: string;
+    /** 0 means any free port. */
+    readonly port: number;
+    /** Undefined means no limit. */
+    readonly rateLimit: { readonly requests: number; readonly windowSeconds: number } | undefined;
+    /** Refused API keys by address; undefined means no limit. */
+    readonly refusedKeysLimit: { readonly refusals: number; readonly windowSeconds: number } | undefined;
+    /** Networks whose `X-Forwarded-For` tells the client's address. */
+    readonly trustedProxies: readonly string[];
+    /** Exact origins; empty means no CORS. */
+    readonly corsOrigins: readonly string[];
+    readonly shutdownTimeoutMs: number;
+    /** For how long idle connections stay open then. */
+    readonly shutdownGraceMs: number;
+    /** Whether express-openapi-validator shadows live traffic. */
+    readonly contractReferee: boolean;
+  };
+  readonly security: {
+    /** A key with every scope; undefined where the first start is to make one. */
+    readonly adminApiKey: string | undefined;
+    /** Keys for secrets in the database, the one in use first; empty where the key is a file in the data folder. */
+    readonly secretKeys: readonly string[];
+    /** Name servers to ask, as Node takes them; undefined means those of the system. */
+    readonly dnsServers: readonly string[] | undefined;
+    /** Networks that are not public and that events may be sent to. */
+    readonly allowedNetworks: readonly string[];
+  };
+  readonly database: {
+    /** Undefined means the embedded database. */
+    readonly uri: string | undefined;
+    readonly name: string;
+    /** Whether to try at start what the service relies on. */
+    readonly check: boolean;
+    /** Folder of the embedded database's data; absolute. */
+    readonly dataDir: string;
+    /** Folder for downloaded engines; absolute. */
+    readonly cacheDir: string;
+  };
+  readonly storage: S3Storage | FileStorage;
+  readonly invoke: {
+    readonly timeoutMs: number;
+    /** Seconds; 0 means that only callers who ask are answered from the cache. */
+    readonly cacheMaxAge: number;
+    /** Bytes; 0 means no cache. */
+    readonly cacheMaxBytes: number;
+  };
+  readonly limits: {
+    /** Bytes for what is under way. */
+    readonly requestMemory: number;
+    /** Bytes of answers for Idempotency-Keys and of results of test runs, in a day. */
+    readonly keptAnswers: number;
+    readonly testRunRetentionMs: number;
+  };
+  readonly providers: ProviderSettings;
+  readonly log: { readonly level: SettingValues['LOG_LEVEL'] };
+  /** Sentences for the operator about variables that look misspelt, or that had better be set. */
+  readonly warnings: readonly string[];
+}
+
+/** The environment has mistakes: all of them, each a sentence that names the variable and quotes no secret. */
+export class ConfigError extends Error {
+  readonly mistakes: readonly string[];
+
+  constructor(mistakes: readonly string[]) {
+    super(`The configuration has mistakes:\n${mistakes.map((mistake) => `  ${mistake}`).join('\n')}`);
+    this.name = 'ConfigError';
+    this.mistakes = mistakes;
+  }
+}
+
+/**
+ * Makes the configuration from environment variables; nothing else in the service reads them.
+ *
+ * @param environment usually `process.env`
+ * @throws ConfigError naming every mistake at once
+ */
+export function loadConfig(environment: Environment): Config {
+  const { values, mistakes } = readSettings(allSettings, environment);
+  mistakes.push(...findStorageMistakes(environment), ...findProviderMistakes(values));
+  if (mistakes.length > 0) throw new ConfigError(mistakes);
+  // Without mistakes every setting with a default has a value of its format's type.
+  const set = values as unknown as SettingValues;
+  const dataDir = resolve(set.DATA_DIR);
+  return deepFreeze<Config>({
+    http: {
+      host: set.HOST,
+      port: set.PORT,
+      rateLimit: set.RATE_LIMIT === 'off' ? undefined : set.RATE_LIMIT,
+      refusedKeysLimit:
+        set.REFUSED_KEYS_LIMIT === 'off'
+          ? undefined
+          : { refusals: set.REFUSED_KEYS_LIMIT.requests, windowSeconds: set.REFUSED_KEYS_LIMIT.windowSeconds },
+      trustedProxies: set.TRUSTED_PROXIES,
+      corsOrigins: set.CORS_ORIGINS ?? [],
+      shutdownTimeoutMs: set.SHUTDOWN_TIMEOUT_MS,
+      shutdownGraceMs: set.SHUTDOWN_GRACE_MS,
+      contractReferee: set.CONTRACT_REFEREE,
+    },
+    security: {
+      adminApiKey: set.ADMIN_API_KEY,
+      secretKeys: set.SECRETS_KEY ?? [],
+      dnsServers: set.DNS_SERVERS,
+      allowedNetworks: set.WEBHOOK_ALLOWED_NETWORKS ?? (isForTrying(set) ? loopbackNetworks : []),
+    },
+    database: {
+      uri: set.MONGODB_URI,
+      name: set.MONGODB_DATABASE,
+      check: set.DATABASE_CHECK,
+      dataDir,
+      cacheDir:
+        set.CACHE_DIR === undefined
+          ? defaultCacheDir(environment, variableText(environment, 'HOME') ?? homedir())
+          : resolve(set.CACHE_DIR),
+    },
+    storage: storageOf(set, dataDir, environment),
+    invoke: {
+      timeoutMs: set.INVOKE_TIMEOUT_MS,
+      cacheMaxAge: set.INVOKE_CACHE_MAX_AGE,
+      cacheMaxBytes: set.INVOKE_CACHE_MAX_MB * 1024 * 1024,
+    },
+    limits: {
+      requestMemory: set.REQUEST_MEMORY_MB * 1024 * 1024,
+      keptAnswers: set.KEPT_ANSWERS_MB * 1024 * 1024,
+      testRunRetentionMs: set.TEST_RUN_RETENTION_DAYS * 24 * 3_600_000,
+    },
+    providers: {
+      builtIn: builtInProviders(values),
+      compatible: set.OPENAI_COMPATIBLE_PROVIDERS,
+      models: set.PROVIDER_MODELS,
+      concurrency: set.PROVIDER_CONCURRENCY,
+    },
+    log: { level: set.LOG_LEVEL },
+    warnings: [...findNearMisses(Object.keys(allSettings), environment), ...findKeyWarnings(set)],
+  });
+}
+
+/** Removes the service's own variables that are set but blank, which means the same as not set. */
+export function dropBlankVariables(environment: NodeJS.ProcessEnv): void {
+  for (const name of Object.keys(allSettings)) {
+    if (environment[name]?.trim() === '') Reflect.deleteProperty(environment, name);
+  }
+}
+
+/** Processes that share a database may be on different machines, each with a folder and so a key of its own. */
+function findKeyWarnings({ MONGODB_URI, SECRETS_KEY }: SettingValues): string[] {
+  if (MONGODB_URI === undefined || SECRETS_KEY !== undefined) return [];
+  return [
+    "SECRETS_KEY is not set. Integrations' secrets are encrypted with a key in DATA_DIR, which every process on this database needs.",
+  ];
+}
+
+const loopbackNetworks = ['127.0.0.0/8', '::1/128'];
+
+/** Whoever starts the service on its defaults has receivers on the same machine, and nobody else can reach it. */
+function isForTrying({ MONGODB_URI, HOST }: SettingValues): boolean {
+  return MONGODB_URI === undefined && /^(127(\.\d+){3}|::1|localhost)$/.test(HOST);
+}
+
+function storageOf(set: SettingValues, dataDir: string, environment: Environment): S3Storage | FileStorage {
+  if (set.S3_BUCKET === undefined) return { kind: 'files', directory: join(dataDir, 'files') };
+  return {
+    kind: 's3',
+    bucket: set.S3_BUCKET,
+    endpoint: set.S3_ENDPOINT,
+    region: set.S3_REGION ?? variableText(environment, 'AWS_REGION') ?? 'us-east-1',
+    forcePathStyle: set.S3_FORCE_PATH_STYLE ?? set.S3_ENDPOINT !== undefined,
+    checksums: set.S3_CHECKSUMS,
+    prefix: set.S3_PREFIX?.replace(/\/?$/, '/') ?? '',
+  };
+}
+
+/** Whoever names an object store but forgets the bucket must not find results in local files later. */
+function findStorageMistakes(environment: Environment): string[] {
+  if (variableText(environment, 'S3_BUCKET') !== undefined) return [];
+  return ['S3_ENDPOINT', 'S3_PREFIX']
+    .filter((name) => variableText(environment, name) !== undefined)
+    .map((name) => `${name}: has no effect without S3_BUCKET, which is not set.`);
+}
+
+/** Finds what is wrong with the further providers as a whole, once each of the two variables can be read. */
+function findProviderMistakes(values: Readonly<Record<string, unknown>>): string[] {
+  if (!('OPENAI_COMPATIBLE_PROVIDERS' in values && 'PROVIDER_MODELS' in values)) return [];
+  const { OPENAI_COMPATIBLE_PROVIDERS: compatible, PROVIDER_MODELS: models } = values as unknown as SettingValues;
+  const providersAlone = findSettingsMistakes({ builtIn: {}, compatible, models: {}, concurrency: 1 });
+  const both = findSettingsMistakes({ builtIn: {}, compatible, models, concurrency: 1 });
+  return [
+    ...providersAlone.map((mistake) => `OPENAI_COMPATIBLE_PROVIDERS: ${mistake}`),
+    ...both.filter((mistake) => !providersAlone.includes(mistake)).map((mistake) => `PROVIDER_MODELS: ${mistake}`),
+  ];
+}
+
+/** The settings of each provider that at least one variable is set for. */
+function builtInProviders(values: Readonly<Record<string, unknown>>): ProviderSettings['builtIn'] {
+  const builtIn: { [Id in RemoteProviderId]?: RemoteProviderSettings } = {};
+  for (const { name, provider, setting } of providerVariables) {
+    const value = values[name];
+    if (typeof value === 'string') builtIn[provider] = { ...builtIn[provider], [setting]: value };
+  }
+  return builtIn;
+}
+
+function deepFreeze<Value>(value: Value): Value {
+  if (typeof value === 'object' && value !== null) Object.values(value).forEach(deepFreeze);
+  return Object.freeze(value);
+}

@@ -1,0 +1,165 @@
+import {
+  MongoBulkWriteError,
+  MongoClientClosedError,
+  MongoError,
+  MongoErrorLabel,
+  MongoExpiredSessionError,
+  MongoNetworkError,
+  MongoNotConnectedError,
+  MongoOperationTimeoutError,
+  MongoServerClosedError,
+  MongoServerError,
+  MongoServerSelectionError,
+  MongoTopologyClosedError,
+  MongoWriteConcernError,
+} from 'mongodb';
+import { ProblemError } from '../errors/problem-error.ts';
+import { hasCode } from '../runtime/system-error.ts';
+
+/**
+ * Server codes that say "not now" rather than "wrong": the lists of the retryable reads and retryable writes
+ * specifications, and the ways in which waiting for a majority can fail.
+ */
+const UNAVAILABLE_CODES: ReadonlySet<number> = new Set([
+  6, // HostUnreachable
+  7, // HostNotFound
+  50, // MaxTimeMSExpired
+  64, // WriteConcernTimeout
+  79, // UnknownReplWriteConcern
+  89, // NetworkTimeout
+  91, // ShutdownInProgress
+  100, // UnsatisfiableWriteConcern
+  133, // FailedToSatisfyReadPreference
+  134, // ReadConcernMajorityNotAvailableYet
+  189, // PrimarySteppedDown
+  262, // ExceededTimeLimit
+  9001, // SocketException
+  10058, // LegacyNotPrimary
+  10107, // NotWritablePrimary
+  11600, // InterruptedAtShutdown
+  11602, // InterruptedDueToReplStateChange
+  13435, // NotPrimaryNoSecondaryOk
+  13436, // NotPrimaryOrSecondary
+]);
+
+/** What servers say when the disk, or the space that was paid for, is used up. The code is often a general one. */
+const FULL = /no space left on device|out of disk space|not enough disk space|over your space quota/i;
+
+/**
+ * Answers of a compatible server whose storage engine has stopped, as it does when the disk is full: WiredTiger's panic,
+ * or the one text that SecantusDB's Python server has for all that it did not expect.
+ */
+const BROKEN = /WT_PANIC|WiredTiger error|^internal server error$/;
+const INTERNAL_ERROR = 1;
+
+const UNAVAILABLE_LABELS = [
+  MongoErrorLabel.RetryableWriteError,
+  MongoErrorLabel.RetryableError,
+  MongoErrorLabel.SystemOverloadedError,
+  MongoErrorLabel.PoolRequestedRetry,
+];
+
+/**
+ * Errors of the socket. The driver passes them on as they are when the server closes a connection just as a command is
+ * being written to it.
+ */
+const SOCKET_CODES = [
+  'EPIPE',
+  'ECONNRESET',
+  'ECONNABORTED',
+  'ERR_SOCKET_CLOSED',
+  'ERR_STREAM_DESTROYED',
+  'ERR_STREAM_WRITE_AFTER_END',
+];
+
+const DUPLICATE_KEY = 11000;
+const OUT_OF_DISK_SPACE = 14031;
+
+/** Seconds after which a caller may try again. */
+const RETRY_AFTER = '2';
+const RETRY_AFTER_SPACE = '10';
+
+/** An operation that was given up because its time was over. Whether the server applied it is unknown. */
+export class DatabaseDeadlineError extends Error {
+  constructor(milliseconds: number) {
+    super(`the database did not answer within ${milliseconds} ms`);
+    this.name = 'DatabaseDeadlineError';
+  }
+}
+
+/**
+ * True when an error means that the database could not be reached, could not answer in time, or could not confirm a
+ * write. The operation may or may not have been applied; running it again later may succeed.
+ */
+export function isUnavailable(error: unknown): boolean {
+  if (error instanceof DatabaseDeadlineError || isClosed(error) || isSocketError(error)) return true;
+  if (!(error instanceof MongoError)) return false;
+  return (
+    error instanceof MongoNetworkError ||
+    error instanceof MongoServerSelectionError ||
+    error instanceof MongoWriteConcernError ||
+    error instanceof MongoOperationTimeoutError ||
+    error.name === 'MongoWaitQueueTimeoutError' || // the driver does not export this class
+    (error instanceof MongoBulkWriteError && error.result.getWriteConcernError() !== undefined) ||
+    isWrappedDriverError(error) ||
+    (error instanceof MongoServerError && UNAVAILABLE_CODES.has(Number(error.code))) ||
+    (error instanceof MongoServerError && error.code === INTERNAL_ERROR && BROKEN.test(error.message)) ||
+    isOutOfSpace(error) ||
+    UNAVAILABLE_LABELS.some((label) => error.hasErrorLabel(label))
+  );
+}
+
+/** True when a server says that it has no space left. */
+export function isOutOfSpace(error: unknown): boolean {
+  return error instanceof MongoServerError && (error.code === OUT_OF_DISK_SPACE || FULL.test(error.message));
+}
+
+/** Bulk writes throw an error of the connection as one of their own, of which only the message is left. */
+function isWrappedDriverError(error: MongoError): boolean {
+  return error instanceof MongoBulkWriteError && error.code === undefined && [error.writeErrors].flat().length === 0;
+}
+
+function isSocketError(error: unknown): boolean {
+  return SOCKET_CODES.some((code) => hasCode(error, code));
+}
+
+/** True when this process has closed its own client: trying again is pointless. */
+export function isClosed(error: unknown): boolean {
+  return (
+    error instanceof MongoNotConnectedError ||
+    error instanceof MongoClientClosedError ||
+    error instanceof MongoTopologyClosedError ||
+    error instanceof MongoServerClosedError ||
+    error instanceof MongoExpiredSessionError ||
+    (error instanceof MongoError && error.name === 'MongoPoolClosedError') // not exported
+  );
+}
+
+/**
+ * The fields of the unique index that a write ran into, such as `['slug']` or `['_id']`, in index order; undefined
+ * when the error is not a duplicate key.
+ */
+export function duplicateKeyFields(error: unknown): readonly string[] | undefined {
+  if (!(error instanceof MongoServerError) || error.code !== DUPLICATE_KEY) return undefined;
+  const pattern: unknown = error['keyPattern'] ?? error['keyValue'];
+  return typeof pattern === 'object' && pattern !== null ? Object.keys(pattern) : [];
+}
+
+/** The 503 problem for an error that {@link isUnavailable} recognises. Its detail names no host and no credentials. */
+export function databaseUnavailable(cause: unknown): ProblemError {
+  if (isOutOfSpace(cause)) return databaseFull(cause);
+  return new ProblemError('database-unavailable', {
+    detail: 'The database cannot be reached or did not confirm in time. Try again shortly.',
+    headers: { 'Retry-After': RETRY_AFTER },
+    cause,
+  });
+}
+
+/** The 503 problem while the database has no space left. Nobody but the operator can mend that. */
+export function databaseFull(cause: unknown): ProblemError {
+  return new ProblemError('storage-full', {
+    detail: 'The database has no space left. Free some on its disk; the service then goes on by itself.',
+    headers: { 'Retry-After': RETRY_AFTER_SPACE },
+    cause,
+  });
+}

@@ -1,0 +1,88 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { ProblemError } from '../errors/problem-error.ts';
+
+/** Milliseconds after which a turn is over, should its edit take that long: then the database is slow or away. */
+const turnMs = 250;
+/** Milliseconds that anyone waits for a turn. */
+const waitLimitMs = 15_000;
+/** Milliseconds in which an edit has to win a race. */
+const raceLimitMs = 5_000;
+/** What one attempt counts at most of that. One that takes longer has waited for a database that is away, and not raced. */
+const longestRaceMs = 500;
+const firstPauseMs = 10;
+const longestPauseMs = 200;
+
+/** Lets those who edit the same thing in this process go one after the other. */
+export interface Turns {
+  /**
+   * Does the work once the work before it under the same key has ended or taken longer than its turn. Turns save work,
+   * they are not what makes edits safe.
+   * @param otherwise done instead if the turn has not come within 15 s; an edit-conflict when left out
+   */
+  take<Result>(key: string, work: () => Promise<Result>, otherwise?: () => Promise<Result>): Promise<Result>;
+}
+
+/**
+ * Of a hundred edits of one thing at the same time, all but one would lose their compare-and-set and start again.
+ * Across processes they still may; that is what {@link untilWon} is for.
+ */
+export function createTurns(): Turns {
+  const last = new Map<string, Promise<undefined>>();
+  return {
+    async take(key, work, otherwise = () => Promise.reject(editConflict())) {
+      const { promise: over, resolve } = Promise.withResolvers<undefined>();
+      const end = (): void => {
+        resolve(undefined);
+        if (last.get(key) === over) last.delete(key);
+      };
+      const before = last.get(key);
+      last.set(key, over);
+      if (before !== undefined && !(await within(waitLimitMs, before))) {
+        // Whoever comes next still has to wait for those before.
+        void before.then(end);
+        return await otherwise();
+      }
+      const limit = setTimeout(end, turnMs);
+      try {
+        return await work();
+      } finally {
+        clearTimeout(limit);
+        end();
+      }
+    },
+  };
+}
+
+/**
+ * Tries until a race is won, with growing random pauses.
+ * @param attempt returns `undefined` when someone else was first
+ * @throws {ProblemError} edit-conflict after 5 s of lost races
+ */
+export async function untilWon<Result>(attempt: () => Promise<Result | undefined>): Promise<Result> {
+  let raced = 0;
+  for (let pause = firstPauseMs; ; pause = Math.min(2 * pause, longestPauseMs)) {
+    const started = performance.now();
+    const result = await attempt();
+    if (result !== undefined) return result;
+    const wait = pause * Math.random();
+    raced += Math.min(performance.now() - started, longestRaceMs) + wait;
+    if (raced > raceLimitMs) throw editConflict();
+    await sleep(wait);
+  }
+}
+
+/** The failure of an edit that lost too many races. */
+export function editConflict(): ProblemError {
+  return new ProblemError('edit-conflict', {
+    detail: 'It was changed by others each time the change was about to be saved.',
+  });
+}
+
+/** Does this end within so many milliseconds? */
+async function within(milliseconds: number, work: Promise<undefined>): Promise<boolean> {
+  const waiting = new AbortController();
+  const limit = sleep(milliseconds, false, { signal: waiting.signal }).catch(() => false);
+  const ended = await Promise.race([work.then(() => true), limit]);
+  waiting.abort();
+  return ended;
+}

@@ -1,0 +1,187 @@
+import { Binary, type Collection } from 'mongodb';
+import type { Database } from '../db/client.ts';
+import { duplicateKeyFields } from '../db/database-errors.ts';
+import type { CollectionIndexes } from '../db/indexes.ts';
+import { compareAndSet, insertOnce, read, writeIdempotently, type StampedDocument } from '../db/writes.ts';
+
+/** Milliseconds that an answer is tried to be kept, and a key to be freed, while the database is away. */
+const persistMs = 10 * 60_000;
+/** The longest lease of records that say nothing about it: former versions wrote them. */
+const formerTermMs = 90_000;
+
+/** An answer as it is stored: text, or the compressed bytes of it. Null was too large to keep. */
+export type StoredBody = string | Uint8Array | null;
+
+/** A finished answer without its body. */
+export interface AnswerHead {
+  readonly status: number;
+  readonly headers: Record<string, string>;
+  /** Of the body before it was compressed. */
+  readonly bytes: number;
+}
+
+/** What is known about an idempotency key. */
+export interface IdempotencyRecord {
+  /** Hash of scope and key. */
+  readonly id: string;
+  /** Hash of the canonical body. */
+  readonly fingerprint: string;
+  /** Names the try that does the work; only it may store the answer. */
+  readonly owner: string;
+  /** The id that the work creates its resource under, the same for every try. */
+  readonly resourceId: string;
+  /** Counted up by the owner while it works. */
+  readonly beat: number;
+  /** Milliseconds without a beat after which somebody else may take the record over. */
+  readonly termMs: number;
+  /** The owner works on it no more. */
+  readonly isGivenUp: boolean;
+  /** Milliseconds since the epoch. */
+  readonly expiresAt: number;
+  /** Set once the work is done. */
+  readonly answer: AnswerHead | undefined;
+}
+
+export interface IdempotencyStore {
+  /** Inserts the record, or returns the one that is there. */
+  insert(record: IdempotencyRecord): Promise<IdempotencyRecord>;
+  find(id: string): Promise<IdempotencyRecord | undefined>;
+  /** The body of a kept answer; undefined once the record has expired. */
+  body(id: string): Promise<StoredBody | undefined>;
+  /** Makes the record one's own, if it is still as it was found. */
+  takeOver(record: IdempotencyRecord, found: IdempotencyRecord): Promise<boolean>;
+  /** Shows that the owners of these records live. */
+  beat(records: readonly IdempotencyRecord[]): Promise<void>;
+  /** Keeps the answer. This and the two below change nothing once somebody else has taken the record over. */
+  finish(record: IdempotencyRecord, head: AnswerHead, body: StoredBody): Promise<void>;
+  /** Frees the key. */
+  release(record: IdempotencyRecord): Promise<void>;
+  /**
+   * Lets the next try take over at once, under the same resource id. Where there is no record, it stores one that is
+   * given up: an insert of it that is still on its way comes too late then.
+   */
+  giveUp(record: IdempotencyRecord): Promise<void>;
+}
+
+interface IdempotencyDocument extends StampedDocument {
+  fingerprint: string;
+  owner: string;
+  resource_id: string;
+  beat?: number;
+  term_ms?: number;
+  given_up?: boolean;
+  expires_at: Date;
+  answer?: { status: number; headers: [string, string][]; bytes?: number; body: string | Binary | null };
+}
+
+const collectionName = 'idempotency_keys';
+
+export const idempotencyIndexes: CollectionIndexes = {
+  collection: collectionName,
+  indexes: [{ key: { expires_at: 1 }, name: 'expires_at_1', expireAfterSeconds: 0 }],
+};
+
+/** Records that show in one command that their owners live. */
+const beatenAtOnce = 500;
+
+export function createIdempotencyStore(database: Database): IdempotencyStore {
+  const records: Collection<IdempotencyDocument> = database.db.collection(collectionName);
+  const owned = ({ id, owner }: IdempotencyRecord): { _id: string; owner: string } => ({ _id: id, owner });
+  const find = async (id: string): Promise<IdempotencyRecord | undefined> => {
+    const found = await read(() => records.findOne({ _id: id }, { projection: { 'answer.body': 0 } }));
+    return found === null ? undefined : fromDocument(found);
+  };
+
+  return {
+    find,
+    async insert(record) {
+      for (;;) {
+        const inserted = await insertOnce(records, toDocument(record), { writeId: record.owner });
+        if (inserted.outcome === 'done') return record;
+        const found = await find(record.id);
+        if (found !== undefined) return found;
+      }
+    },
+    async body(id) {
+      const found = await read(() => records.findOne({ _id: id }, { projection: { 'answer.body': 1 } }));
+      const body = found?.answer?.body;
+      return body instanceof Binary ? body.buffer : body;
+    },
+    async takeOver(record, found) {
+      const document = await read(() => records.findOne({ _id: record.id, owner: found.owner }));
+      if (document === null) return false;
+      const { owner, beat, term_ms, given_up, expires_at } = toDocument(record);
+      const taken = await compareAndSet(records, {
+        id: record.id,
+        revision: document.revision,
+        where: {
+          // The former owner may have finished, or shown that it lives.
+          answer: { $exists: false },
+          ...(document.beat === undefined ? {} : { beat: found.beat }),
+        },
+        change: { $set: { owner, beat, term_ms, given_up, expires_at } },
+      });
+      return taken.outcome === 'done';
+    },
+    async beat(held) {
+      for (let start = 0; start < held.length; start += beatenAtOnce) {
+        const some = held.slice(start, start + beatenAtOnce);
+        const filter = { _id: { $in: some.map(({ id }) => id) }, owner: { $in: some.map(({ owner }) => owner) } };
+        await writeIdempotently(() => records.updateMany(filter, { $inc: { beat: 1 } }), { attempts: 1 });
+      }
+    },
+    async finish(record, { status, headers, bytes }, body) {
+      const answer = {
+        ...{ status, headers: Object.entries(headers), bytes },
+        body: body instanceof Uint8Array ? new Binary(body) : body,
+      };
+      await writeIdempotently(() => records.updateOne(owned(record), { $set: { answer } }), { budgetMs: persistMs });
+    },
+    async release(record) {
+      await writeIdempotently(() => records.deleteOne(owned(record)), { budgetMs: persistMs });
+    },
+    async giveUp(record) {
+      const { _id, owner, given_up: _given_up, ...rest } = toDocument(record);
+      const change = { $set: { given_up: true }, $setOnInsert: { ...rest, revision: 1, writes: [] } };
+      try {
+        await writeIdempotently(() => records.updateOne({ _id, owner }, change, { upsert: true }));
+      } catch (error) {
+        // The record is somebody else's by now.
+        if (duplicateKeyFields(error) === undefined) throw error;
+      }
+    },
+  };
+}
+
+function toDocument(
+  record: IdempotencyRecord,
+): Required<Omit<IdempotencyDocument, 'revision' | 'writes' | 'answer'>> & { _id: string } {
+  return {
+    _id: record.id,
+    fingerprint: record.fingerprint,
+    owner: record.owner,
+    resource_id: record.resourceId,
+    beat: record.beat,
+    term_ms: record.termMs,
+    given_up: record.isGivenUp,
+    expires_at: new Date(record.expiresAt),
+  };
+}
+
+function fromDocument(document: IdempotencyDocument): IdempotencyRecord {
+  const { answer } = document;
+  return {
+    id: document._id,
+    fingerprint: document.fingerprint,
+    owner: document.owner,
+    resourceId: document.resource_id,
+    beat: document.beat ?? 0,
+    termMs: document.term_ms ?? formerTermMs,
+    isGivenUp: document.given_up ?? false,
+    expiresAt: document.expires_at.getTime(),
+    answer:
+      answer === undefined
+        ? undefined
+        : { status: answer.status, headers: Object.fromEntries(answer.headers), bytes: answer.bytes ?? 0 },
+  };
+}

@@ -1,0 +1,85 @@
+/**
+ * Leases of idempotency keys, without comparing clocks: whoever works on a request counts its record's beat up while it
+ * lives. Another process may take the record over once it has itself seen the beat unchanged for the record's term, on
+ * its own monotonic clock.
+ */
+import { LRUCache } from 'lru-cache';
+import type { IdempotencyRecord } from './idempotency-store.ts';
+
+/** Milliseconds that a record is safe without a beat where the work only writes to the database: it may be repeated. */
+export const writeTermMs = 5_000;
+/** Milliseconds between two beats. */
+export const beatMs = 1_500;
+
+/** What somebody who would like to go on with a record knows after a look at it. */
+export interface Sight {
+  /** Milliseconds until the record may be taken over, should its owner not live; 0 when that is now. */
+  readonly leftMs: number;
+  /** Whether the record changed since the last look, so that somebody works on it. */
+  readonly isAlive: boolean;
+}
+
+/** Remembers since when the records of others have not changed. */
+export interface LeaseWatch {
+  /** @param lookedAt when the look began, on the monotonic clock */
+  look(record: IdempotencyRecord, lookedAt: number): Sight;
+}
+
+/** Records remembered at most. One that is forgotten is waited for anew. */
+const mostRemembered = 10_000;
+
+export function createLeaseWatch(monotonic: () => number): LeaseWatch {
+  const seen = new LRUCache<string, { owner: string; beat: number; since: number }>({ max: mostRemembered });
+  return {
+    look({ id, owner, beat, termMs, isGivenUp }, lookedAt) {
+      if (isGivenUp) return { leftMs: 0, isAlive: false };
+      const before = seen.get(id);
+      if (before?.owner === owner && before.beat === beat) {
+        return { leftMs: Math.max(0, termMs - (lookedAt - before.since)), isAlive: false };
+      }
+      // From after the look, as the record may have changed until then.
+      seen.set(id, { owner, beat, since: monotonic() });
+      return { leftMs: termMs, isAlive: before !== undefined };
+    },
+  };
+}
+
+/** The records that this process works on. */
+export interface HeldLeases {
+  /** Counts the record's beat up from now on. */
+  hold(record: IdempotencyRecord): void;
+  drop(record: IdempotencyRecord): void;
+  holds(record: IdempotencyRecord): boolean;
+}
+
+/** @param beat writes that the owners of some records live; what it throws is tried again by the next beat */
+export function createHeldLeases(
+  beat: (records: readonly IdempotencyRecord[]) => Promise<void>,
+  monotonic: () => number,
+): HeldLeases {
+  const held = new Map<string, { record: IdempotencyRecord; since: number }>();
+  let timer: NodeJS.Timeout | undefined;
+  let isBeating = false;
+
+  const tick = async (): Promise<void> => {
+    // Most requests have long been answered before their first beat would be due.
+    const due = [...held.values()].filter(({ since }) => monotonic() - since >= beatMs / 2);
+    if (isBeating || due.length === 0) return;
+    isBeating = true;
+    await beat(due.map(({ record }) => record)).catch(() => undefined);
+    isBeating = false;
+  };
+  return {
+    hold(record) {
+      held.set(record.owner, { record, since: monotonic() });
+      timer ??= setInterval(() => void tick(), beatMs).unref();
+    },
+    drop({ owner }) {
+      held.delete(owner);
+      if (held.size > 0) return;
+      clearInterval(timer);
+      timer = undefined;
+    },
+    holds: ({ owner }) => held.has(owner),
+  };
+}

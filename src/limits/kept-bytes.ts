@@ -1,0 +1,73 @@
+import { LRUCache } from 'lru-cache';
+import { ProblemError } from '../errors/problem-error.ts';
+
+/** Counts the bytes that this process has stored in the last day because of requests: kept answers, results of test runs. */
+export interface KeptBytes {
+  /**
+   * To be called before the work that makes what is stored: what was made has to be kept.
+   * @throws {ProblemError} too-much-kept when the key's share is used up, overloaded when that of all keys is
+   */
+  check(keyId: string): void;
+  add(keyId: string, bytes: number): void;
+}
+
+export interface KeptBytesOptions {
+  readonly perKey: number;
+  readonly perProcess: number;
+  /** Milliseconds that never go back. */
+  readonly monotonic: () => number;
+}
+
+const hourMs = 3_600_000;
+const dayMs = 24 * hourMs;
+/** Keys that are counted at most; beyond that, the one that was used least recently begins anew. */
+const mostKeys = 10_000;
+
+/** Bytes by the hour in which they were stored. */
+type ByHour = Map<number, number>;
+
+export function createKeptBytes({ perKey, perProcess, monotonic }: KeptBytesOptions): KeptBytes {
+  const keys = new LRUCache<string, ByHour>({ max: mostKeys });
+  const all: ByHour = new Map();
+
+  /** @returns seconds until there is room; 0 when there is */
+  const secondsUntilRoom = (hours: ByHour, limit: number): number => {
+    const now = monotonic();
+    let sum = 0;
+    for (const [hour, bytes] of hours) {
+      if ((hour + 1) * hourMs + dayMs <= now) hours.delete(hour);
+      else sum += bytes;
+    }
+    for (const [hour, bytes] of hours) {
+      if (sum < limit) return 0;
+      sum -= bytes;
+      if (sum < limit) return Math.ceil(((hour + 1) * hourMs + dayMs - now) / 1_000);
+    }
+    return 0;
+  };
+  return {
+    check(keyId) {
+      const ofKey = secondsUntilRoom(keys.get(keyId) ?? new Map(), perKey);
+      if (ofKey > 0) {
+        throw new ProblemError('too-much-kept', {
+          detail:
+            'This API key has stored as much in answers for Idempotency-Keys and results of test runs as it may in a day.',
+          headers: { 'Retry-After': String(Math.min(ofKey, 86_400)) },
+        });
+      }
+      const ofAll = secondsUntilRoom(all, perProcess);
+      if (ofAll > 0) {
+        throw new ProblemError('overloaded', {
+          detail: 'As much was stored in answers for Idempotency-Keys and results of test runs as may be in a day.',
+          headers: { 'Retry-After': String(Math.min(ofAll, 86_400)) },
+        });
+      }
+    },
+    add(keyId, bytes) {
+      const hour = Math.floor(monotonic() / hourMs);
+      const ofKey = keys.get(keyId) ?? new Map<number, number>();
+      keys.set(keyId, ofKey);
+      for (const hours of [ofKey, all]) hours.set(hour, (hours.get(hour) ?? 0) + bytes);
+    },
+  };
+}

@@ -1,0 +1,79 @@
+import { ifMatch } from '../http/conditional.ts';
+import { idempotencyKey } from '../http/idempotency-key.ts';
+import type { OperationHandlers } from '../http/operation.ts';
+import { nextPageLink } from '../http/page.ts';
+import { fingerprintOf } from '../idempotency/idempotency.ts';
+import { toInstant } from '../runtime/instants.ts';
+import type { createOrderIds } from './order-id.ts';
+import type { Order } from './order.ts';
+import type { Orders } from './orders.ts';
+import { orderTag, representOrder, representSummary } from './order-representation.ts';
+
+type OrderOperations = Pick<
+  OperationHandlers,
+  'createOrder' | 'listOrders' | 'getOrder' | 'completeOrder' | 'cancelOrder'
+>;
+
+const collectionPath = '/v1/orders';
+
+/** The contract's operations on orders. */
+export function orderOperations(orders: Orders, derivedIds: ReturnType<typeof createOrderIds>): OrderOperations {
+  return {
+    async createOrder({ headers, body, context }) {
+      const request = {
+        locationId: body.location_id,
+        items: body.items.map(({ product_id, quantity, modifiers = [] }) => ({
+          productId: product_id,
+          quantity,
+          modifiers: modifiers.map((modifier) => ({ id: modifier.id, quantity: modifier.quantity ?? 1 })),
+        })),
+        spotId: body.spot_id,
+        note: body.note,
+        fingerprint: fingerprintOf(body),
+        traceparent: context.traceparent,
+      };
+      const key = idempotencyKey(headers['Idempotency-Key']);
+      const reservation =
+        key === undefined
+          ? { id: context.resourceId, repeatable: false }
+          : { ...derivedIds(context.principal.keyId, key), repeatable: true };
+      const { order, replayed } = await orders.create(request, reservation);
+      return {
+        status: 201,
+        headers: {
+          Location: `${collectionPath}/${order.id}`,
+          ETag: orderTag(order),
+          ...(replayed ? { 'Idempotency-Replayed': 'true' } : {}),
+        },
+        body: representOrder(order),
+      };
+    },
+    async listOrders({ query: { limit = 20, offset = 0, status, location_id, since, until } }) {
+      const filter = { status, locationId: location_id, since: toInstant(since), until: toInstant(until) };
+      const { orders: found, total } = await orders.list(filter, limit, offset);
+      const pagination = { total, limit, offset };
+      return {
+        status: 200,
+        headers: nextPageLink(collectionPath, pagination, found.length, { status, location_id, since, until }),
+        body: { data: found.map(representSummary), pagination },
+      };
+    },
+    async getOrder({ path }) {
+      return found(await orders.get(path.id));
+    },
+    async completeOrder({ path, headers }) {
+      return found(await orders.complete(path.id, matches(headers['If-Match'])));
+    },
+    async cancelOrder({ path, headers }) {
+      return found(await orders.cancel(path.id, matches(headers['If-Match'])));
+    },
+  };
+}
+
+function found(order: Order): { status: 200; headers: { ETag: string }; body: ReturnType<typeof representOrder> } {
+  return { status: 200, headers: { ETag: orderTag(order) }, body: representOrder(order) };
+}
+
+function matches(field: string | undefined): (order: Order) => boolean {
+  return (order) => ifMatch(field, orderTag(order));
+}

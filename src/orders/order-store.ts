@@ -1,0 +1,159 @@
+import type { Collection } from 'mongodb';
+import type { Database } from '../db/client.ts';
+import type { CollectionIndexes } from '../db/indexes.ts';
+import { count, cut, fetchInOrder, isSample, matching, pageIds, type Source } from '../db/narrow-reads.ts';
+import { createTotals } from '../db/totals.ts';
+import { compareAndSet, insertOnce, read, writeIdempotently } from '../db/writes.ts';
+import type { OutboxEntry } from '../events/event.ts';
+import { outboxIndex, toOutboxDocuments } from '../events/outbox.ts';
+import { fromOrderDocument, toOrderFields, type OrderDocument } from './order-documents.ts';
+import type { Order, OrderStatus, OrderSummary } from './order.ts';
+
+/** Which orders are wanted. */
+export interface OrderFilter {
+  readonly status: OrderStatus | undefined;
+  readonly locationId: string | undefined;
+  /** Created then or later. */
+  readonly since: Date | undefined;
+  /** Created before. */
+  readonly until: Date | undefined;
+}
+
+/** Orders in the database. Every method throws `database-unavailable` when it must. */
+export interface OrderStore {
+  /** Stores a new order and the events that announce it. False when its id exists already. */
+  insert(order: Order, events: readonly OutboxEntry[]): Promise<boolean>;
+  find(id: string): Promise<Order | undefined>;
+  /** The newest first, and how many there are in all. */
+  list(filter: OrderFilter, limit: number, offset: number): Promise<{ orders: OrderSummary[]; total: number }>;
+  /**
+   * Ends an order if the stored one still has its revision.
+   * @returns the order as stored; `undefined` when someone else was first
+   */
+  end(order: Order, status: 'completed' | 'canceled', at: Date): Promise<Order | undefined>;
+
+  /**
+   * The orders of a location that were created before an instant and that no fiscal day has counted, the oldest first.
+   */
+  uncounted(locationId: string, before: Date): AsyncIterable<UncountedOrder>;
+  /** Marks orders as counted by the fiscal day of this date, for good. */
+  markCounted(ids: readonly string[], date: string): Promise<void>;
+}
+
+export type UncountedOrder = Pick<Order, 'id' | 'total'>;
+
+const collectionName = 'orders';
+
+export const orderIndexes: CollectionIndexes = {
+  collection: collectionName,
+  indexes: [
+    // One for each set of equality filters. Each gives the order of the list too, and serves the range of time.
+    { key: { created_at: -1, _id: 1 }, name: 'created_at_-1__id_1' },
+    { key: { status: 1, created_at: -1, _id: 1 }, name: 'status_1_created_at_-1__id_1' },
+    { key: { location_id: 1, created_at: -1, _id: 1 }, name: 'location_id_1_created_at_-1__id_1' },
+    { key: { location_id: 1, status: 1, created_at: -1, _id: 1 }, name: 'location_id_1_status_1_created_at_-1__id_1' },
+    {
+      // `uncounted` is in the key, although all that is in the index has it, for servers that look for an index by the
+      // names of its fields.
+      key: { location_id: 1, uncounted: 1, created_at: 1 },
+      name: 'uncounted_location_id_1_uncounted_1_created_at_1',
+      partialFilterExpression: { uncounted: true },
+    },
+    // One order of 64. They tell how the others lie in time: see narrow-reads.ts.
+    {
+      key: { sample: 1, created_at: 1 },
+      name: 'sample_1_created_at_1',
+      partialFilterExpression: { sample: { $gt: '' } },
+    },
+    outboxIndex,
+  ],
+};
+
+/** What samples have in common. */
+export const everySample = 'all';
+
+/** The orders of a list. */
+export function listSource(
+  collection: Collection<OrderDocument>,
+  { status, locationId, since, until }: OrderFilter,
+): Source<OrderDocument> {
+  const where = {
+    ...(locationId === undefined ? {} : { location_id: locationId }),
+    ...(status === undefined ? {} : { status }),
+  };
+  return { collection, where, time: 'created_at', samples: { sample: everySample }, span: { since, until } };
+}
+
+/** Orders that one command marks, so that none takes long on a slow server. */
+const markedAtOnce = 200;
+
+export function createOrderStore(database: Database): OrderStore {
+  const orders: Collection<OrderDocument> = database.db.collection(collectionName);
+  const totals = createTotals();
+
+  return {
+    async insert(order, events) {
+      const document = {
+        _id: order.id,
+        ...toOrderFields(order),
+        status: order.status,
+        uncounted: true as const,
+        ...(isSample(order.id) ? { sample: everySample } : {}),
+        outbox: toOutboxDocuments(events),
+      };
+      return (await insertOnce(orders, document)).outcome === 'done';
+    },
+    async find(id) {
+      const document = await read(() => orders.findOne({ _id: id }, { projection: { outbox: 0 } }));
+      return document === null ? undefined : fromOrderDocument(document);
+    },
+    async list(filter, limit, offset) {
+      const source = listSource(orders, filter);
+      const projection = { status: 1, total: 1, currency: 1, created_at: 1 };
+      const found: OrderSummary[] = [];
+      const ids = await pageIds(source, limit, offset);
+      for await (const document of fetchInOrder(orders, ids, { projection })) found.push(toSummary(document));
+      const total = await totals.of(JSON.stringify(filter), () => count(source));
+      return { orders: found, total: Math.max(total, found.length === 0 ? 0 : offset + found.length) };
+    },
+    async end(order, status, at) {
+      const { id, revision } = order;
+      const change =
+        status === 'completed'
+          ? { $set: { status, completed_at: at } }
+          : // What was canceled before its fiscal day was closed is not part of it.
+            { $set: { status, canceled_at: at }, $unset: { uncounted: '' as const } };
+      const result = await compareAndSet(orders, { id, revision, where: { status: 'open' }, change });
+      if (result.outcome !== 'done') return undefined;
+      const ended = status === 'completed' ? { completedAt: at } : { canceledAt: at };
+      return { ...order, status, ...ended, revision: result.revision };
+    },
+    async *uncounted(locationId, before) {
+      const source: Source<OrderDocument> = {
+        ...{ collection: orders, where: { location_id: locationId, uncounted: true }, time: 'created_at' },
+        ...{ samples: { sample: everySample }, span: { until: before } },
+      };
+      for (const part of await cut(source)) {
+        const stages = [...matching(source, part), { $project: { total: 1, created_at: 1 } }];
+        const found = await read(() => orders.aggregate<OrderDocument>(stages).toArray());
+        found.sort((a, b) => a.created_at.getTime() - b.created_at.getTime());
+        yield* found.map(toUncounted);
+      }
+    },
+    async markCounted(ids, date) {
+      const mark = { $set: { fiscal_day: date }, $unset: { uncounted: '' as const } };
+      for (let start = 0; start < ids.length; start += markedAtOnce) {
+        const some = { _id: { $in: ids.slice(start, start + markedAtOnce) } };
+        await writeIdempotently(() => orders.updateMany(some, mark));
+      }
+    },
+  };
+}
+
+function toSummary({ _id, status, total, currency, created_at }: OrderDocument): OrderSummary {
+  return { id: _id, status, total, currency, createdAt: created_at };
+}
+
+function toUncounted({ _id, total }: OrderDocument): UncountedOrder {
+  return { id: _id, total };
+}

@@ -1,0 +1,44 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { PromptStore } from './prompt-store.ts';
+
+/** Removes what hangs on a prompt, such as its test runs. Safe to repeat. */
+export type Cascade = (promptId: string) => Promise<void>;
+
+/** Milliseconds between two looks at the archive. */
+const pauseMs = 20;
+
+/**
+ * Removes a marked prompt: what hangs on it first, itself last, so that what is left after an interruption is still found.
+ * Safe to repeat.
+ */
+export async function finishDeletion(
+  store: PromptStore,
+  cascades: readonly Cascade[],
+  promptId: string,
+): Promise<void> {
+  for (const cascade of cascades) await cascade(promptId);
+  await store.removeArchived(promptId);
+  await store.remove(promptId);
+}
+
+/**
+ * Finishes deletions that were interrupted. One that fails does not hold up the others.
+ * @throws the first failure, after all have been tried
+ */
+export async function finishDeletions(store: PromptStore, cascades: readonly Cascade[]): Promise<void> {
+  const failures: unknown[] = [];
+  for (const promptId of await store.findDeleting()) {
+    await finishDeletion(store, cascades, promptId).catch((error: unknown) => failures.push(error));
+  }
+  if (failures.length > 0) throw failures[0];
+}
+
+/** Removes archived versions of no prompt, which an update that was overtaken by a deletion may leave when it crashes. */
+export async function removeOrphanedVersions(store: PromptStore): Promise<void> {
+  await store.archivedPromptIds(async (ids) => {
+    // A prompt is there before its first archived version, so one that is not there now is gone.
+    const existing = await store.existing(ids);
+    for (const promptId of ids) if (!existing.has(promptId)) await store.removeArchived(promptId);
+    await sleep(pauseMs);
+  });
+}

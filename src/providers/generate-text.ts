@@ -1,0 +1,158 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { LanguageModelV4GenerateResult, LanguageModelV4Prompt, SharedV4ProviderOptions } from '@ai-sdk/provider';
+import type { FairQueue } from '../limits/fair-queue.ts';
+import { badAnswer, timeout, toFailure, toProblem, type Failure } from './failures.ts';
+import type { LanguageModels } from './language-models.ts';
+import type { ChatMessage, FinishReason, GenerateRequest, InvocationResult } from './provider.ts';
+
+/** A provider that is reached over the network, ready to be called. */
+export interface RemoteTarget {
+  readonly id: string;
+  /** The provider's models, loaded on first use. */
+  readonly models: () => Promise<LanguageModels>;
+  readonly toPrompt: (messages: readonly ChatMessage[]) => LanguageModelV4Prompt;
+  readonly options?: SharedV4ProviderOptions;
+  /** Bounds how many calls to the provider are under way at once. */
+  readonly turns: FairQueue;
+}
+
+/** A failed try that another follows. */
+export interface RetryNotice {
+  readonly provider: string;
+  readonly model: string;
+  /** The try that failed, from 1. */
+  readonly attempt: number;
+  readonly problem: Failure['type'];
+  readonly status?: number;
+  /** Until the next try, in milliseconds. */
+  readonly delay: number;
+}
+
+export interface GenerateDependencies {
+  /** At least 0, below 1. */
+  readonly random: () => number;
+  readonly onRetry?: (notice: RetryNotice) => void;
+}
+
+/** Tries of one call, the first included. */
+const maxAttempts = 3;
+
+/** Wait before the first retry, in milliseconds; twice as long before the second. */
+const firstBackoff = 250;
+
+/** The longest delay that a timer takes, in milliseconds. */
+const longestTimer = 2 ** 31 - 1;
+
+/**
+ * Runs a prompt on a remote provider.
+ *
+ * Tries again at most twice: after rate limits, server errors, and connections that failed before an answer began.
+ * An answer that broke off or makes no sense is not asked for again, since it was probably charged for. Between tries
+ * it waits as long as `Retry-After` asks, else 250 and 500 ms, halved at most by chance; a wait that would reach the
+ * deadline is not begun. The one deadline covers everything: waiting for a turn, tries and pauses.
+ *
+ * @throws ProblemError `provider-*` (502).
+ * @throws The reason of `request.signal` when that is aborted; the upstream call is cancelled then.
+ */
+export async function generate(
+  target: RemoteTarget,
+  request: GenerateRequest,
+  dependencies: GenerateDependencies,
+): Promise<InvocationResult> {
+  const { onRetry } = dependencies;
+  const { model, signal } = request;
+  signal.throwIfAborted();
+
+  // One controller for both ends, which costs less than AbortSignal.any and AbortSignal.timeout.
+  const ending = new AbortController();
+  const cancel = (): void => {
+    ending.abort(signal.reason);
+  };
+  signal.addEventListener('abort', cancel, { once: true });
+  const expire = (): void => {
+    const left = request.deadline - performance.now();
+    if (left > 0) timer = setTimeout(expire, Math.min(left, longestTimer));
+    else ending.abort(new DOMException('The deadline passed.', 'TimeoutError'));
+  };
+  let timer = setTimeout(expire, Math.min(Math.max(request.deadline - performance.now(), 0), longestTimer));
+
+  try {
+    const prompt = target.toPrompt(request.messages);
+    for (let attempt = 1; ; attempt += 1) {
+      const outcome = await tryOnce(target, request, prompt, ending.signal);
+      if ('result' in outcome) return outcome.result;
+
+      signal.throwIfAborted();
+      const { failure } = outcome;
+      const delay = pause(failure, attempt, dependencies);
+      if (delay === undefined || performance.now() + delay >= request.deadline)
+        throw toProblem(failure, target.id, model);
+      const status = failure.status === undefined ? {} : { status: failure.status };
+      onRetry?.({ provider: target.id, model, attempt, problem: failure.type, ...status, delay });
+      await sleep(delay, undefined, { signal: ending.signal }).catch(() => {
+        signal.throwIfAborted();
+        throw toProblem(failure, target.id, model);
+      });
+    }
+  } finally {
+    clearTimeout(timer);
+    signal.removeEventListener('abort', cancel);
+  }
+}
+
+async function tryOnce(
+  { models, turns, options }: RemoteTarget,
+  { model, keyId, traceparent, background = false }: GenerateRequest,
+  prompt: LanguageModelV4Prompt,
+  signal: AbortSignal,
+): Promise<{ result: InvocationResult } | { failure: Failure }> {
+  let leave: () => void;
+  try {
+    leave = await turns.enter({ key: keyId, background, signal });
+  } catch {
+    return { failure: timeout('turn') };
+  }
+  try {
+    const languageModel = (await models())(model);
+    const answer = await languageModel.doGenerate({
+      prompt,
+      abortSignal: signal,
+      ...(traceparent !== undefined && { headers: { traceparent } }),
+      ...(options && { providerOptions: options }),
+    });
+    // Some packages make an empty answer of a body in which they recognize nothing.
+    if (answer.content.length === 0 && answer.finishReason.raw === undefined) return { failure: badAnswer() };
+    return { result: toResult(answer) };
+  } catch (error) {
+    return { failure: signal.aborted ? timeout('provider') : toFailure(error, Date.now()) };
+  } finally {
+    leave();
+  }
+}
+
+/** How long to wait before the next try, in milliseconds; undefined when there is none. */
+function pause(failure: Failure, attempt: number, { random }: GenerateDependencies): number | undefined {
+  if (!failure.tryAgain || attempt >= maxAttempts) return undefined;
+  const backoff = firstBackoff * 2 ** (attempt - 1) * (1 - random() / 2);
+  return Math.max(backoff, failure.retryAfter ?? 0);
+}
+
+function toResult({ content, finishReason, usage }: LanguageModelV4GenerateResult): InvocationResult {
+  let text = '';
+  for (const part of content) if (part.type === 'text') text += part.text;
+  return {
+    text,
+    finishReason: toFinishReason(finishReason.unified),
+    usage: { inputTokens: toCount(usage.inputTokens.total), outputTokens: toCount(usage.outputTokens.total) },
+  };
+}
+
+/** Providers may leave a number out or make nonsense of it; neither is a reason to lose the answer. */
+function toCount(tokens: number | undefined): number {
+  return tokens !== undefined && Number.isSafeInteger(tokens) && tokens > 0 ? tokens : 0;
+}
+
+function toFinishReason(reason: LanguageModelV4GenerateResult['finishReason']['unified']): FinishReason {
+  // Only streams end as interrupted, and those are not used.
+  return reason === 'interrupted' ? 'other' : reason;
+}

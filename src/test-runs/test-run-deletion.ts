@@ -1,0 +1,43 @@
+import { randomUUID } from 'node:crypto';
+import type { ResultArchive } from './result-archive.ts';
+import type { TestRun, TestRunStore } from './test-run-store.ts';
+
+export interface DeletionDependencies {
+  readonly store: Pick<TestRunStore, 'someOf' | 'end' | 'bury' | 'remove'>;
+  readonly archive: Pick<ResultArchive, 'delete'>;
+  /** Milliseconds since the epoch. */
+  readonly now: () => number;
+}
+
+/** Runs removed at the same time. */
+const batchSize = 50;
+
+/**
+ * Makes the function that removes all runs of a prompt: results first, so that a removal that was interrupted finds
+ * what is left.
+ *
+ * It throws ProblemError `storage-unavailable` when results cannot be removed now; called again, it goes on.
+ */
+export function createDeletion({ store, archive, now }: DeletionDependencies): (promptId: string) => Promise<void> {
+  const ended = async (run: TestRun): Promise<Pick<TestRun, 'id' | 'status'>> => {
+    if (run.status !== 'running') return run;
+    const at = new Date(now());
+    const result = await store.end(run.id, { status: 'interrupted', at, writeId: randomUUID() });
+    return result.outcome === 'lost' ? result.run : { id: run.id, status: 'interrupted' };
+  };
+  return async (promptId) => {
+    for (;;) {
+      const found = await store.someOf(promptId, batchSize);
+      if (found.length === 0) return;
+      // How a run has ended never changes, so from here on nobody records results for one of these.
+      const runs = await Promise.all(found.map(ended));
+      await Promise.all(runs.map(({ id }) => archive.delete(id)));
+      const idsOf = (interrupted: boolean): string[] =>
+        runs.filter(({ status }) => (status === 'interrupted') === interrupted).map(({ id }) => id);
+      // Whoever worked on an interrupted run may be storing its results just now, and die before it notices that they
+      // are not wanted. So its id is kept for a day, and then its results are removed once more.
+      await store.bury(idsOf(true), new Date(now()));
+      await store.remove(idsOf(false));
+    }
+  };
+}

@@ -1,0 +1,101 @@
+import type { components } from '../../generated/types.ts';
+import type { OperationHandlers } from '../http/operation.ts';
+import { nextPageLink } from '../http/page.ts';
+import { unknownVariableWarnings } from '../invoke/render-prompt.ts';
+import type { TestResult } from './call-targets.ts';
+import { prefersAsync } from './prefer.ts';
+import type { TestRun } from './test-run-store.ts';
+import type { TestRuns } from './test-runs.ts';
+
+type TestRunOperations = Pick<OperationHandlers, 'runTest' | 'listTestRuns' | 'getTestRun' | 'getTestRunResults'>;
+type Schemas = components['schemas'];
+
+export function testRunOperations(testRuns: TestRuns): TestRunOperations {
+  return {
+    async runTest({ path: { slugOrId }, headers, body, context }) {
+      const outcome = await testRuns.run({
+        keyId: context.principal.keyId,
+        id: context.resourceId,
+        isRepeatable: headers['Idempotency-Key'] !== undefined,
+        slugOrId,
+        version: body.version,
+        targets: body.providers,
+        variables: body.variables,
+        respondAsync: prefersAsync(headers.Prefer),
+        traceparent: context.traceparent,
+        note: (found) => {
+          context.note(found);
+        },
+      });
+      const { run } = outcome;
+      const Location = `/api/v1/test-runs/${run.id}`;
+      if (outcome.kind === 'started') {
+        return { status: 202, headers: { Location, 'Preference-Applied': 'respond-async' }, body: toTestRun(run) };
+      }
+      return {
+        status: 201,
+        headers: { Location },
+        body: { ...toTestRun(run), finished_at: finishedAt(run), results: outcome.results.map(toTestResult) },
+      };
+    },
+    async listTestRuns({ path: { slugOrId }, query }) {
+      const { limit = 20, offset = 0 } = query;
+      const { runs, total } = await testRuns.list(slugOrId, limit, offset);
+      const pagination = { total, limit, offset };
+      return {
+        status: 200,
+        headers: nextPageLink(`/api/v1/prompts/${slugOrId}/test-runs`, pagination, runs.length),
+        body: { data: runs.map(toTestRun), pagination },
+      };
+    },
+    async getTestRun({ path: { id } }) {
+      const run = await testRuns.get(id);
+      return { status: 200, headers: { ETag: `"${run.id}.${run.revision}"` }, body: toTestRun(run) };
+    },
+    async getTestRunResults({ path: { id }, context }) {
+      const { run, results } = await testRuns.results(id, context.principal.keyId);
+      return {
+        status: 200,
+        headers: { ETag: `"${run.id}.results"` },
+        body: {
+          id: run.id,
+          prompt_id: run.promptId,
+          prompt_version: run.promptVersion,
+          created_at: run.createdAt.toISOString(),
+          finished_at: finishedAt(run),
+          results: results.map(toTestResult),
+        },
+      };
+    },
+  };
+}
+
+function toTestRun(run: TestRun): Schemas['TestRun'] {
+  return {
+    id: run.id,
+    prompt_id: run.promptId,
+    prompt_version: run.promptVersion,
+    status: run.status,
+    providers: run.providers.map(({ provider, model }) => ({ provider, model })),
+    ...unknownVariableWarnings(run.unknownVariables),
+    created_at: run.createdAt.toISOString(),
+    ...(run.finishedAt === undefined ? {} : { finished_at: run.finishedAt.toISOString() }),
+  };
+}
+
+/** A run that is done has ended. */
+function finishedAt(run: TestRun): string {
+  return (run.finishedAt ?? run.createdAt).toISOString();
+}
+
+function toTestResult(result: TestResult): Schemas['TestResult'] {
+  const { provider, model, latency_ms } = result;
+  if ('error' in result) {
+    const { type, title, detail, provider_status, retryable } = result.error;
+    const status = provider_status === undefined ? {} : { provider_status };
+    return { provider, model, latency_ms, error: { type, title, detail, ...status, retryable } };
+  }
+  const { text, finishReason, usage } = result.result;
+  const { inputTokens, outputTokens } = usage;
+  return { provider, model, latency_ms, result: { text, finishReason, usage: { inputTokens, outputTokens } } };
+}

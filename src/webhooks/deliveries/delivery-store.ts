@@ -1,0 +1,399 @@
+import { Binary, type AnyBulkWriteOperation, type Collection, type Document, type Filter } from 'mongodb';
+import { insertMissing } from '../../db/bulk-writes.ts';
+import type { Database } from '../../db/client.ts';
+import type { CollectionIndexes } from '../../db/indexes.ts';
+import {
+  count,
+  cut,
+  fetchInOrder,
+  idsAtOnce,
+  isSample,
+  matching,
+  pageIds,
+  positions,
+  walkIds,
+  type Source,
+  type Span,
+} from '../../db/narrow-reads.ts';
+import { createTotals } from '../../db/totals.ts';
+import { read, writeIdempotently } from '../../db/writes.ts';
+import type { EventType } from '../../events/event.ts';
+import type { Attempt, Delivery, DeliveryStatus, DeliveryWithBody, NewDelivery, Outcome } from './delivery.ts';
+import { deliveryId } from './delivery.ts';
+import {
+  attemptId,
+  firstDue,
+  fromAttemptDocument,
+  fromDeliveryDocument,
+  toPairs,
+  type AttemptDocument,
+  type DeliveryDocument,
+} from './delivery-documents.ts';
+
+/** A failed try as it is settled. */
+export interface FailureSettlement {
+  readonly deliveryId: string;
+  /** The stamp that the delivery must still bear, or the failure is void. */
+  readonly stamp: number;
+  readonly failuresBefore: number;
+  /** Undefined after the last try. */
+  readonly nextTryAt: Date | undefined;
+}
+
+/** A failed try and what it ended with. */
+export type SettledFailure = FailureSettlement & { readonly outcome: Outcome };
+
+export interface DeliveryFilter {
+  readonly integrationId: string;
+  readonly status?: DeliveryStatus | undefined;
+  readonly eventType?: EventType | undefined;
+  /** Of the last try that ended. */
+  readonly lastOutcome?: Outcome | undefined;
+  /** `createdAt` from, inclusive. */
+  readonly since?: Date | undefined;
+  /** `createdAt` up to, exclusive. */
+  readonly until?: Date | undefined;
+}
+
+export interface DeliveryStore {
+  /**
+   * Makes the deliveries that do not exist yet, due at once.
+   * @param stamps of those, by id, that are made as being tried already
+   * @returns ids of those that existed
+   */
+  insertMissing(
+    deliveries: readonly NewDelivery[],
+    createdAt: Date,
+    stamps?: ReadonlyMap<string, number>,
+  ): Promise<ReadonlySet<string>>;
+  /** Deliveries of an integration that are due, the longest due first. */
+  due(integrationId: string, now: Date, limit: number, except: readonly string[]): Promise<DeliveryWithBody[]>;
+  /**
+   * Marks pending deliveries as being tried, and counts the try; over smaller stamps only. A stamp is used once.
+   * @returns those that bear the stamp now
+   */
+  stamp(ids: readonly string[], stamp: number): Promise<ReadonlySet<string>>;
+  /** Records tries. Recording one again changes nothing. */
+  recordAttempts(attempts: readonly (Attempt & { readonly stamp: number })[], expiresAt: Date): Promise<void>;
+  /** Settles deliveries as delivered, whoever else has tried them meanwhile: the receiver has the event. */
+  settleDelivered(ids: readonly string[], at: Date, expiresAt: Date): Promise<void>;
+  /** Settles failed tries of deliveries that still bear their stamp. */
+  settleFailed(failures: readonly SettledFailure[], at: Date, expiresAt: Date): Promise<void>;
+
+  /** Whether any delivery of an integration is due. */
+  anyDue(integrationId: string, now: Date): Promise<boolean>;
+  find(id: string): Promise<DeliveryWithBody | undefined>;
+  /** Newest first. */
+  list(filter: DeliveryFilter, limit: number, offset: number): Promise<{ deliveries: Delivery[]; total: number }>;
+  /** All recorded tries of a delivery, the first one first. */
+  attempts(delivery: Pick<Delivery, 'id' | 'integrationId'>): Promise<Attempt[]>;
+  /**
+   * Drops what an integration has been owed since before a time, some hundred deliveries at a time.
+   * @param pause is called in between
+   * @returns how many
+   */
+  expire(
+    integrationId: string,
+    dueBefore: Date,
+    at: Date,
+    expiresAt: Date,
+    pause: () => Promise<void>,
+  ): Promise<number>;
+  /** Some integrations that have deliveries, of those whose ids are between two; none only when there are none. */
+  integrationsBetween(after: string, before: string | undefined): Promise<string[]>;
+  /**
+   * Removes the deliveries and attempts of an integration, some hundred at a time.
+   * @param pause is called in between
+   */
+  removeAllOf(integrationId: string, pause: () => Promise<void>): Promise<void>;
+}
+
+export const deliveryIndexes: readonly CollectionIndexes[] = [
+  {
+    collection: 'deliveries',
+    indexes: [
+      { key: { lane: 1, next_attempt_at: 1 }, name: 'lane_1_next_attempt_at_1', sparse: true },
+      { key: { integration_id: 1, created_at: -1, _id: 1 }, name: 'integration_id_1_created_at_-1__id_1' },
+      // One delivery of 64 is in these: they tell how the others lie in the two above. See narrow-reads.ts.
+      {
+        key: { sample: 1, created_at: 1 },
+        name: 'sample_1_created_at_1',
+        partialFilterExpression: { sample: { $gt: '' } },
+      },
+      {
+        key: { lane_sample: 1, next_attempt_at: 1 },
+        name: 'lane_sample_1_next_attempt_at_1',
+        partialFilterExpression: { lane_sample: { $gt: '' } },
+      },
+      { key: { expires_at: 1 }, name: 'expires_at_1', expireAfterSeconds: 0 },
+    ],
+  },
+  {
+    collection: 'attempts',
+    indexes: [
+      // Their ids begin with the same two, but there are servers that look through all documents for a range of ids.
+      { key: { integration_id: 1, delivery_id: 1 }, name: 'integration_id_1_delivery_id_1' },
+      { key: { expires_at: 1 }, name: 'expires_at_1', expireAfterSeconds: 0 },
+    ],
+  },
+];
+
+/** Takes a delivery out of the index of what is due. */
+const unsetWhenFinished = { lane: '', lane_sample: '', next_attempt_at: '' } as const;
+
+/** Samples in a part of what is due: a little more than a lane reads at once. */
+const duePartSamples = 6;
+
+export function createDeliveryStore(database: Database): DeliveryStore {
+  const deliveries: Collection<DeliveryDocument> = database.db.collection('deliveries');
+  const attempts: Collection<AttemptDocument> = database.db.collection('attempts');
+  const totals = createTotals();
+
+  const listed = ({ integrationId, status, eventType, lastOutcome, since, until }: DeliveryFilter) =>
+    deliveriesOf(
+      deliveries,
+      integrationId,
+      { since, until },
+      {
+        ...(status === undefined ? {} : { status }),
+        ...(eventType === undefined ? {} : { event_type: eventType }),
+        ...(lastOutcome === undefined ? {} : { last_outcome: lastOutcome }),
+      },
+    );
+
+  /** What is due before a time, as a source. */
+  const owed = (integrationId: string, until: Date, rest?: Document): Source<DeliveryDocument> => ({
+    collection: deliveries,
+    where: { lane: integrationId },
+    time: 'next_attempt_at',
+    samples: { lane_sample: integrationId },
+    span: { until },
+    samplesPerPart: duePartSamples,
+    ...(rest === undefined ? {} : { rest }),
+  });
+
+  const removeAttempts = (integrationId: string, pause: () => Promise<void>): Promise<void> =>
+    walkIds('', async (range) => {
+      const filter: Filter<AttemptDocument> = { integration_id: integrationId, delivery_id: range };
+      const { deletedCount } = await writeIdempotently(() => attempts.deleteMany(filter));
+      if (deletedCount > 0) await pause();
+      return { documents: deletedCount };
+    });
+
+  return {
+    async insertMissing(added, createdAt, stamps) {
+      const documents = added.map((delivery): DeliveryDocument => {
+        const { replayId, targetUuid, traceparent } = delivery;
+        const id = deliveryId(delivery);
+        const stamp = stamps?.get(id);
+        return {
+          _id: id,
+          event_id: delivery.eventId,
+          event_type: delivery.eventType,
+          integration_id: delivery.integrationId,
+          ...(replayId === undefined ? {} : { replay_id: replayId }),
+          ...(targetUuid === undefined ? {} : { target_uuid: targetUuid }),
+          event_created_at: delivery.eventCreatedAt,
+          ...(traceparent === undefined ? {} : { traceparent }),
+          created_at: createdAt,
+          body: new Binary(delivery.body),
+          status: 'pending',
+          lane: delivery.integrationId,
+          next_attempt_at: firstDue(createdAt),
+          ...(isSample(id) ? { sample: delivery.integrationId, lane_sample: delivery.integrationId } : {}),
+          stamp: stamp ?? 0,
+          tries: stamp === undefined ? 0 : 1,
+          failures: 0,
+        };
+      });
+      return new Set(await insertMissing(deliveries, documents));
+    },
+    async due(integrationId, now, limit, except) {
+      const found: DeliveryWithBody[] = [];
+      const isTaken = new Set(except);
+      const source = owed(integrationId, after(now));
+      for (const part of await cut(source)) {
+        // Those that are taken are left out here: a condition on their ids would have some servers read all that is due.
+        const most = limit - found.length + isTaken.size;
+        const [{ $match: filter }] = matching(source, part) as [{ $match: Filter<DeliveryDocument> }];
+        const some = await read(() => deliveries.find(filter).sort({ next_attempt_at: 1 }).limit(most).toArray());
+        for (const document of some) {
+          if (isTaken.has(document._id)) continue;
+          found.push({ ...fromDeliveryDocument(document), body: document.body.buffer });
+        }
+        if (found.length >= limit) break;
+      }
+      return found.slice(0, limit);
+    },
+    async stamp(ids, stamp) {
+      const filter: Filter<DeliveryDocument> = { _id: { $in: [...ids] }, status: 'pending', stamp: { $lt: stamp } };
+      const { matchedCount } = await writeIdempotently(() =>
+        deliveries.updateMany(filter, { $set: { stamp }, $inc: { tries: 1 } }),
+      );
+      if (matchedCount === ids.length) return new Set(ids);
+      // Others were there, or an own attempt whose answer was lost.
+      const bearing: Filter<DeliveryDocument> = { _id: { $in: [...ids] }, status: 'pending', stamp };
+      const found = await read(() => deliveries.find(bearing, { projection: { _id: 1 } }).toArray());
+      return new Set(found.map(({ _id }) => _id));
+    },
+    async recordAttempts(records, expiresAt) {
+      const documents = records.map((record): AttemptDocument => ({
+        _id: attemptId(record.integrationId, record.deliveryId, record.stamp),
+        integration_id: record.integrationId,
+        delivery_id: record.deliveryId,
+        number: record.number,
+        at: record.at,
+        milliseconds: record.milliseconds,
+        ...(record.status === undefined ? {} : { status: record.status }),
+        ...(record.error === undefined ? {} : { error: record.error }),
+        response_headers: toPairs(record.responseHeaders),
+        response: new Binary(record.response),
+        response_cut: record.responseCut,
+        expires_at: expiresAt,
+      }));
+      await insertMissing(attempts, documents);
+    },
+    async settleDelivered(ids, at, expiresAt) {
+      await writeIdempotently(() =>
+        deliveries.updateMany(
+          { _id: { $in: [...ids] } },
+          {
+            $set: { status: 'delivered', last_outcome: '2xx', finished_at: at, expires_at: expiresAt },
+            $unset: unsetWhenFinished,
+          },
+        ),
+      );
+    },
+    async settleFailed(failures, at, expiresAt) {
+      const operations = [...groupAlike(failures).values()].map((alike): AnyBulkWriteOperation<DeliveryDocument> => {
+        const [{ stamp, failuresBefore, nextTryAt, outcome }] = alike;
+        return {
+          updateMany: {
+            filter: {
+              _id: { $in: alike.map(({ deliveryId: id }) => id) },
+              status: 'pending',
+              stamp,
+              // So that a repetition changes nothing.
+              failures: failuresBefore,
+            },
+            update: {
+              $inc: { failures: 1 },
+              ...(nextTryAt === undefined
+                ? {
+                    $set: { status: 'failed', last_outcome: outcome, finished_at: at, expires_at: expiresAt },
+                    $unset: unsetWhenFinished,
+                  }
+                : { $set: { last_outcome: outcome, next_attempt_at: nextTryAt } }),
+            },
+          },
+        };
+      });
+      await writeIdempotently(() => deliveries.bulkWrite(operations, { ordered: false }));
+    },
+
+    async anyDue(integrationId, now) {
+      const soon = { $lt: after(now) };
+      const projection = { _id: 1 };
+      // Samples first: there are few, and where they are due nobody has to look at all the others.
+      const bySample: Filter<DeliveryDocument> = { lane_sample: integrationId, next_attempt_at: soon };
+      if ((await read(() => deliveries.findOne(bySample, { projection }))) !== null) return true;
+      const filter: Filter<DeliveryDocument> = { lane: integrationId, next_attempt_at: soon };
+      return (await read(() => deliveries.findOne(filter, { projection }))) !== null;
+    },
+    async find(id) {
+      const document = await read(() => deliveries.findOne({ _id: id }));
+      return document === null ? undefined : { ...fromDeliveryDocument(document), body: document.body.buffer };
+    },
+    async list(filter, limit, offset) {
+      const source = listed(filter);
+      const found: Delivery[] = [];
+      const ids = await pageIds(source, limit, offset);
+      for await (const each of fetchInOrder(deliveries, ids, { projection: { body: 0 } }))
+        found.push(fromDeliveryDocument(each));
+      const total = await totals.of(JSON.stringify(filter), () => count(source));
+      return { deliveries: found, total: Math.max(total, found.length === 0 ? 0 : offset + found.length) };
+    },
+    async attempts({ id, integrationId }) {
+      const found = await read(() =>
+        attempts.find({ integration_id: integrationId, delivery_id: id }).sort({ _id: 1 }).toArray(),
+      );
+      return found.map(fromAttemptDocument);
+    },
+    async expire(integrationId, dueBefore, at, expiresAt, pause) {
+      let expired = 0;
+      // A first try is due a day early (see firstDue).
+      const source = owed(integrationId, dueBefore, { created_at: { $lt: dueBefore } });
+      for (const part of await cut(source)) {
+        const ids = (await positions(source, part)).map(({ _id }) => _id);
+        for (let start = 0; start < ids.length; start += idsAtOnce) {
+          const filter: Filter<DeliveryDocument> = {
+            _id: { $in: ids.slice(start, start + idsAtOnce) },
+            lane: integrationId,
+            next_attempt_at: { $lt: dueBefore },
+          };
+          const { modifiedCount } = await writeIdempotently(() =>
+            deliveries.updateMany(filter, {
+              $set: { status: 'expired', finished_at: at, expires_at: expiresAt },
+              $unset: unsetWhenFinished,
+            }),
+          );
+          expired += modifiedCount;
+          await pause();
+        }
+      }
+      return expired;
+    },
+    async integrationsBetween(after, before) {
+      const between = { $gt: after, ...(before === undefined ? {} : { $lt: before }) };
+      // Samples first: an integration that has thousands of deliveries has some.
+      const samples = await read(() => deliveries.find({ sample: between }, { projection: { sample: 1 } }).toArray());
+      if (samples.length > 0) return [...new Set(samples.flatMap(({ sample }) => sample ?? []))];
+      const filter: Filter<DeliveryDocument> = { integration_id: between };
+      const found = await read(() => deliveries.find(filter, { projection: { integration_id: 1 } }).toArray());
+      return [...new Set(found.map(({ integration_id }) => integration_id))];
+    },
+    async removeAllOf(integrationId, pause) {
+      const source = deliveriesOf(deliveries, integrationId, {});
+      for (const part of await cut(source)) {
+        const ids = (await positions(source, part)).map(({ _id }) => _id);
+        for (let start = 0; start < ids.length; start += idsAtOnce) {
+          const some = { _id: { $in: ids.slice(start, start + idsAtOnce) } };
+          await writeIdempotently(() => deliveries.deleteMany(some));
+          await pause();
+        }
+      }
+      await removeAttempts(integrationId, pause);
+    },
+  };
+}
+
+/** The deliveries of an integration as a list, by `created_at`. */
+export function deliveriesOf(
+  collection: Collection<DeliveryDocument>,
+  integrationId: string,
+  span: Span,
+  rest: Document = {},
+): Source<DeliveryDocument> {
+  return {
+    ...{ collection, where: { integration_id: integrationId }, time: 'created_at', span },
+    samples: { sample: integrationId },
+    ...(Object.keys(rest).length === 0 ? {} : { rest }),
+  };
+}
+
+/** The first instant after a time. */
+function after(time: Date): Date {
+  return new Date(time.getTime() + 1);
+}
+
+/** Failures that are settled by the same change: one command for each group instead of one for each delivery. */
+function groupAlike(failures: readonly SettledFailure[]): Map<string, [SettledFailure, ...SettledFailure[]]> {
+  const groups = new Map<string, [SettledFailure, ...SettledFailure[]]>();
+  for (const failure of failures) {
+    const key = `${failure.stamp} ${failure.failuresBefore} ${failure.nextTryAt?.getTime() ?? 'last'} ${failure.outcome}`;
+    const group = groups.get(key);
+    if (group === undefined) groups.set(key, [failure]);
+    else group.push(failure);
+  }
+  return groups;
+}

@@ -1,0 +1,158 @@
+import { createHmac } from 'node:crypto';
+import { describe, expect, it } from '@jest/globals';
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
+import formats from 'ajv-formats';
+import asyncapi from '../../generated/asyncapi.json' with { type: 'json' };
+import * as fastValidators from '../../generated/event-validators.js';
+import { eventCatalog, eventTypes, type EventPayload, type EventType } from '../../generated/events.ts';
+import openapi from '../../generated/openapi.json' with { type: 'json' };
+
+type Json = null | boolean | number | string | Json[] | { [name: string]: Json };
+interface Schema {
+  properties?: Record<string, Schema>;
+  required?: string[];
+}
+interface Example {
+  name: string;
+  headers: Record<string, string>;
+  payload: Record<string, Json> & { type: EventType; createdAt: string };
+}
+
+const messages = Object.values(asyncapi.channels.integration.messages);
+const examples = messages.flatMap((message) => message.examples as unknown as Example[]);
+const named = examples.map((example) => [example.name, example] as const);
+
+/** The secret that the examples are signed with. */
+const secret = 'EXAMPLE-not-a-real-secret-0123456789';
+
+const ajv = new Ajv2020({ strict: true, strictRequired: false, allErrors: true });
+formats.default(ajv, { mode: 'full' });
+const published = Object.fromEntries(
+  eventTypes.map((type) => [type, ajv.compile(eventCatalog[type].schema)]),
+) as Record<EventType, ValidateFunction>;
+const isHeaders = ajv.compile(asyncapi.components.schemas.DeliveryHeaders);
+
+function accepts(type: EventType, payload: unknown): boolean {
+  const verdicts = [published[type](payload), fastValidators[type](payload)];
+  expect(new Set(verdicts).size).toBe(1);
+  return verdicts[0] === true;
+}
+
+describe('examples of events', () => {
+  it('belong to the message of their type, under a name of their own', () => {
+    for (const message of messages) for (const { payload } of message.examples) expect(payload.type).toBe(message.name);
+    expect(new Set(examples.map(({ name }) => name)).size).toBe(examples.length);
+  });
+
+  it.each(named)('%s: the payload is valid', (_name, { payload }) => {
+    expect(accepts(payload.type, payload)).toBe(true);
+  });
+
+  it.each(named)('%s: the headers are valid and say what the payload says', (_name, { headers, payload }) => {
+    expect(isHeaders(headers) || isHeaders.errors).toBe(true);
+    expect(headers['X-Service-Event-Type']).toBe(payload.type);
+    expect(headers['X-Service-Event-Target-UUID']).toBe(payload['targetUuid'] ?? undefined);
+    expect(headers['webhook-timestamp']).toBe(String(Math.floor(Date.parse(payload.createdAt) / 1000)));
+  });
+
+  it.each(named)('%s: it is signed in both ways, or in none', (name, { headers, payload }) => {
+    if (name === 'test-unsigned') {
+      expect(headers).not.toHaveProperty('X-Service-Signature');
+      expect(headers).not.toHaveProperty('webhook-signature');
+      return;
+    }
+    const body = JSON.stringify(payload);
+    const signed = `${headers['webhook-id'] ?? ''}.${headers['webhook-timestamp'] ?? ''}.${body}`;
+    expect(headers['X-Service-Signature']).toBe(createHmac('sha256', secret).update(body).digest('hex'));
+    expect(headers['webhook-signature']).toBe(`v1,${createHmac('sha256', secret).update(signed).digest('base64')}`);
+  });
+
+  it.each(eventTypes)('%s: every field occurs, and every optional field is missing once', (type) => {
+    const payloads = examples.filter(({ payload }) => payload.type === type).map(({ payload }) => payload);
+    const wrong = fieldsOf(schemaOf(type)).filter(({ path, optional }) => {
+      const present = payloads.filter((payload) => at(payload, path) !== undefined).length;
+      return present === 0 || (optional && present === payloads.length);
+    });
+    expect(wrong).toEqual([]);
+  });
+
+  it('show each cause of a CATEGORY_UPDATED event', () => {
+    const causes = examples
+      .filter(({ payload }) => payload.type === 'CATEGORY_UPDATED')
+      .map(({ payload }) => at(payload, ['data', 'cause', 'type']));
+    expect(new Set(causes)).toEqual(new Set(['CATEGORY_UPDATED', 'PRODUCT_UPDATED']));
+  });
+});
+
+describe('schemas of events', () => {
+  it.each(named)('%s: allow fields that later releases add', (_name, { payload }) => {
+    const data = payload['data'] as Record<string, Json>;
+    expect(accepts(payload.type, { ...payload, later: 1, data: { ...data, later: [true] } })).toBe(true);
+  });
+
+  it.each(named)('%s: refuse a payload without a required field, or with one of another type', (_name, { payload }) => {
+    const present = fieldsOf(schemaOf(payload.type)).filter(({ path }) => at(payload, path) !== undefined);
+    expect(present.length).toBeGreaterThan(2);
+    for (const { path, optional } of present) {
+      expect([path, accepts(payload.type, change(payload, path, undefined))]).toEqual([path, optional]);
+      expect([path, accepts(payload.type, change(payload, path, -1.5))]).toEqual([path, false]);
+    }
+  });
+
+  it.each(eventTypes)('%s: are complete in themselves', (type) => {
+    const text = JSON.stringify(eventCatalog[type].schema);
+    expect(text).not.toContain('"$ref"');
+    expect(text).toContain(`"urn:prompt-gateway:event:${type}"`);
+  });
+
+  it('are the same in the contract of the API', () => {
+    const { schemas } = openapi.components;
+    const common = Object.entries(asyncapi.components.schemas).filter(([name]) => name !== 'DeliveryHeaders');
+    for (const [name, schema] of common)
+      expect([name, (schemas as Record<string, unknown>)[name]]).toEqual([name, schema]);
+    expect(common.length).toBeGreaterThan(eventTypes.length);
+    const filters = openapi.paths['/api/v1/integrations/{id}/deliveries'].get.parameters;
+    const type = filters.find((one) => 'name' in one && one.name === 'event_type');
+    expect((type as { schema: { enum: string[] } }).schema.enum).toEqual([...eventTypes]);
+    expect(schemas.SubscribableEventType.enum).toEqual(eventTypes.filter((type) => eventCatalog[type].subscribable));
+  });
+});
+
+describe('types of events', () => {
+  it('are checked by the compiler', () => {
+    const test: EventPayload = { type: 'TEST', createdAt: '2026-11-06T08:30:00.000Z', data: {} };
+    // @ts-expect-error a type that the contract does not know
+    const unknown: EventPayload = { ...test, type: 'ORDER_LOST' };
+    // @ts-expect-error a placed order has a target and says what was ordered
+    const empty: EventPayload = { ...test, type: 'ORDER_PLACED' };
+    // @ts-expect-error categories have no UUID
+    const category: EventPayload & { type: 'CATEGORY_UPDATED' } = { ...test, type: 'CATEGORY_UPDATED', targetUuid: '' };
+    expect([test, unknown, empty, category]).toHaveLength(4);
+  });
+});
+
+function schemaOf(type: EventType): Schema {
+  return eventCatalog[type].schema as unknown as Schema;
+}
+
+/** The fields of an object schema and of those below it, by their path. */
+function fieldsOf(schema: Schema, parent: readonly string[] = []): { path: string[]; optional: boolean }[] {
+  return Object.entries(schema.properties ?? {}).flatMap(([name, below]) => {
+    const path = [...parent, name];
+    return [{ path, optional: schema.required?.includes(name) !== true }, ...fieldsOf(below, path)];
+  });
+}
+
+function at(payload: Json, path: readonly string[]): Json | undefined {
+  return path.reduce<Json | undefined>((value, name) => (value as Record<string, Json> | undefined)?.[name], payload);
+}
+
+/** A copy in which one field has another value, or none. */
+function change(payload: Json, path: readonly string[], value: Json | undefined): Json {
+  const copy = structuredClone(payload);
+  const parent = at(copy, path.slice(0, -1)) as Record<string, Json>;
+  const name = path.at(-1) ?? '';
+  if (value === undefined) Reflect.deleteProperty(parent, name);
+  else parent[name] = value;
+  return copy;
+}

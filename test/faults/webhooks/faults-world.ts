@@ -1,0 +1,149 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { connectDatabase, type Database } from '../../../src/db/client.ts';
+import type { Integration, SubscribableType } from '../../../src/integrations/integration.ts';
+import { secretRecord } from '../../../src/integrations/integration.ts';
+import { ensureSecretKey } from '../../../src/integrations/secret-key-file.ts';
+import { createSecretBox } from '../../../src/integrations/secrets.ts';
+import { createIntegrationStore, type IntegrationStore } from '../../../src/integrations/integration-store.ts';
+import type { WebhookTiming } from '../../../src/webhooks/timing.ts';
+import type { ReceivedRequest, Reaction } from '../../support/receiver.ts';
+import { checkSetting, fastEngine } from '../../support/database-server.ts';
+import { silentLog } from '../../support/log.ts';
+import { openLedger, type Ledger } from './ledger.ts';
+import { createServiceNode, type ServiceNode } from './node.ts';
+import { startOrders, type OrderStream } from './order-stream.ts';
+import { faultTiming, timingVariable } from './timing.ts';
+
+const key = 'administrator-key-of-the-tests-0123456789';
+
+export interface WorldSettings {
+  /** Of the database server. */
+  readonly databaseUri: string;
+  /** The way to it that the services take, where it is another one: a proxy's. */
+  readonly serviceUri?: string;
+  /** Milliseconds by which the clock of each service process is wrong; as many processes as there are entries. */
+  readonly clockShifts?: readonly number[];
+  readonly timing?: WebhookTiming;
+  readonly environment?: Readonly<Record<string, string>>;
+}
+
+/** Service processes on one database of their own, and receivers of their events. */
+export interface World {
+  readonly database: Database;
+  readonly integrations: IntegrationStore;
+  readonly nodes: readonly ServiceNode[];
+  /** Receivers that keep account. */
+  readonly ledgers: readonly Ledger[];
+  /** Subscribes a receiver. @returns the id of the integration */
+  subscribe(url: string, secret: string, id?: string): Promise<string>;
+  /** Changes integrations as an operator does. */
+  edit(ids: readonly string[], change: (integration: Integration) => Integration): Promise<void>;
+  /** A receiver that keeps account, subscribed. */
+  addLedger(react?: (request: ReceivedRequest) => Reaction): Promise<Ledger>;
+  /** Begins to place orders and to change products. */
+  placeOrders(rate: number): OrderStream;
+  close(): Promise<void>;
+}
+
+const eventTypes: readonly SubscribableType[] = ['ORDER_PLACED', 'PRODUCT_UPDATED', 'CATEGORY_UPDATED'];
+
+export async function startWorld({
+  databaseUri,
+  serviceUri = databaseUri,
+  clockShifts = [0, 0],
+  timing = faultTiming,
+  environment: extra = {},
+}: WorldSettings): Promise<World> {
+  const dataDir = await mkdtemp(path.join(tmpdir(), 'webhook-faults-'));
+  const databaseName = `faults_${randomUUID().slice(0, 8)}`;
+  const database = await connectDatabase({ uri: databaseUri, databaseName, log: silentLog });
+  const integrations = createIntegrationStore(database);
+  const secrets = createSecretBox(await ensureSecretKey(dataDir));
+  const environment = {
+    ...{ DATA_DIR: dataDir, PORT: '0', ADMIN_API_KEY: key, RATE_LIMIT: 'off', LOG_LEVEL: 'warn' },
+    // A request's idempotency key stays in use for this and half a minute after its process died.
+    INVOKE_TIMEOUT_MS: '1000',
+    ...{ MONGODB_URI: serviceUri, MONGODB_DATABASE: databaseName, [timingVariable]: JSON.stringify(timing) },
+    ...checkSetting(fastEngine),
+    ...extra,
+  };
+  const nodes = clockShifts.map((clockShift) => createServiceNode({ environment, clockShift }));
+  const ledgers: Ledger[] = [];
+  for (const node of nodes) await node.start();
+  const catalog = await createCatalog(nodes[0]?.url ?? '');
+
+  const world: World = {
+    database,
+    integrations,
+    nodes,
+    ledgers,
+    async subscribe(url, secret, id = randomUUID()) {
+      const at = new Date();
+      await integrations.insert({
+        ...{ id, name: 'Receiver', url, eventTypes, headers: [], state: 'active', createdAt: at, updatedAt: at },
+        secret: secrets.seal(secret, secretRecord(id)),
+        ...{ rotation: undefined, finishedRotationId: undefined, disabled: undefined, warning: undefined },
+      });
+      return id;
+    },
+    async edit(ids, change) {
+      for (const id of ids) {
+        let written: Integration | undefined;
+        while (written === undefined) {
+          const integration = await integrations.find(id);
+          if (integration === undefined) throw new Error(`no integration ${id}`);
+          written = await integrations.replace(change(integration), 'operator');
+        }
+      }
+    },
+    async addLedger(react) {
+      const integrationId = randomUUID();
+      const secret = randomBytes(16).toString('hex');
+      const ledger = await openLedger({ integrationId, secret, ...(react === undefined ? {} : { react }) });
+      await world.subscribe(ledger.url, secret, integrationId);
+      ledgers.push(ledger);
+      return ledger;
+    },
+    placeOrders: (rate) =>
+      startOrders({
+        ...{ key, rate, products: catalog.changing },
+        urls: () => nodes.flatMap(({ url }) => url ?? []),
+        body: { location_id: catalog.location, items: [{ product_id: catalog.product, quantity: 2 }] },
+      }),
+    async close() {
+      for (const node of nodes) node.signal('SIGCONT');
+      await Promise.all(nodes.map((node) => node.stop()));
+      await Promise.all(ledgers.map((ledger) => ledger.close()));
+      await database.db.dropDatabase();
+      await database.close();
+      await rm(dataDir, { recursive: true, force: true });
+    },
+  };
+  return world;
+}
+
+/** What is sold: one product that is ordered, and two whose prices change, each in a category of its own. */
+async function createCatalog(url: string): Promise<{ location: string; product: string; changing: string[] }> {
+  const create = async (path: string, body: unknown): Promise<string> => {
+    const answer = await fetch(`${url}/v1/${path}`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    });
+    if (answer.status !== 201) throw new Error(`${path} answered ${answer.status} ${await answer.text()}`);
+    return ((await answer.json()) as { id: string }).id;
+  };
+  const location = await create('locations', { name: 'Canal Café', currency: 'EUR', timezone: 'Europe/Amsterdam' });
+  const product = async (name: string): Promise<string> => {
+    const category = await create('categories', { location_id: location, name: `Category of ${name}` });
+    return create('products', { location_id: location, category_id: category, name, price: 420, tags: ['hot'] });
+  };
+  return {
+    location,
+    product: await product('Café crème'),
+    changing: [await product('Crêpe'), await product('Croissant')],
+  };
+}

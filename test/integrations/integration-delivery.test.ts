@@ -1,0 +1,141 @@
+/** From an order to the request that arrives, as a receiver sees it. */
+import { createHmac } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { Webhook } from 'standardwebhooks';
+import packageJson from '../../package.json' with { type: 'json' };
+import { ORDER_PLACED as isOrderPlaced } from '../../generated/event-validators.js';
+import { openShop, placeOrder } from '../orders/orders-harness.ts';
+import { startReceiver, type ReceivedRequest, type Receiver } from '../support/receiver.ts';
+import {
+  createIntegration,
+  eventually,
+  nextSecret,
+  secret,
+  setUpIntegrations,
+  standardHeaders,
+} from './integrations-harness.ts';
+
+const setup = setUpIntegrations();
+let receiver: Receiver;
+beforeAll(async () => {
+  receiver = await startReceiver();
+});
+afterAll(() => receiver.close());
+
+const verifier = (key: string): Webhook => new Webhook(`whsec_${Buffer.from(key).toString('base64')}`);
+
+describe('an order', () => {
+  it('reaches a receiver that has subscribed, signed', async () => {
+    receiver.forget();
+    const shop = await openShop(setup.service);
+    const integration = await createIntegration(setup.service, {
+      url: receiver.url,
+      secret,
+      headers: { 'X-Kitchen': 'ground-floor', Authorization: 'Bearer EXAMPLE-not-a-real-token' },
+    });
+    const order = await placeOrder(setup.service, shop, { spot_id: shop.spot });
+    const [request] = await receiver.received(1);
+    if (request === undefined) throw new Error('nothing arrived');
+
+    expect(request).toMatchObject({ method: 'POST', path: '/hook' });
+    expect(request.headers).toMatchObject({
+      'content-type': 'application/json',
+      'user-agent': `Service-WebhookAgent/${packageJson.version}`,
+      'x-service-event-type': 'ORDER_PLACED',
+      'x-service-event-target-uuid': order.id,
+      'x-service-application-id': integration.id,
+      'x-service-signature': createHmac('sha256', secret).update(request.body).digest('hex'),
+      'x-kitchen': 'ground-floor',
+      authorization: 'Bearer EXAMPLE-not-a-real-token',
+    });
+    const payload = verifier(secret).verify(request.body, standardHeaders(request));
+    expect(payload).toEqual({
+      type: 'ORDER_PLACED',
+      targetUuid: order.id,
+      createdAt: order.body.created_at,
+      data: {
+        itemNames: ['Flat white'],
+        itemTags: ['coffee', 'hot'],
+        spotName: 'Table 4',
+        zoneName: 'Terrace',
+        total: order.body.total,
+        currency: 'EUR',
+      },
+    });
+    expect(isOrderPlaced(payload)).toBe(true);
+
+    const { body } = await eventually(
+      setup.service,
+      `${integration.path}/deliveries`,
+      ({ data }) => data[0]?.status === 'delivered',
+    );
+    expect(body.data).toHaveLength(1);
+    expect(body.data[0]).toMatchObject({
+      event_id: request.headers['webhook-id'],
+      event_type: 'ORDER_PLACED',
+      integration_id: integration.id,
+      attempt_count: 1,
+    });
+    const delivery = await setup.service.call('GET', `/api/v1/deliveries/${body.data[0].id}`);
+    expect(delivery.body.body).toBe(request.body.toString());
+  });
+
+  it('does not reach who has not subscribed to its type', async () => {
+    receiver.forget();
+    const shop = await openShop(setup.service);
+    const board = await createIntegration(setup.service, { url: receiver.url, event_types: ['PRODUCT_UPDATED'] });
+    const till = await createIntegration(setup.service, { url: receiver.url, event_types: ['ORDER_PLACED'] });
+    await placeOrder(setup.service, shop);
+    await setup.service.call('PUT', `/v1/products/${shop.pie.id}`, { body: { price: 380 } });
+    await eventually(setup.service, `${board.path}/deliveries`, ({ data }) => data[0]?.status === 'delivered');
+    await eventually(setup.service, `${till.path}/deliveries`, ({ data }) => data[0]?.status === 'delivered');
+    const typesOf = ({ id }: { id: string }): unknown[] =>
+      receiver.requests
+        .filter(({ headers }) => headers['x-service-application-id'] === id)
+        .map(({ headers }) => headers['x-service-event-type']);
+    expect(typesOf(board)).toEqual(['PRODUCT_UPDATED']);
+    expect(typesOf(till)).toEqual(['ORDER_PLACED']);
+  });
+
+  it('is not signed for a receiver without a secret', async () => {
+    receiver.forget();
+    const unsigned = await createIntegration(setup.service, { url: `${receiver.url}/unsigned` });
+    await placeOrder(setup.service, await openShop(setup.service));
+    await eventually(setup.service, `${unsigned.path}/deliveries`, ({ data }) => data[0]?.status === 'delivered');
+    const request = receiver.requests.find(({ path }) => path === '/hook/unsigned');
+    expect(request?.headers['webhook-id']).toMatch(/^[0-9a-f-]{36}$/);
+    expect(request?.headers).not.toHaveProperty('webhook-signature');
+    expect(request?.headers).not.toHaveProperty('x-service-signature');
+  });
+});
+
+describe('while a secret is being rotated', () => {
+  it('deliveries verify with both secrets, and only with the new one after that', async () => {
+    const { path } = await createIntegration(setup.service, { url: `${receiver.url}/rotated`, secret });
+    const next = async (): Promise<ReceivedRequest> => {
+      receiver.forget();
+      await setup.service.call('POST', `${path}/test`);
+      const [request] = await receiver.received(1);
+      if (request === undefined) throw new Error('nothing arrived');
+      return request;
+    };
+    const verify = (request: ReceivedRequest, key: string): unknown =>
+      verifier(key).verify(request.body, standardHeaders(request));
+    const hex = (key: string, { body }: ReceivedRequest): string =>
+      createHmac('sha256', key).update(body).digest('hex');
+
+    const begun = await setup.service.call('POST', `${path}/secret/rotation`, { body: { secret: nextSecret } });
+    const during = await next();
+    expect(during.headers['webhook-signature']?.split(' ')).toHaveLength(2);
+    expect(verify(during, secret)).toEqual(verify(during, nextSecret));
+    expect(during.headers['x-service-signature']).toBe(hex(secret, during));
+
+    const rotation_id: unknown = begun.body.secret_rotation.id;
+    await setup.service.call('POST', `${path}/secret/rotation/finish`, { body: { rotation_id } });
+    const after = await next();
+    expect(after.headers['webhook-signature']?.split(' ')).toHaveLength(1);
+    expect(() => verify(after, secret)).toThrow();
+    expect(verify(after, nextSecret)).toMatchObject({ type: 'TEST' });
+    expect(after.headers['x-service-signature']).toBe(hex(nextSecret, after));
+  });
+});

@@ -1,0 +1,163 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { describe, expect, it } from '@jest/globals';
+import { unknownId } from '../catalog/catalog-harness.ts';
+import { problem, setUp, type Setup } from '../support/per-operation.ts';
+import type { ReceivedRequest, Receiver } from '../support/receiver.ts';
+import type { Answer, TestService } from '../support/service.ts';
+
+export const path = '/api/v1/integrations';
+export const missingPath = `${path}/${unknownId}`;
+export const secret = 'EXAMPLE-not-a-real-secret-0123456789';
+export const nextSecret = 'EXAMPLE-not-a-real-secret-9876543210';
+export const mask = '********';
+
+/** A service that may send to receivers of the tests. */
+export function setUpIntegrations(): Setup {
+  return setUp({ WEBHOOK_ALLOWED_NETWORKS: '127.0.0.0/8' });
+}
+
+/** What a valid request to create an integration has. */
+export function integrationBody(members: Record<string, unknown> = {}): Record<string, unknown> {
+  return {
+    name: 'Kitchen display',
+    url: 'https://kitchen.example.com/hooks/orders',
+    event_types: ['ORDER_PLACED', 'FISCAL_DAY_END'],
+    ...members,
+  };
+}
+
+/** An integration that was created, with its entity tag. */
+export interface CreatedIntegration {
+  readonly id: string;
+  readonly path: string;
+  readonly etag: string;
+  readonly body: Answer['body'];
+}
+
+export async function createIntegration(
+  service: TestService,
+  members: Record<string, unknown> = {},
+): Promise<CreatedIntegration> {
+  const { status, body, headers } = await service.call('POST', path, { body: integrationBody(members) });
+  expect(status).toBe(201);
+  const { id } = body as { id: string };
+  return { id, path: `${path}/${id}`, etag: headers['etag'] ?? '', body };
+}
+
+/** Looks again and again until an answer is as wanted. */
+export async function eventually(
+  service: TestService,
+  target: string,
+  isWanted: (body: Answer['body']) => boolean,
+): Promise<Answer> {
+  for (let end = Date.now() + 10_000; ;) {
+    const answer = await service.call('GET', target);
+    if (isWanted(answer.body)) return answer;
+    if (Date.now() > end) throw new Error(`${target} is still ${answer.text}`);
+    await sleep(20);
+  }
+}
+
+/** Sends a test event. @returns the delivery */
+export async function sendTest(
+  service: TestService,
+  { path: integration }: CreatedIntegration,
+): Promise<Answer['body']> {
+  const { status, body } = await service.call('POST', `${integration}/test`);
+  expect(status).toBe(202);
+  return body;
+}
+
+/** Has a receiver fail so that it is left alone for ten minutes. @returns what the integration looks like then */
+export async function openBreaker(
+  service: TestService,
+  receiver: Receiver,
+  integration: CreatedIntegration,
+): Promise<Answer> {
+  receiver.next({ kind: 'answer', status: 503, headers: { 'Retry-After': '600' } });
+  await sendTest(service, integration);
+  return eventually(service, integration.path, (body) => body.retrying_until !== undefined);
+}
+
+/** Headers of a received request as a library for Standard Webhooks takes them. */
+export function standardHeaders({ headers }: ReceivedRequest): Record<string, string> {
+  return {
+    'webhook-id': headers['webhook-id'] ?? '',
+    'webhook-timestamp': headers['webhook-timestamp'] ?? '',
+    'webhook-signature': headers['webhook-signature'] ?? '',
+  };
+}
+
+/** A call on an integration. */
+export interface IntegrationCall {
+  readonly method: string;
+  /** Follows the path of the integration, such as `/pause`. */
+  readonly suffix?: string;
+  readonly body?: unknown;
+}
+
+/** What the operations on one integration answer when there is none. */
+export function describeMissing(setup: Setup, { method, suffix = '', body }: IntegrationCall): void {
+  describe('404', () => {
+    it('says that there is no such integration', async () => {
+      const options = body === undefined ? {} : { body };
+      const answer = await setup.service.call(method, `${missingPath}${suffix}`, options);
+      expect(answer.status).toBe(404);
+      expect(answer.body.type).toBe(problem('integration-not-found'));
+    });
+  });
+}
+
+/**
+ * What the operations that edit an integration answer when others are always faster.
+ * @param prepare names an integration and a call that would change it
+ */
+export function describeConflict(
+  setup: Setup,
+  prepare: () => Promise<IntegrationCall & { readonly path: string; readonly id: string }>,
+): void {
+  describe('409', () => {
+    it('gives up when others are always faster', async () => {
+      const { id, path: integration, method, suffix = '', body } = await prepare();
+      const integrations = setup.database.db.collection<{ _id: string; revision: unknown }>('integrations');
+      await integrations.updateOne({ _id: id }, { $set: { revision: { $exists: false } } });
+      const answer = await setup.service.call(method, `${integration}${suffix}`, body === undefined ? {} : { body });
+      await integrations.deleteOne({ _id: id });
+      expect(answer.status).toBe(409);
+      expect(answer.body.type).toBe(problem('edit-conflict'));
+    });
+  });
+}
+
+/** What the operations that send something have in common: a repetition with the same key sends nothing. */
+export function describeRepetition(
+  setup: Setup,
+  prepare: () => Promise<{ readonly path: string; readonly body?: unknown }>,
+): void {
+  describe('Idempotency-Key', () => {
+    it('does it once, and replays the answer', async () => {
+      const { path: target, body } = await prepare();
+      const options = { headers: { 'Idempotency-Key': randomUUID() }, ...(body === undefined ? {} : { body }) };
+      const first = await setup.service.call('POST', target, options);
+      const second = await setup.service.call('POST', target, options);
+      expect([first.status, second.status]).toEqual([202, 202]);
+      expect(second.text).toBe(first.text);
+      expect(second.headers['location']).toBe(first.headers['location']);
+      expect(second.headers['idempotency-replayed']).toBe('true');
+      const third = await setup.service.call('POST', target, body === undefined ? {} : { body });
+      expect(third.body.id).not.toBe(first.body.id);
+    });
+
+    it('is in use while the first request is under way', async () => {
+      const { path: target, body } = await prepare();
+      const options = { headers: { 'Idempotency-Key': randomUUID() }, ...(body === undefined ? {} : { body }) };
+      const answers = await Promise.all(Array.from({ length: 5 }, () => setup.service.call('POST', target, options)));
+      const ids = answers.flatMap((answer) => (answer.status === 202 ? [answer.body.id as string] : []));
+      expect(new Set(ids).size).toBe(1);
+      for (const answer of answers) {
+        if (answer.status !== 202) expect(answer.body.type).toBe(problem('idempotency-key-in-use'));
+      }
+    });
+  });
+}

@@ -1,0 +1,151 @@
+import { describe, expect, it } from '@jest/globals';
+import {
+  createFairQueue,
+  type Entrant,
+  type FairQueue,
+  type FairQueueOptions,
+  type QueueFullError,
+} from '../../src/limits/fair-queue.ts';
+
+/** A queue, and who came in, in that order. */
+function watched(options: FairQueueOptions): {
+  queue: FairQueue;
+  entered: string[];
+  enter: (name: string, entrant: Entrant) => Promise<() => void>;
+} {
+  const queue = createFairQueue(options);
+  const entered: string[] = [];
+  return {
+    queue,
+    entered,
+    enter: async (name, entrant) => {
+      const leave = await queue.enter(entrant);
+      entered.push(name);
+      return leave;
+    },
+  };
+}
+
+/** Gives everything that is ready the time to happen. */
+const settle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+describe('a fair queue', () => {
+  it('lets in as many as there are places, and each of the others when a place is given back', async () => {
+    const { queue, entered, enter } = watched({ places: 2 });
+    const leaves = await Promise.all([enter('a', { key: 'k' }), enter('b', { key: 'k' })]);
+    const third = enter('c', { key: 'k' });
+    await settle();
+    expect([entered, queue.waiting]).toEqual([['a', 'b'], 1]);
+    leaves[0]?.();
+    leaves[0]?.(); // Once is enough.
+    const fourth = enter('d', { key: 'k' });
+    await settle();
+    expect([entered, queue.waiting]).toEqual([['a', 'b', 'c'], 1]);
+    (await third)();
+    await fourth;
+    expect(queue.waiting).toBe(0);
+  });
+
+  it('lets a key in next whose crowd is small, however many of another came before', async () => {
+    const { entered, enter } = watched({ places: 1 });
+    const first = await enter('crowd 0', { key: 'crowd' });
+    const all = Array.from({ length: 100 }, (_, each) => enter(`crowd ${each + 1}`, { key: 'crowd' }));
+    all.push(enter('one', { key: 'one' }));
+    for (const leave of all) void leave.then((done) => setImmediate(done));
+    first();
+    await Promise.all(all);
+    expect(entered.indexOf('one')).toBeLessThan(3);
+    expect(entered.filter((name) => name !== 'one')).toEqual(Array.from({ length: 101 }, (_, each) => `crowd ${each}`));
+  });
+
+  it('shares places equally between keys that want more', async () => {
+    const { entered, enter } = watched({ places: 4 });
+    const leaves = await Promise.all(Array.from({ length: 4 }, () => enter('a', { key: 'a' })));
+    for (let each = 0; each < 10; each += 1) {
+      void enter('a', { key: 'a' });
+      void enter('b', { key: 'b' });
+    }
+    for (const leave of leaves.slice(0, 2)) leave();
+    await settle();
+    expect(entered.slice(4)).toEqual(['b', 'b']);
+    // Two of each hold a place now. Whoever gives one back is the one who holds fewer.
+    leaves[2]?.();
+    await settle();
+    expect(entered.slice(6)).toEqual(['a']);
+  });
+
+  it('keeps some places from a key that holds many', async () => {
+    const { queue, entered, enter } = watched({ places: 8, reserved: 2 });
+    for (let each = 0; each < 10; each += 1) void enter('hog', { key: 'hog' });
+    await settle();
+    expect([entered.length, queue.waiting]).toEqual([6, 4]);
+    await enter('other', { key: 'other' });
+    await enter('third', { key: 'third' });
+    expect(entered.slice(6)).toEqual(['other', 'third']);
+  });
+
+  it('puts background work last and leaves it only some of the places', async () => {
+    const { entered, enter } = watched({ places: 4, background: 2 });
+    for (let each = 0; each < 4; each += 1) void enter('background', { key: 'a', background: true });
+    await settle();
+    expect(entered).toEqual(['background', 'background']);
+    const leaves = await Promise.all([enter('front', { key: 'a' }), enter('front', { key: 'a' })]);
+    void enter('waited', { key: 'a' });
+    leaves[0]?.();
+    await settle();
+    expect(entered.slice(2)).toEqual(['front', 'front', 'waited']);
+  });
+
+  it('refuses those who are too many, of one key and of all', async () => {
+    const { enter } = watched({ places: 1, mostWaiting: 3, mostWaitingPerKey: 2 });
+    const leave = await enter('a', { key: 'a' });
+    const second = enter('a', { key: 'a' });
+    void enter('a', { key: 'a', background: true });
+    const crowd = (key: string): Promise<unknown> =>
+      enter(key, { key }).then(
+        () => 'entered',
+        (error: unknown) => (error as QueueFullError).crowd,
+      );
+    expect(await crowd('a')).toBe('key');
+    const waiting = crowd('b');
+    expect(await crowd('c')).toBe('all');
+    leave();
+    (await second)();
+    expect(await waiting).toBe('entered');
+  });
+
+  it('forgets an entrant whose signal is aborted', async () => {
+    const { queue, enter } = watched({ places: 1, mostWaitingPerKey: 1 });
+    const leave = await enter('a', { key: 'a' });
+    const impatient = new AbortController();
+    const gone = enter('a', { key: 'a', signal: impatient.signal });
+    impatient.abort(new Error('Enough.'));
+    await expect(gone).rejects.toThrow('Enough.');
+    expect(queue.waiting).toBe(0);
+    const patient = enter('a', { key: 'a', signal: new AbortController().signal });
+    leave();
+    await patient;
+    await expect(enter('a', { key: 'a', signal: AbortSignal.abort(new Error('Gone.')) })).rejects.toThrow('Gone.');
+  });
+
+  it('loses no place, whatever comes and goes', async () => {
+    const { queue, enter } = watched({ places: 3, reserved: 1, background: 2 });
+    let inside = 0;
+    let most = 0;
+    const visit = async (each: number): Promise<void> => {
+      const visitor = new AbortController();
+      if (each % 7 === 0) setImmediate(() => visitor.abort(new Error('Left.')));
+      const entrant = { key: `key ${each % 5}`, background: each % 2 === 0, signal: visitor.signal };
+      const leave = await enter('', entrant).catch(() => undefined);
+      if (leave === undefined) return;
+      inside += 1;
+      most = Math.max(most, inside);
+      await settle();
+      inside -= 1;
+      leave();
+    };
+    await Promise.all(Array.from({ length: 300 }, (_, each) => visit(each)));
+    expect([most, inside, queue.waiting]).toEqual([3, 0, 0]);
+    await Promise.all([enter('', { key: 'x' }), enter('', { key: 'y' }), enter('', { key: 'z' })]);
+  });
+});

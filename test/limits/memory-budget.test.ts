@@ -1,0 +1,120 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { createBudget } from '../../src/limits/memory-budget.ts';
+import { createKeptBytes } from '../../src/limits/kept-bytes.ts';
+import { problemOf, startInvokeHarness, type InvokeHarness } from '../invoke/invoke-harness.ts';
+
+describe('a budget', () => {
+  const options = { perKey: 100, perProcess: 150 };
+
+  it('refuses what is too much for a key, and what is too much for all', () => {
+    const budget = createBudget(options);
+    const releases = [budget.reserve('a', 50), budget.reserve('a', 50)];
+    expect(() => budget.reserve('a', 1)).toThrow(expect.objectContaining({ type: 'too-much-under-way', status: 429 }));
+    releases.push(budget.reserve('b', 50));
+    expect(() => budget.reserve('b', 1)).toThrow(expect.objectContaining({ type: 'overloaded', status: 503 }));
+    releases[0]?.();
+    releases[0]?.(); // Once is enough.
+    budget.reserve('b', 50);
+    expect(() => budget.reserve('c', 1)).toThrow(expect.objectContaining({ type: 'overloaded' }));
+  });
+
+  it('takes what is larger than a key may have for half of that', () => {
+    const budget = createBudget(options);
+    const release = budget.reserve('a', 1_000);
+    budget.reserve('a', 50);
+    release();
+    budget.reserve('a', 1_000);
+    expect(() => budget.reserve('a', 1)).toThrow(expect.objectContaining({ type: 'too-much-under-way' }));
+  });
+
+  it('counts what is taken already, whether it fits or not', () => {
+    const budget = createBudget(options);
+    const release = budget.hold('a', 1_000);
+    expect(() => budget.reserve('b', 1)).toThrow(expect.objectContaining({ type: 'overloaded' }));
+    release();
+    budget.reserve('b', 1);
+  });
+});
+
+describe('kept bytes', () => {
+  const hour = 3_600_000;
+  let now = 0;
+  const kept = createKeptBytes({ perKey: 100, perProcess: 150, monotonic: () => now });
+
+  it('are refused beyond the limits, until the oldest have expired', () => {
+    kept.add('a', 60);
+    now = 2 * hour;
+    kept.check('a');
+    kept.add('a', 60);
+    const tooMuch = { type: 'too-much-kept', headers: { 'Retry-After': String(23 * 3_600) } };
+    expect(() => kept.check('a')).toThrow(expect.objectContaining(tooMuch));
+    kept.check('b');
+    kept.add('b', 60);
+    expect(() => kept.check('b')).toThrow(expect.objectContaining({ type: 'overloaded' }));
+    now = 25 * hour;
+    kept.check('a');
+    kept.check('b');
+  });
+});
+
+describe('over HTTP', () => {
+  let harness: InvokeHarness;
+  let prompt: string;
+  beforeAll(async () => {
+    harness = await startInvokeHarness({ environment: { REQUEST_MEMORY_MB: '16', KEPT_ANSWERS_MB: '16' } });
+    prompt = await harness.createPrompt({ messages: [{ role: 'user', content: '{{text}}' }] });
+  });
+  afterAll(() => harness.close());
+
+  const large = { variables: { text: 'x'.repeat(900_000) } };
+
+  it('large invocations of one key are refused beyond its share, before they are paid for, and others go on', async () => {
+    const slow = { ...large, model: 'mock-slow-1000' };
+    const first = harness.invoke(prompt, slow);
+    await harness.received(1);
+    const refused = await harness.invoke(prompt, slow);
+    expect([refused.status, problemOf(refused)]).toEqual([429, 'too-much-under-way']);
+    expect(Number(refused.headers['retry-after'])).toBeGreaterThan(0);
+    const key = await harness.service.createKey('prompts:invoke');
+    expect((await harness.invoke(prompt, { variables: { text: 'small' } }, {}, key)).status).toBe(200);
+    expect((await first).status).toBe(200);
+    expect(harness.mock.requests).toHaveLength(2);
+    await sleep(50); // The memory of an answer is free when its connection has it.
+    expect((await harness.invoke(prompt, large)).status).toBe(200);
+  });
+
+  it('answers are kept up to the share of a key; what was kept is replayed', async () => {
+    const random = (): string =>
+      Buffer.from(crypto.getRandomValues(new Uint8Array(65_536)))
+        .toString('hex')
+        .repeat(1);
+    const text = Array.from({ length: 6 }, random).join('');
+    const body = { variables: { text }, provider: 'echo' };
+    const send = (key: string, sent = body): ReturnType<InvokeHarness['invoke']> =>
+      harness.invoke(prompt, sent, { 'Idempotency-Key': key });
+    let kept = 0;
+    let answer = await send('kept-0');
+    for (; answer.status === 200 && kept < 100; answer = await send(`kept-${(kept += 1)}`)) await sleep(1);
+    // Random hexadecimal digits are compressed to somewhat more than half of 786,432 bytes.
+    expect(kept).toBeGreaterThan(10);
+    expect(kept).toBeLessThan(22);
+    expect([answer.status, problemOf(answer)]).toEqual([429, 'too-much-kept']);
+    expect(Number(answer.headers['retry-after'])).toBeGreaterThan(3_600);
+    const replay = await send('kept-0');
+    expect([replay.status, replay.headers['idempotency-replayed']]).toEqual([200, 'true']);
+    expect(replay.body.text === text).toBe(true);
+    const run = (sentBy: string): ReturnType<InvokeHarness['invoke']> =>
+      harness.service.call('POST', `/api/v1/prompts/${prompt}/test`, {
+        ...{ key: sentBy, body: { providers: [{ provider: 'echo' }], variables: { text: 'x' } } },
+      });
+    const refused = await run(harness.service.adminKey);
+    expect([refused.status, problemOf(refused)]).toEqual([429, 'too-much-kept']);
+    const without = await harness.invoke(prompt, body);
+    expect(without.status).toBe(200);
+    const key = await harness.service.createKey('prompts:invoke');
+    const other = await harness.invoke(prompt, body, { 'Idempotency-Key': 'kept-0' }, key);
+    expect(other.status).toBe(200);
+    expect((await run(key)).status).toBe(201);
+  });
+});

@@ -1,0 +1,135 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import type { Answer, TestService } from '../support/service.ts';
+import { create, promptsPath, saying } from './prompts-harness.ts';
+import { setUp, startAnother } from '../support/per-operation.ts';
+
+const setup = setUp();
+let other: TestService;
+beforeAll(async () => {
+  other = await startAnother(setup.service);
+});
+afterAll(() => other.close());
+
+const put = (service: TestService, key: string, body: unknown, headers: Record<string, string> = {}): Promise<Answer> =>
+  service.call('PUT', `${promptsPath}/${key}`, { body, headers });
+
+interface Version {
+  version: number;
+  messages: { content: string }[];
+  created_at: string;
+}
+
+/** All versions of a prompt, the newest first. */
+async function historyOf(id: string): Promise<Version[]> {
+  const history: Version[] = [];
+  for (;;) {
+    const path = `${promptsPath}/${id}/versions?limit=100&offset=${history.length}`;
+    const { body } = await setup.service.call('GET', path);
+    history.push(...(body.data as Version[]));
+    if (history.length >= body.pagination.total || body.data.length === 0) return history;
+  }
+}
+
+/** Each number from 1 to n once, each write once, and each where its answer said it would be. */
+async function expectWholeHistory(id: string, answers: readonly Answer[]): Promise<void> {
+  expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
+  const history = await historyOf(id);
+  const count = answers.length + 1;
+  expect(history.map(({ version }) => version)).toEqual(Array.from({ length: count }, (_, index) => count - index));
+  for (const { body } of answers) {
+    const version = history.find(({ version: number }) => number === body.version);
+    expect(version?.messages).toEqual(body.messages);
+    expect(version?.created_at).toBe(body.updated_at);
+  }
+  const contents = answers.map(({ body }) => body.messages[0].content as string);
+  expect(new Set(history.map(({ messages }) => messages[0]?.content))).toEqual(new Set(['Hello', ...contents]));
+  const times = history.map(({ created_at }) => created_at);
+  expect(times).toEqual([...times].sort().reverse());
+}
+
+describe('updates of one prompt at the same time', () => {
+  it.each([20, 100])('%d of them make as many versions', async (count) => {
+    const { id } = await create(setup.service);
+    const writes = Array.from({ length: count }, (_, index) => put(setup.service, id, saying(`write ${index}`)));
+    await expectWholeHistory(id, await Promise.all(writes));
+  });
+
+  it('through two processes make as many versions', async () => {
+    const { id, slug } = await create(setup.service);
+    const writes = Array.from({ length: 40 }, (_, index) =>
+      put(index % 2 === 0 ? setup.service : other, index % 3 === 0 ? id : slug, saying(`write ${index}`)),
+    );
+    await expectWholeHistory(id, await Promise.all(writes));
+  });
+
+  it('keep each others changes of other fields', async () => {
+    const { id } = await create(setup.service);
+    const changes = [
+      saying('changed'),
+      { description: 'changed' },
+      { selected_provider: 'echo' },
+      { test_settings: 'changed' },
+      { variables: { changed: {} } },
+      { name: 'changed' },
+    ];
+    const answers = await Promise.all(
+      changes.map((change, index) => put(index % 2 === 0 ? setup.service : other, id, change)),
+    );
+    expect(answers.every(({ status }) => status === 200)).toBe(true);
+    const { body } = await setup.service.call('GET', `${promptsPath}/${id}`);
+    expect(body).toMatchObject({ ...Object.assign({}, ...changes), version: 4 });
+  });
+
+  it('that check If-Match lose nothing that was counted', async () => {
+    const { id } = await create(setup.service, { description: '0' });
+    const countUp = async (service: TestService): Promise<void> => {
+      for (;;) {
+        const { body, headers } = await service.call('GET', `${promptsPath}/${id}`);
+        const change = { description: String(Number(body.description) + 1) };
+        const { status } = await put(service, id, change, { 'If-Match': headers['etag'] ?? '' });
+        if (status === 200) return;
+        expect(status).toBe(412);
+      }
+    };
+    await Promise.all(Array.from({ length: 12 }, (_, index) => countUp(index % 2 === 0 ? setup.service : other)));
+    const { body } = await setup.service.call('GET', `${promptsPath}/${id}`);
+    expect(body.description).toBe('12');
+  });
+});
+
+describe('prompts created at the same time through two processes', () => {
+  it('get a slug each, in a row', async () => {
+    const body = { name: 'Two processes', messages: [{ role: 'user', content: 'x' }] };
+    const answers = await Promise.all(
+      Array.from({ length: 30 }, (_, index) =>
+        (index % 2 === 0 ? setup.service : other).call('POST', promptsPath, { body }),
+      ),
+    );
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([201]));
+    expect(new Set(answers.map(({ body: { slug } }) => slug as string)).size).toBe(30);
+  });
+});
+
+describe('readers', () => {
+  it('find every version up to the one they were told of while writers go on', async () => {
+    const { id } = await create(setup.service);
+    let writing = true;
+    const writer = (async () => {
+      for (let index = 0; index < 40; index += 1) await put(setup.service, id, saying(`write ${index}`));
+      writing = false;
+    })();
+    while (writing) {
+      const { body } = await other.call('GET', `${promptsPath}/${id}`);
+      for (const version of [body.version, Math.max(1, body.version - 1)]) {
+        const found = await other.call('GET', `${promptsPath}/${id}/versions/${version}`);
+        expect(found.status).toBe(200);
+      }
+      const page = await other.call('GET', `${promptsPath}/${id}/versions`);
+      const { total } = page.body.pagination as { total: number };
+      expect(page.body.data.map(({ version }: Version) => version)).toEqual(
+        Array.from({ length: total }, (_, index) => total - index),
+      );
+    }
+    await writer;
+  });
+});

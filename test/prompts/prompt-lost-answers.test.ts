@@ -1,0 +1,139 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { testDatabaseUri } from '../support/database.ts';
+import { LossyProxy, type Loss } from '../support/lossy-proxy.ts';
+import type { Answer, TestService } from '../support/service.ts';
+import { create, createVersions, promptBody, promptsPath, saying, type RawDocument } from './prompts-harness.ts';
+import { setUp, startAnother } from '../support/per-operation.ts';
+
+/** `setup.service` reaches the database directly, `service` through a proxy that loses what it is told to lose. */
+const setup = setUp();
+let proxy: LossyProxy;
+let service: TestService;
+beforeAll(async () => {
+  proxy = await LossyProxy.start(testDatabaseUri());
+  service = await startAnother(setup.service, { MONGODB_URI: proxy.uri });
+});
+afterAll(async () => {
+  await service.close();
+  await proxy.stop();
+});
+
+const put = (key: string, body: unknown, headers: Record<string, string> = {}): Promise<Answer> =>
+  service.call('PUT', `${promptsPath}/${key}`, { body, headers });
+const versionsOf = async (id: string): Promise<number[]> => {
+  const { body } = await setup.service.call('GET', `${promptsPath}/${id}/versions`);
+  return body.data.map(({ version }: { version: number }) => version) as number[];
+};
+
+const losses: [string, Loss][] = [
+  ['its answer is lost', { of: 'answer' }],
+  ['its answer is lost three times', { of: 'answer', times: 3 }],
+  ['it is lost on its way', { of: 'request' }],
+  ['its confirmation by the majority fails', { of: 'confirmation' }],
+];
+
+describe.each(losses)('when a write is made and %s', (_what, loss) => {
+  const lose = (collection: string, ...commands: string[]): Promise<void> =>
+    proxy.lose({ ...loss, collection, commands });
+
+  it.each([undefined, 'chosen'])('createPrompt stores one prompt (slug %p)', async (chosen) => {
+    const slug = chosen === undefined ? undefined : `chosen-${Math.random().toString(36).slice(2)}`;
+    const body = promptBody(slug === undefined ? {} : { slug });
+    const lost = lose('prompts', 'insert');
+    const created = await service.call('POST', promptsPath, { body });
+    await lost;
+    expect(created.status).toBe(201);
+    const found = await setup.service.call('GET', `${promptsPath}?q=${created.body.slug}`);
+    expect(found.body.data).toEqual([created.body]);
+  });
+
+  it.each(['prompts', 'prompt_versions'])('updatePrompt makes one version (%s)', async (collection) => {
+    const { id, etag } = await createVersions(setup.service, 1).then(async ({ id: made }) => {
+      const { headers } = await setup.service.call('GET', `${promptsPath}/${made}`);
+      return { id: made, etag: headers['etag'] ?? '' };
+    });
+    const lost = lose(collection, 'update');
+    const updated = await put(id, saying('v2'), { 'If-Match': etag });
+    await lost;
+    expect(updated).toMatchObject({ status: 200, body: { version: 2 } });
+    const stored = await setup.service.call('GET', `${promptsPath}/${id}`);
+    expect(stored.body).toEqual(updated.body);
+    expect(stored.headers['etag']).toBe(updated.headers['etag']);
+    expect(await versionsOf(id)).toEqual([2, 1]);
+  });
+
+  it('updatePrompt moves a slug', async () => {
+    const { id, slug } = await create(setup.service);
+    const lost = lose('prompts', 'update');
+    const updated = await put(slug, { slug: `${slug}-moved` });
+    await lost;
+    expect(updated).toMatchObject({ status: 200, body: { id, slug: `${slug}-moved` } });
+  });
+
+  it('restorePromptVersion makes one version', async () => {
+    const { id } = await createVersions(setup.service, 2);
+    const lost = lose('prompts', 'update');
+    const { status, body } = await service.call('POST', `${promptsPath}/${id}/versions/1/restore`);
+    await lost;
+    expect(status).toBe(200);
+    expect(body).toMatchObject({ ...saying('v1'), version: 3 });
+    expect(await versionsOf(id)).toEqual([3, 2, 1]);
+  });
+
+  it.each([
+    ['prompts', 'update'],
+    ['prompt_versions', 'delete'],
+    ['prompts', 'delete'],
+  ])('deletePrompt removes everything (%s, %s)', async (collection, command) => {
+    const { id } = await createVersions(setup.service, 2);
+    const lost = lose(collection, command);
+    expect((await service.call('DELETE', `${promptsPath}/${id}`)).status).toBe(200);
+    await lost;
+    expect((await setup.service.call('GET', `${promptsPath}/${id}`)).status).toBe(404);
+    expect(await setup.database.db.collection('prompt_versions').countDocuments({ prompt_id: id })).toBe(0);
+  });
+
+  it('twenty updates at the same time make twenty versions', async () => {
+    const { id } = await create(setup.service);
+    const lost = [lose('prompts', 'update'), lose('prompt_versions', 'update')];
+    const answers = await Promise.all(Array.from({ length: 20 }, (_, index) => put(id, saying(`write ${index}`))));
+    await Promise.all(lost);
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
+    expect(new Set(answers.map(({ body }) => body.version as number)).size).toBe(20);
+    expect(await versionsOf(id)).toEqual(Array.from({ length: 21 }, (_, index) => 21 - index));
+  });
+});
+
+describe('when no answer comes through for as long as the service tries', () => {
+  let cut: LossyProxy;
+  let unlucky: TestService;
+  beforeEach(async () => {
+    cut = await LossyProxy.start(testDatabaseUri());
+    unlucky = await startAnother(setup.service, { MONGODB_URI: cut.uri });
+    void cut.lose({ collection: 'prompts', commands: ['insert', 'update'], times: 1_000 });
+  });
+  afterEach(async () => {
+    await unlucky.close();
+    await cut.stop();
+  });
+
+  it('a repeated createPrompt finds the prompt that the first one stored', async () => {
+    const body = promptBody({ slug: 'stored-but-not-answered' });
+    const headers = { 'Idempotency-Key': 'no-answer' };
+    const first = await unlucky.call('POST', promptsPath, { body, headers });
+    expect(first.status).toBe(503);
+    const second = await setup.service.call('POST', promptsPath, { body, headers });
+    expect(second).toMatchObject({ status: 201, body: { slug: body['slug'] } });
+    const prompts = setup.database.db.collection<RawDocument>('prompts');
+    expect(await prompts.countDocuments({ slug: 'stored-but-not-answered' })).toBe(1);
+  });
+
+  it('a repeated updatePrompt makes no second version', async () => {
+    const { id } = await create(setup.service);
+    const first = await unlucky.call('PUT', `${promptsPath}/${id}`, { body: saying('new') });
+    expect(first.status).toBe(503);
+    const second = await setup.service.call('PUT', `${promptsPath}/${id}`, { body: saying('new') });
+    expect(second).toMatchObject({ status: 200, body: { version: 2 } });
+    expect(await versionsOf(id)).toEqual([2, 1]);
+  });
+});

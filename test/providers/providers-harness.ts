@@ -1,0 +1,94 @@
+import { createLookUp } from '../../src/outbound/look-up.ts';
+import { createProviderHttp, type ProviderHttp } from '../../src/providers/http.ts';
+import type { GenerateRequest, ProviderRegistry } from '../../src/providers/provider.ts';
+import { createProviderRegistry, type ProviderRegistryOptions } from '../../src/providers/registry.ts';
+import type { ProviderSettings, RemoteProviderId } from '../../src/providers/provider-settings.ts';
+import { ProblemError } from '../../src/errors/problem-error.ts';
+import { startMockProvider, type MockProvider } from '../support/mock-provider.ts';
+
+/** Stands for every credential; must never come out again. */
+export const secret = 'sk-do-not-show-0123456789';
+
+/** Stands for what callers say; must not appear in failures. */
+export const confidential = 'the merger with Initech is on';
+
+export const remoteIds = [
+  'openai',
+  'anthropic',
+  'google',
+  'mistral',
+  'groq',
+  'xai',
+  'deepseek',
+  'azure',
+  'amazon-bedrock',
+  'cohere',
+] as const satisfies readonly RemoteProviderId[];
+
+export interface Harness {
+  readonly mock: MockProvider;
+  readonly http: ProviderHttp;
+  readonly registry: ProviderRegistry;
+  /** A registry over the same mock with something different about it. */
+  with(
+    options: Partial<Omit<ProviderRegistryOptions, 'settings'>> & { settings?: Partial<ProviderSettings> },
+  ): ProviderRegistry;
+  close(): Promise<void>;
+}
+
+/** Every provider, and an OpenAI-compatible one named `local`, configured against one mock. */
+export async function startHarness(redirectTarget?: string): Promise<Harness> {
+  const mock = await startMockProvider(redirectTarget === undefined ? {} : { redirectTarget });
+  const http = createProviderHttp({ lookUp: createLookUp() });
+  const access = { apiKey: secret, baseUrl: mock.url, region: 'eu-central-1' };
+  const settings: ProviderSettings = {
+    builtIn: Object.fromEntries(remoteIds.map((id) => [id, access])),
+    compatible: [{ id: 'local', name: 'Local', baseUrl: mock.url, apiKey: secret, models: ['llama'] }],
+    models: {},
+    concurrency: 100,
+  };
+  // No jitter, and pauses as short as they get.
+  const base = { settings, fetch: http.fetch, random: () => 0.999_999 };
+  return {
+    mock,
+    http,
+    registry: createProviderRegistry(base),
+    with: ({ settings: changed, ...options }) =>
+      createProviderRegistry({ ...base, ...options, settings: { ...settings, ...changed } }),
+    async close() {
+      await mock.close();
+      await http.close();
+    },
+  };
+}
+
+/** A request with a confidential prompt, due in 5 s unless told otherwise. */
+export function request(model: string, changes: Partial<GenerateRequest> & { within?: number } = {}): GenerateRequest {
+  const { within = 5_000, ...rest } = changes;
+  return {
+    model,
+    messages: [
+      { role: 'system', content: 'Keep secrets.' },
+      { role: 'user', content: confidential },
+    ],
+    keyId: 'a key',
+    signal: new AbortController().signal,
+    deadline: performance.now() + within,
+    ...rest,
+  };
+}
+
+/** Runs a prompt that must fail with a problem, and returns the problem. */
+export async function failure(registry: ProviderRegistry, id: string, input: GenerateRequest): Promise<ProblemError> {
+  const outcome: unknown = await provider(registry, id)
+    .generate(input)
+    .catch((error: unknown) => error);
+  if (!(outcome instanceof ProblemError)) throw new Error(`Expected a problem, got ${JSON.stringify(outcome)}`);
+  return outcome;
+}
+
+export function provider(registry: ProviderRegistry, id: string): NonNullable<ReturnType<ProviderRegistry['get']>> {
+  const found = registry.get(id);
+  if (found === undefined) throw new Error(`There is no provider ${id}.`);
+  return found;
+}

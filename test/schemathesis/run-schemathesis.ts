@@ -1,0 +1,63 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { homedir, tmpdir } from 'node:os';
+import path from 'node:path';
+import { loadConfig } from '../../src/config/config.ts';
+import { defaultCacheDir } from '../../src/db/embedded/cache-dir.ts';
+import { installPythonPackage } from '../../src/db/embedded/python-package.ts';
+import { createLogger } from '../../src/observability/logger.ts';
+import { startService } from '../../src/start.ts';
+import { consoleLog } from '../support/log.ts';
+
+/** The release of Schemathesis that is installed. https://pypi.org/project/schemathesis/ */
+const version = '4.32.5';
+const adminKey = 'administrator-key-of-schemathesis-0123456789';
+
+/**
+ * Starts the service as it is without configuration, on a data folder of its own, and lets Schemathesis read its
+ * `/openapi.json` and test every operation with all checks, examples, boundary values, random data and chains of
+ * operations along the contract's links. Arguments are passed on: `npm run test:schemathesis -- --seed 7 -n 200`.
+ *
+ * @returns the exit code of Schemathesis
+ */
+async function main(args: readonly string[]): Promise<number> {
+  const cacheDir = defaultCacheDir(process.env, homedir());
+  const programs = await installPythonPackage({
+    ...{ name: 'schemathesis', version, cacheDir },
+    ...{ env: process.env, log: consoleLog },
+  });
+  const folder = await mkdtemp(path.join(tmpdir(), 'schemathesis-'));
+  const environment = {
+    ...{ DATA_DIR: path.join(folder, 'data'), CACHE_DIR: cacheDir, PORT: '0' },
+    ...{ ADMIN_API_KEY: adminKey, RATE_LIMIT: 'off' },
+  };
+  const service = await startService({
+    config: loadConfig(environment),
+    environment: { ...process.env, ...environment },
+    log: createLogger('silent'),
+    print: console.log,
+  });
+  try {
+    const settings = path.join(import.meta.dirname, 'schemathesis.toml');
+    const bounds = ['--max-examples', '50', '--workers', '2', '--request-timeout', '30'];
+    const child = spawn(
+      path.join(programs, 'schemathesis'),
+      [
+        ...['--config-file', settings, 'run', `${service.url}/openapi.json`],
+        ...['--header', `Authorization: Bearer ${adminKey}`, '--generation-database', 'none'],
+        ...bounds,
+        ...args,
+      ],
+      // Whatever it writes, it writes into a folder that goes.
+      { cwd: folder, stdio: ['ignore', 'inherit', 'inherit'] },
+    );
+    const [code] = (await once(child, 'close')) as [number | null];
+    return code ?? 1;
+  } finally {
+    await service.stop();
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+process.exitCode = await main(process.argv.slice(2));

@@ -1,0 +1,126 @@
+import { access } from 'node:fs/promises';
+import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, afterEach, beforeAll } from '@jest/globals';
+import type { Database } from '../../src/db/client.ts';
+import { create } from '../prompts/prompts-harness.ts';
+import { openDatabaseOf, type Setup } from '../support/per-operation.ts';
+import { startMockProvider, type MockProvider } from '../support/mock-provider.ts';
+import { startTestService, type Answer, type TestService } from '../support/service.ts';
+
+/** What a test asks of a run. */
+export interface TestBody {
+  providers: { provider: string; model?: string }[];
+  variables?: Record<string, unknown>;
+  version?: number;
+}
+
+/** A service whose provider `mock` is a server of the test's own, and whose `openai` has no credentials. */
+export interface Harness extends Setup {
+  readonly mock: MockProvider;
+}
+
+/** The environment that makes a service call the mock provider as `mock`, default model `model-a`. */
+export function withMock(mock: MockProvider): Record<string, string> {
+  const provider = { id: 'mock', base_url: mock.url, api_key: 'sk-not-secret-here', models: ['model-a', 'model-b'] };
+  return { OPENAI_COMPATIBLE_PROVIDERS: JSON.stringify([provider]) };
+}
+
+/** Starts service and provider for the tests of a file. */
+export function setUpTestRuns(environment: () => Promise<Record<string, string>> = async () => ({})): Harness {
+  let started: { mock: MockProvider; service: TestService; database: Database } | undefined;
+  const get = (): NonNullable<typeof started> => {
+    if (started === undefined) throw new Error('only after beforeAll');
+    return started;
+  };
+  beforeAll(async () => {
+    const mock = await startMockProvider();
+    const service = await startTestService({ environment: { ...withMock(mock), ...(await environment()) } });
+    started = { mock, service, database: await openDatabaseOf(service) };
+  });
+  afterEach(() => {
+    started?.mock.reset();
+  });
+  afterAll(async () => {
+    await started?.database.close();
+    await started?.mock.close();
+    await started?.service.close();
+  });
+  return {
+    get mock() {
+      return get().mock;
+    },
+    get service() {
+      return get().service;
+    },
+    get database() {
+      return get().database;
+    },
+  };
+}
+
+/** Creates a prompt that says "Hello {{name|world}}". @returns its id */
+export async function createPrompt(service: TestService, members: Record<string, unknown> = {}): Promise<string> {
+  const messages = [{ role: 'user', content: 'Hello {{name|world}}' }];
+  return (await create(service, { messages, ...members })).id;
+}
+
+export const testPath = (prompt: string): string => `/api/v1/prompts/${prompt}/test`;
+export const runPath = (id: string): string => `/api/v1/test-runs/${id}`;
+export const resultsPath = (id: string): string => `/api/v1/test-runs/${id}/results`;
+
+/** Targets of the mock provider, one for each model. */
+export function onMock(...models: string[]): TestBody {
+  return { providers: models.map((model) => ({ provider: 'mock', model })) };
+}
+
+export const onEcho: TestBody = { providers: [{ provider: 'echo' }] };
+
+export function runTest(
+  service: TestService,
+  prompt: string,
+  body: unknown,
+  headers: Record<string, string> = {},
+): Promise<Answer> {
+  return service.call('POST', testPath(prompt), { body, headers });
+}
+
+/** Starts a run that goes on after the answer. @returns its id */
+export async function startRun(service: TestService, prompt: string, body: TestBody): Promise<string> {
+  const answer = await runTest(service, prompt, body, { Prefer: 'respond-async' });
+  if (answer.status !== 202) throw new Error(`The test run was not started: ${answer.text}`);
+  return (answer.body as { id: string }).id;
+}
+
+/** Asks again and again until something is so. */
+export async function until<T>(ask: () => Promise<T> | T, isSo: (value: T) => boolean, limitMs = 20_000): Promise<T> {
+  const end = performance.now() + limitMs;
+  for (;;) {
+    const value = await ask();
+    if (isSo(value)) return value;
+    if (performance.now() > end) throw new Error(`Still not so after ${limitMs} ms: ${JSON.stringify(value)}`);
+    await sleep(20);
+  }
+}
+
+/** Polls a run until it has ended, as a caller would. */
+export function ended(service: TestService, id: string): Promise<Answer> {
+  return until(
+    () => service.call('GET', runPath(id)),
+    ({ body }) => body.status !== 'running',
+  );
+}
+
+/** Whether the results of a run are in the files of a service. */
+export function hasResults(service: TestService, id: string): Promise<boolean> {
+  const file = path.join(service.environment['DATA_DIR'] ?? '', 'files', 'test-runs', `${id}.json`);
+  return access(file).then(
+    () => true,
+    () => false,
+  );
+}
+
+/** The problem's slug, from its type. */
+export function problemOf({ body }: Answer): string {
+  return String((body as { type?: unknown }).type).replace('urn:prompt-gateway:problem:', '');
+}

@@ -1,0 +1,242 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import type { Collection } from 'mongodb';
+import { ensureIndexes } from '../../src/db/indexes.ts';
+import type { Database } from '../../src/db/client.ts';
+import { createLookUp } from '../../src/outbound/look-up.ts';
+import type { OutboxEntry } from '../../src/events/event.ts';
+import { serialiseEvent } from '../../src/events/serialise.ts';
+import { outboxIndex, toOutboxDocuments, type WithOutbox } from '../../src/events/outbox.ts';
+import { createIntegrationDirectory, type IntegrationDirectory } from '../../src/integrations/directory.ts';
+import { deliveryId } from '../../src/webhooks/deliveries/delivery.ts';
+import { headerRecord, secretRecord, type Integration } from '../../src/integrations/integration.ts';
+import { createSecretBox, type Sealed } from '../../src/integrations/secrets.ts';
+import {
+  createIntegrationStore,
+  integrationIndexes,
+  type IntegrationStore,
+} from '../../src/integrations/integration-store.ts';
+import type { Attempt, Delivery, DeliveryStatus } from '../../src/webhooks/deliveries/delivery.ts';
+import { createDeliveryStore, type DeliveryStore } from '../../src/webhooks/deliveries/delivery-store.ts';
+import type { LaneHealth } from '../../src/webhooks/lanes/health.ts';
+import { createLaneStore } from '../../src/webhooks/lanes/lane-store.ts';
+import { createAddressRule, loopbackNetworks } from '../../src/webhooks/sending/address-rules.ts';
+import { defaultTiming, systemClock, type Clock, type WebhookTiming } from '../../src/webhooks/timing.ts';
+import {
+  createWebhooks,
+  webhookIndexes,
+  type WebhookDependencies,
+  type Webhooks,
+} from '../../src/webhooks/webhooks.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { silentLog } from '../support/log.ts';
+
+/** The design's times, shortened so that tests see them pass. */
+export const quickTiming: WebhookTiming = {
+  ...defaultTiming,
+  schedule: [0, 100, 200, 300],
+  connectTimeout: 500,
+  totalTimeout: 1_000,
+  lease: 3_000,
+  renewal: 500,
+  linger: 100,
+  poll: 100,
+  inactive: 200,
+  breaker: { failures: 5, firstOpen: 500, longestOpen: 2_000 },
+};
+
+/** Times that do not run out by themselves while the machine is busy with other tests. */
+export const patientTiming: WebhookTiming = {
+  ...quickTiming,
+  connectTimeout: 5_000,
+  totalTimeout: 5_000,
+  lease: 8_000,
+};
+
+const secretBox = createSecretBox(randomBytes(32));
+
+/** A business document as the relay knows it. */
+interface Order extends WithOutbox {
+  _id: string;
+}
+
+export interface NewReceiver {
+  readonly url: string;
+  readonly secret?: string;
+  readonly nextSecret?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly eventTypes?: Integration['eventTypes'];
+  readonly state?: Integration['state'];
+}
+
+/** The delivery engine on a database of its own, without the rest of the service. */
+export interface Harness {
+  readonly database: TestDatabase;
+  readonly integrationStore: IntegrationStore;
+  readonly directory: IntegrationDirectory;
+  readonly deliveries: DeliveryStore;
+  /** Another engine on the same database, as another process would be. Not started. */
+  createEngine(options?: Partial<WebhookDependencies> & { readonly on?: Database }): Webhooks;
+  addIntegration(receiver: NewReceiver): Promise<string>;
+  /** Changes an integration as an operator does. */
+  edit(id: string, change: (integration: Integration) => Integration): Promise<void>;
+  integration(id: string): Promise<Integration | undefined>;
+  /** Writes an order with an event that waits in its outbox. @returns the id of the event */
+  placeOrder(webhooks?: Webhooks, entry?: Partial<OutboxEntry>): Promise<string>;
+  /** Takes all integrations away, so that the next test's events go to its own alone. */
+  removeIntegrations(): Promise<void>;
+  /** How a receiver has been doing, as the lane keeps it. */
+  lane(integrationId: string): Promise<LaneHealth | undefined>;
+  /** The order whose outbox holds an event. */
+  holderOf(eventId: string): Promise<string>;
+  waitingEvents(): Promise<number>;
+  delivery(eventId: string, integrationId: string): Promise<Delivery | undefined>;
+  attempts(eventId: string, integrationId: string): Promise<Attempt[]>;
+  /** Waits until all deliveries of an integration have a status. */
+  settled(integrationId: string, count: number, status?: DeliveryStatus, timeoutMs?: number): Promise<void>;
+  /** Stops all engines, those of failed tests too. */
+  stopEngines(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** An engine with short times that may send to this machine. */
+export function engineOn(database: Database, options: Partial<WebhookDependencies> = {}): Webhooks {
+  return createWebhooks({
+    database,
+    integrations: createIntegrationDirectory(createIntegrationStore(database), secretBox),
+    serialise: serialiseEvent,
+    mayConnect: createAddressRule(loopbackNetworks),
+    lookUp: createLookUp(),
+    version: '1.2.3',
+    log: { ...silentLog, debug: () => undefined, error: () => undefined },
+    timing: quickTiming,
+    ...options,
+  });
+}
+
+export async function startHarness(): Promise<Harness> {
+  const database = await createTestDatabase();
+  await ensureIndexes(database.db, [
+    ...webhookIndexes,
+    integrationIndexes,
+    { collection: 'orders', indexes: [{ ...outboxIndex }] },
+  ]);
+  const orders: Collection<Order> = database.db.collection('orders');
+  const integrationStore = createIntegrationStore(database);
+  const directory = createIntegrationDirectory(integrationStore, secretBox);
+  const deliveries = createDeliveryStore(database);
+  const lanes = createLaneStore(database);
+  const started: Webhooks[] = [];
+  const stopEngines = async (): Promise<void> => {
+    await Promise.all(started.splice(0).map((webhooks) => webhooks.stop(1_000)));
+  };
+
+  return {
+    database,
+    integrationStore,
+    directory,
+    deliveries,
+    createEngine({ on = database, ...options } = {}) {
+      const webhooks = engineOn(on, options);
+      started.push(webhooks);
+      return webhooks;
+    },
+    async addIntegration({ url, secret, nextSecret, headers = {}, eventTypes = ['ORDER_PLACED'], state = 'active' }) {
+      const id = randomUUID();
+      const at = new Date();
+      const seal = (text: string): Sealed => secretBox.seal(text, secretRecord(id));
+      await integrationStore.insert({
+        ...{ id, name: 'Receiver', url, eventTypes, state, createdAt: at, updatedAt: at },
+        headers: Object.entries(headers).map(([name, value]) => ({
+          name,
+          value: secretBox.seal(value, headerRecord(id, name)),
+        })),
+        secret: secret === undefined ? undefined : seal(secret),
+        rotation: nextSecret === undefined ? undefined : { id: randomUUID(), secret: seal(nextSecret), startedAt: at },
+        finishedRotationId: undefined,
+        disabled: undefined,
+        warning: undefined,
+      });
+      return id;
+    },
+    async edit(id, change) {
+      for (;;) {
+        const integration = await integrationStore.find(id);
+        if (integration === undefined) throw new Error(`no integration ${id}`);
+        if ((await integrationStore.replace(change(integration), 'operator')) !== undefined) return;
+      }
+    },
+    integration: (id) => integrationStore.find(id),
+    async placeOrder(webhooks, entry = {}) {
+      const id = randomUUID();
+      const event: OutboxEntry = {
+        id: randomUUID(),
+        type: 'ORDER_PLACED',
+        targetUuid: id,
+        targetId: undefined,
+        locationId: '4f5f4a6e-6f0e-4a53-9d0f-2e6a3e0f9c11',
+        createdAt: new Date(),
+        data: { itemNames: ['Café crème', 'Crêpe'], itemTags: ['hot'], total: 1250, currency: 'EUR' },
+        ...entry,
+      };
+      await orders.insertOne({ _id: id, outbox: toOutboxDocuments([event]) });
+      webhooks?.relay.nudge('orders', id);
+      return event.id;
+    },
+    async removeIntegrations() {
+      const { integrations } = await integrationStore.list(1_000, 0);
+      for (const { id } of integrations) {
+        for (let isGone = false; !isGone;) {
+          const found = await integrationStore.find(id);
+          isGone = found === undefined || (await integrationStore.remove(found));
+        }
+      }
+    },
+    async lane(integrationId) {
+      return (await lanes.find([integrationId])).get(integrationId)?.health;
+    },
+    async holderOf(eventId) {
+      const order = await orders.findOne({ 'outbox.id': eventId });
+      if (order === null) throw new Error(`no order holds the event ${eventId}`);
+      return order._id;
+    },
+    waitingEvents: () => orders.countDocuments({ 'outbox.id': { $gt: '' } }),
+    delivery: (eventId, integrationId) => deliveries.find(deliveryId({ eventId, integrationId })),
+    attempts: (eventId, integrationId) =>
+      deliveries.attempts({ id: deliveryId({ eventId, integrationId }), integrationId }),
+    async settled(integrationId, count, status = 'delivered', timeoutMs = 10_000) {
+      const end = Date.now() + timeoutMs;
+      for (;;) {
+        const { total } = await deliveries.list({ integrationId, status }, 1, 0);
+        if (total >= count) return;
+        if (Date.now() > end) throw new Error(`${total} of ${count} deliveries are ${status} after ${timeoutMs} ms`);
+        await new Promise((resolve) => setTimeout(resolve, 20));
+      }
+    },
+    stopEngines,
+    async close() {
+      await stopEngines();
+      await database.drop();
+    },
+  };
+}
+
+/** A clock whose wall time can be moved. */
+export function settableClock(): Clock & { skew(milliseconds: number): void } {
+  let offset = 0;
+  return {
+    now: () => new Date(Date.now() + offset),
+    monotonic: () => systemClock.monotonic(),
+    skew(milliseconds) {
+      offset += milliseconds;
+    },
+  };
+}
+
+/** Waits until something is so. */
+export async function until(isSo: () => boolean | Promise<boolean>, timeoutMs = 10_000): Promise<void> {
+  const end = Date.now() + timeoutMs;
+  while (!(await isSo())) {
+    if (Date.now() > end) throw new Error(`still not so after ${timeoutMs} ms`);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}
