@@ -12,7 +12,7 @@ export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
         /**
-         * Headers of a delivery
+         * DeliveryHeaders
          * @description What every delivery carries. The integration's own headers are sent besides. Names of HTTP headers are the same in any case.
          */
         DeliveryHeaders: {
@@ -70,14 +70,14 @@ export interface components {
             "webhook-signature"?: string;
         };
         /**
-         * Event time
+         * EventTime
          * Format: date-time
          * @description When the event was created, in UTC to the millisecond. Deliveries may arrive in another order.
          * @example 2026-11-06T12:31:08.214Z
          */
         EventTime: string;
         /**
-         * Placed order
+         * OrderPlacedData
          * @description What was ordered, where, and for how much. Names are those of the moment when the order was placed.
          * @example {
          *       "itemNames": [
@@ -135,7 +135,7 @@ export interface components {
             zoneName?: string;
         };
         /**
-         * ORDER_PLACED
+         * OrderPlaced
          * @description An order has been placed at a location.
          * @example {
          *       "type": "ORDER_PLACED",
@@ -174,7 +174,7 @@ export interface components {
             data: components["schemas"]["OrderPlacedData"];
         };
         /**
-         * No data
+         * NoData
          * @description No fields yet. Later releases may add some.
          * @example {}
          */
@@ -182,7 +182,7 @@ export interface components {
             [key: string]: unknown;
         };
         /**
-         * PRODUCT_UPDATED
+         * ProductUpdated
          * @description A product at a location has been updated.
          * @example {
          *       "type": "PRODUCT_UPDATED",
@@ -207,7 +207,7 @@ export interface components {
             data: components["schemas"]["NoData"];
         };
         /**
-         * Cause of an update
+         * UpdateCause
          * @description The update that triggered the event.
          * @example {
          *       "type": "PRODUCT_UPDATED",
@@ -230,7 +230,7 @@ export interface components {
             targetUuid?: string;
         };
         /**
-         * Updated category
+         * CategoryUpdatedData
          * @description Why the category counts as updated.
          * @example {
          *       "cause": {
@@ -242,7 +242,7 @@ export interface components {
             cause: components["schemas"]["UpdateCause"];
         };
         /**
-         * CATEGORY_UPDATED
+         * CategoryUpdated
          * @description A category at a location has been updated, or a product in it.
          * @example {
          *       "type": "CATEGORY_UPDATED",
@@ -278,7 +278,7 @@ export interface components {
             data: components["schemas"]["CategoryUpdatedData"];
         };
         /**
-         * Ended fiscal day
+         * FiscalDayEndData
          * @description The day that ended and what was ordered in it. Orders canceled before the close are not counted.
          * @example {
          *       "fiscalDay": "2026-11-06",
@@ -317,7 +317,7 @@ export interface components {
             locationName: string;
         };
         /**
-         * FISCAL_DAY_END
+         * FiscalDayEnd
          * @description The fiscal day has ended at a location.
          * @example {
          *       "type": "FISCAL_DAY_END",
@@ -348,7 +348,7 @@ export interface components {
             data: components["schemas"]["FiscalDayEndData"];
         };
         /**
-         * TEST
+         * TestEvent
          * @description An event that announces nothing. It is sent when someone tries out an integration, and cannot be subscribed to.
          * @example {
          *       "type": "TEST",

@@ -537,7 +537,7 @@ export const operationTable = {
       "not-cached"
     ]
   },
-  "runTest": {
+  "createTestRun": {
     "method": "POST",
     "path": "/api/v1/prompts/{slugOrId}/test",
     "scope": "prompts:invoke",
@@ -2354,7 +2354,7 @@ export const operationTable = {
       "overloaded"
     ]
   },
-  "replayEvents": {
+  "createReplay": {
     "method": "POST",
     "path": "/api/v1/integrations/{id}/replays",
     "scope": "integrations:manage",
@@ -2594,7 +2594,7 @@ export const operationTable = {
       "overloaded"
     ]
   },
-  "listAttempts": {
+  "listDeliveryAttempts": {
     "method": "GET",
     "path": "/api/v1/deliveries/{id}/attempts",
     "scope": "integrations:manage",
@@ -3006,7 +3006,7 @@ export const operationTable = {
       "overloaded"
     ]
   },
-  "getOpenApi": {
+  "getOpenApiDocument": {
     "method": "GET",
     "path": "/openapi.json",
     "scope": null,

@@ -205,7 +205,7 @@ export interface paths {
          *     after the service crashed, and its test run was cut off, the answer is a 409 `test-run-not-stored`, and the key is
          *     free for a new test run.
          */
-        post: operations["runTest"];
+        post: operations["createTestRun"];
         delete?: never;
         options?: never;
         head?: never;
@@ -831,7 +831,7 @@ export interface paths {
          *     The replay goes on in the background, also through a restart; while the integration is paused or disabled it waits.
          *     Events are kept for 30 days, older ones are not sent.
          */
-        post: operations["replayEvents"];
+        post: operations["createReplay"];
         delete?: never;
         options?: never;
         head?: never;
@@ -910,7 +910,7 @@ export interface paths {
          * List attempts
          * @description Lists the attempts to send a delivery, the first one first, with what the receiver answered.
          */
-        get: operations["listAttempts"];
+        get: operations["listDeliveryAttempts"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1134,7 +1134,7 @@ export interface paths {
          * Get this contract
          * @description Returns this contract as one OpenAPI 3.1 document.
          */
-        get: operations["getOpenApi"];
+        get: operations["getOpenApiDocument"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1148,7 +1148,7 @@ export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
         /**
-         * Prompt id
+         * PromptId
          * @description Made by the server, never changes.
          * @example 6f1c0a52-3f0e-4b7e-9d5a-1c2b7f3e8a90
          */
@@ -1160,26 +1160,26 @@ export interface components {
          */
         Slug: string;
         /**
-         * Prompt name
+         * PromptName
          * @description What people call the prompt. Not only blanks.
          * @example Summarise support ticket
          */
         PromptName: string;
         /**
-         * Prompt description
+         * PromptDescription
          * @description What the prompt is for. Metadata, not sent to any provider.
          * @example Three-sentence summary of a ticket for the shift handover.
          */
         PromptDescription: string;
         /**
-         * Message role
+         * MessageRole
          * @description Who speaks. `system` sets the rules, `user` asks, `assistant` is an answer given as an example.
          * @example user
          * @enum {string}
          */
         MessageRole: "system" | "user" | "assistant";
         /**
-         * Message content
+         * MessageContent
          * @description Text with placeholders, filled in when the prompt is invoked.
          *
          *     | Written | Becomes |
@@ -1236,13 +1236,13 @@ export interface components {
          */
         Messages: components["schemas"]["Message"][];
         /**
-         * Variable name
+         * VariableName
          * @description A letter or `_`, then letters, digits, `_`, `.` and `-`.
          * @example customer_name
          */
         VariableName: string;
         /**
-         * Variable definition
+         * VariableDefinition
          * @description How a variable behaves when it is not supplied.
          * @example {
          *       "default": "friendly",
@@ -1267,7 +1267,7 @@ export interface components {
             required?: boolean;
         };
         /**
-         * Variable definitions
+         * VariableDefinitions
          * @description Variables by name.
          * @example {
          *       "ticket": {
@@ -1290,19 +1290,19 @@ export interface components {
          */
         Strict: boolean;
         /**
-         * Provider id
+         * ProviderId
          * @description Id of a provider, as `GET /api/v1/providers` lists it.
          * @example openai
          */
         ProviderId: string;
         /**
-         * Model id
+         * ModelId
          * @description Id of a model, in the provider's own spelling. A model that the provider's list lacks is passed on all the same.
          * @example gpt-4.1-mini
          */
         ModelId: string;
         /**
-         * Test settings
+         * TestSettings
          * @description Any JSON value of at most 16 KiB, kept for the tool that edits the prompt. `null` means none, on creation too. Metadata; the service does not interpret it. The size is that of compact JSON in UTF-8.
          * @example {
          *       "temperature": 0.2,
@@ -1434,7 +1434,7 @@ export interface components {
             offset: number;
         };
         /**
-         * Page of prompts
+         * PromptPage
          * @description Prompts, the most recently updated first.
          * @example {
          *       "data": [],
@@ -1451,26 +1451,26 @@ export interface components {
             pagination: components["schemas"]["Pagination"];
         };
         /**
-         * Problem type
+         * ProblemType
          * Format: uri
          * @description Names the kind of problem. Decide by this, not by `title` or `detail`.
          * @example urn:prompt-gateway:problem:missing-variables
          */
         ProblemType: string;
         /**
-         * Problem title
+         * ProblemTitle
          * @description The kind of problem in words, the same in every occurrence.
          * @example Missing variables
          */
         ProblemTitle: string;
         /**
-         * Problem detail
+         * ProblemText
          * @description What happened this time, for a person to read.
          * @example The variables ticket and customer_name have no value and no default.
          */
         ProblemText: string;
         /**
-         * Problem location
+         * ProblemDetail
          * @description One place that is wrong. Exactly one of `pointer`, `parameter` and `header` says where, if a place can be named.
          * @example {
          *       "detail": "must have at least 1 item",
@@ -1500,7 +1500,7 @@ export interface components {
             header?: string;
         };
         /**
-         * Provider status
+         * ProviderStatus
          * @description The HTTP status that the provider answered with, if it did.
          * @example 429
          */
@@ -1565,7 +1565,7 @@ export interface components {
             retryable?: components["schemas"]["Retryable"];
         };
         /**
-         * Message (input)
+         * MessageInput
          * @description One message of a prompt, as it is sent.
          * @example {
          *       "role": "user",
@@ -1577,7 +1577,7 @@ export interface components {
             content: components["schemas"]["MessageContent"];
         };
         /**
-         * Messages (input)
+         * MessagesInput
          * @description The chat messages of a prompt, in order. Content; a change makes a new version.
          * @example [
          *       {
@@ -1592,7 +1592,7 @@ export interface components {
          */
         MessagesInput: components["schemas"]["MessageInput"][];
         /**
-         * Variable definition (input)
+         * VariableDefinitionInput
          * @description How a variable behaves when it is not supplied, as it is sent.
          * @example {
          *       "default": "friendly",
@@ -1617,7 +1617,7 @@ export interface components {
             required?: boolean;
         };
         /**
-         * Variable definitions (input)
+         * VariableDefinitionsInput
          * @description Variables by name. Content; a change makes a new version.
          * @example {
          *       "ticket": {
@@ -1634,7 +1634,7 @@ export interface components {
             [key: string]: components["schemas"]["VariableDefinitionInput"];
         };
         /**
-         * Prompt to create
+         * PromptCreate
          * @description A new prompt. What is left out is not set.
          * @example {
          *       "name": "Summarise support ticket",
@@ -1663,27 +1663,27 @@ export interface components {
             test_settings?: components["schemas"]["TestSettings"];
         };
         /**
-         * Slug or id
+         * SlugOrId
          * @description A prompt's slug or its id.
          * @example summarise-support-ticket
          * @example 6f1c0a52-3f0e-4b7e-9d5a-1c2b7f3e8a90
          */
         SlugOrId: string;
         /**
-         * Version number
+         * VersionNumber
          * @description Number of a version. The first is 1, each further one is the number before plus one.
          * @example 2
          */
         VersionNumber: number;
         /**
-         * Date and time
+         * DateTimeInput
          * Format: date-time
          * @description RFC 3339 date and time with `T`, seconds, and an offset (`Z` or `±hh:mm`).
          * @example 2027-06-30T23:59:59+02:00
          */
         DateTimeInput: string;
         /**
-         * Ignored object
+         * IgnoredObject
          * @description An object that belongs to the server. It may be sent back as it was got and is ignored.
          * @example {
          *       "started_at": "2026-11-06T09:00:00.000Z"
@@ -1693,7 +1693,7 @@ export interface components {
             [key: string]: unknown;
         };
         /**
-         * Changes to a prompt
+         * PromptUpdate
          * @description Any subset of the fields. What is left out stays as it is; objects and arrays are replaced whole. `null` clears
          *     `description`, `variables`, `selected_provider`, `selected_model` and `test_settings`.
          *
@@ -1752,7 +1752,7 @@ export interface components {
             ok: true;
         };
         /**
-         * Prompt version
+         * PromptVersion
          * @description The content that a prompt had in one version. It never changes. Fields that were not set are absent.
          * @example {
          *       "version": 1,
@@ -1781,7 +1781,7 @@ export interface components {
             current: boolean;
         };
         /**
-         * Page of versions
+         * PromptVersionPage
          * @description Versions of a prompt, the newest first.
          * @example {
          *       "data": [],
@@ -1798,7 +1798,7 @@ export interface components {
             pagination: components["schemas"]["Pagination"];
         };
         /**
-         * Variable values
+         * VariableValues
          * @description Values by variable name, any JSON. `null` counts as not supplied. A variable that the prompt neither declares nor uses is ignored with a warning, and refused with `unknown-variables` where the prompt is `strict`.
          * @example {
          *       "ticket": "The export button has been greyed out since this morning.",
@@ -1809,7 +1809,7 @@ export interface components {
             [key: string]: unknown;
         };
         /**
-         * Invocation
+         * InvokeRequest
          * @description What to run the prompt with. All fields are optional.
          * @example {
          *       "variables": {
@@ -1837,13 +1837,13 @@ export interface components {
             model?: string;
         };
         /**
-         * Latency
+         * LatencyMs
          * @description Milliseconds from the start of the first attempt to the end of the last one.
          * @example 1874
          */
         LatencyMs: number;
         /**
-         * Token usage
+         * Usage
          * @description Tokens as the provider counted them. A number that it leaves out is 0.
          * @example {
          *       "inputTokens": 64,
@@ -1863,7 +1863,7 @@ export interface components {
             outputTokens: number;
         };
         /**
-         * Invocation result
+         * InvocationResult
          * @description What the provider generated. `warnings` is about the request, and never in the results of a test run.
          * @example {
          *       "text": "Ada cannot use the export button since this morning.",
@@ -1881,6 +1881,7 @@ export interface components {
              */
             text: string;
             /**
+             * FinishReason
              * @description Why generation ended: the model was done (`stop`), reached a length limit (`length`), was stopped by a filter (`content-filter`), wants to call tools (`tool-calls`), broke off (`error`), or another reason (`other`).
              * @example stop
              * @enum {string}
@@ -1890,7 +1891,7 @@ export interface components {
             warnings?: components["schemas"]["Warnings"];
         };
         /**
-         * Test target (input)
+         * TestTargetInput
          * @description One provider and model to run the prompt on.
          * @example {
          *       "provider": "openai",
@@ -1906,7 +1907,7 @@ export interface components {
             model?: string;
         };
         /**
-         * Test to run
+         * TestRunCreate
          * @description Where to run the prompt, and with what.
          * @example {
          *       "providers": [
@@ -1934,13 +1935,13 @@ export interface components {
             version?: number;
         };
         /**
-         * Test run id
+         * TestRunId
          * @description Made by the server, never changes.
          * @example 5d9f1b7e-8c24-4a63-b0f1-9e7d2c6a4f38
          */
         TestRunId: string;
         /**
-         * Test run status
+         * TestRunStatus
          * @description - `running`: at work.
          *     - `done`: ended, its results are stored. Single results may be errors.
          *     - `failed`: ended without results, because they could not be stored.
@@ -1951,7 +1952,7 @@ export interface components {
          */
         TestRunStatus: "running" | "done" | "failed" | "interrupted" | "other";
         /**
-         * Test target
+         * TestTarget
          * @description One provider and model that the prompt runs on.
          * @example {
          *       "provider": "openai",
@@ -1963,7 +1964,7 @@ export interface components {
             model: components["schemas"]["ModelId"];
         };
         /**
-         * Success
+         * TestSuccess
          * @description The provider answered.
          * @example {
          *       "provider": "openai",
@@ -1986,7 +1987,7 @@ export interface components {
             result: components["schemas"]["InvocationResult"];
         };
         /**
-         * Test error
+         * TestError
          * @description Why a call failed, in the terms of the problem that an invocation would have been answered with.
          * @example {
          *       "type": "urn:prompt-gateway:problem:provider-rate-limited",
@@ -2004,7 +2005,7 @@ export interface components {
             retryable: components["schemas"]["Retryable"];
         };
         /**
-         * Failure
+         * TestFailure
          * @description The call failed. The others are not affected.
          * @example {
          *       "provider": "anthropic",
@@ -2026,7 +2027,7 @@ export interface components {
             error: components["schemas"]["TestError"];
         };
         /**
-         * Test result
+         * TestResult
          * @description What one provider and model made of the prompt, either `result` or `error`.
          * @example {
          *       "provider": "openai",
@@ -2044,7 +2045,7 @@ export interface components {
          */
         TestResult: components["schemas"]["TestSuccess"] | components["schemas"]["TestFailure"];
         /**
-         * Test results
+         * TestResults
          * @description One result for each provider and model, in the order of the request.
          * @example [
          *       {
@@ -2064,7 +2065,7 @@ export interface components {
          */
         TestResults: components["schemas"]["TestResult"][];
         /**
-         * Test run with results
+         * TestRunWithResults
          * @description A test run that has ended, and what each provider answered.
          * @example {
          *       "id": "5d9f1b7e-8c24-4a63-b0f1-9e7d2c6a4f38",
@@ -2113,7 +2114,7 @@ export interface components {
             results: components["schemas"]["TestResults"];
         };
         /**
-         * Test run
+         * TestRun
          * @description One run of a prompt on several providers and models, without its results.
          * @example {
          *       "id": "5d9f1b7e-8c24-4a63-b0f1-9e7d2c6a4f38",
@@ -2145,7 +2146,7 @@ export interface components {
             finished_at?: components["schemas"]["Timestamp"];
         };
         /**
-         * Page of test runs
+         * TestRunPage
          * @description Test runs of a prompt, the newest first.
          * @example {
          *       "data": [],
@@ -2162,7 +2163,7 @@ export interface components {
             pagination: components["schemas"]["Pagination"];
         };
         /**
-         * Results of a test run
+         * TestRunResults
          * @description The stored results of a test run that has ended.
          * @example {
          *       "id": "5d9f1b7e-8c24-4a63-b0f1-9e7d2c6a4f38",
@@ -2219,7 +2220,7 @@ export interface components {
             configured: boolean;
         };
         /**
-         * List of providers
+         * ProviderList
          * @description All providers, whether configured or not.
          * @example [
          *       {
@@ -2235,31 +2236,31 @@ export interface components {
          */
         ProviderList: components["schemas"]["Provider"][];
         /**
-         * Location id
+         * LocationId
          * @description Id of a location. Made by the server, never changes.
          * @example 3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753
          */
         LocationId: string;
         /**
-         * Location name
+         * LocationName
          * @description What people call the location. Not only blanks.
          * @example Canal Café
          */
         LocationName: string;
         /**
-         * Currency
+         * CurrencyCode
          * @description ISO 4217 code of the currency.
          * @example EUR
          */
         CurrencyCode: string;
         /**
-         * Time zone
+         * Timezone
          * @description Name of a time zone in the IANA database. The fiscal day ends by its clock. It may be sent in capital or small letters, and is kept as the database spells it; an alias such as `Asia/Calcutta` stays what it is.
          * @example Europe/Amsterdam
          */
         Timezone: string;
         /**
-         * End of the fiscal day
+         * FiscalDayEndTime
          * @description Time of day, `HH:MM`, at which a fiscal day ends and the next begins, on the clock of the location's time zone. With
          *     `04:00`, an order at 01:30 belongs to the day before. A time that daylight saving skips moves on by the length of
          *     the gap, so that 02:30 becomes 03:30; of a time that comes twice, the first counts.
@@ -2267,37 +2268,37 @@ export interface components {
          */
         FiscalDayEndTime: string;
         /**
-         * Tax rate
+         * TaxRate
          * @description Tax on an order's subtotal in basis points, rounded half-up once per order. 900 is 9 %.
          * @example 900
          */
         TaxRate: number;
         /**
-         * Fee rate
+         * FeeRate
          * @description Fee on an order's subtotal in basis points, rounded half-up once per order. 250 is 2.5 %.
          * @example 250
          */
         FeeRate: number;
         /**
-         * Zone id
+         * ZoneId
          * @description Id of a zone, unique within its location.
          * @example 7c2d9e40-5b1f-4a38-8e67-d90c3f2a1b65
          */
         ZoneId: string;
         /**
-         * Zone name
+         * ZoneName
          * @description What people call the zone. Not only blanks.
          * @example Terrace
          */
         ZoneName: string;
         /**
-         * Spot id
+         * SpotId
          * @description Id of a spot, unique within its location.
          * @example a4f01c82-6e3d-4b79-b5d2-0c8e7f964a13
          */
         SpotId: string;
         /**
-         * Spot name
+         * SpotName
          * @description What people call the spot. Not only blanks.
          * @example Table 4
          */
@@ -2364,7 +2365,7 @@ export interface components {
             updated_at: components["schemas"]["Timestamp"];
         };
         /**
-         * Page of locations
+         * LocationPage
          * @description Locations, the newest first.
          * @example {
          *       "data": [],
@@ -2381,7 +2382,7 @@ export interface components {
             pagination: components["schemas"]["Pagination"];
         };
         /**
-         * Spot (input)
+         * SpotInput
          * @description A place where orders are placed. Without `id` it is a new one and the server makes its id.
          * @example {
          *       "name": "Table 4"
@@ -2392,7 +2393,7 @@ export interface components {
             name: components["schemas"]["SpotName"];
         };
         /**
-         * Zone (input)
+         * ZoneInput
          * @description A part of a location. Without `id` it is a new one and the server makes its id.
          * @example {
          *       "name": "Terrace",
@@ -2410,7 +2411,7 @@ export interface components {
             spots?: components["schemas"]["SpotInput"][];
         };
         /**
-         * Zones (input)
+         * ZonesInput
          * @description The zones of the location and their spots. A zone or spot that is sent with an id keeps it; one without gets a new id.
          *     The same id twice is an `invalid-request`.
          * @example [
@@ -2429,7 +2430,7 @@ export interface components {
          */
         ZonesInput: components["schemas"]["ZoneInput"][];
         /**
-         * Location to create
+         * LocationCreate
          * @description A new location.
          * @example {
          *       "name": "Canal Café",
@@ -2463,7 +2464,7 @@ export interface components {
             zones?: components["schemas"]["ZonesInput"];
         };
         /**
-         * Changes to a location
+         * LocationUpdate
          * @description Any subset of the fields. What is left out stays as it is; `zones` is replaced whole, and zones and spots that are sent
          *     with their ids stay the same ones.
          *
@@ -2486,14 +2487,14 @@ export interface components {
             updated_at?: components["schemas"]["DateTimeInput"];
         };
         /**
-         * Fiscal date
+         * FiscalDate
          * Format: date
          * @description Date of a fiscal day, as the location's clock has it when the day begins.
          * @example 2026-11-06
          */
         FiscalDate: string;
         /**
-         * Fiscal day
+         * FiscalDay
          * @description A closed fiscal day of a location. It never changes.
          * @example {
          *       "location_id": "3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753",
@@ -2526,6 +2527,7 @@ export interface components {
             total: number;
             currency: components["schemas"]["CurrencyCode"];
             /**
+             * FiscalDayCause
              * @description What closed the day, a request (`call`), the location's clock (`clock`), or something else (`other`).
              * @example clock
              * @enum {string}
@@ -2533,7 +2535,7 @@ export interface components {
             cause: "call" | "clock" | "other";
         };
         /**
-         * Page of fiscal days
+         * FiscalDayPage
          * @description Closed fiscal days of a location, the latest first.
          * @example {
          *       "data": [],
@@ -2550,13 +2552,13 @@ export interface components {
             pagination: components["schemas"]["Pagination"];
         };
         /**
-         * Category id
+         * CategoryId
          * @description Id of a category, `cat_` and 32 hexadecimal digits. Made by the server, never changes.
          * @example cat_5f0c2a9be1d84736a8c15e7d90b3f264
          */
         CategoryId: string;
         /**
-         * Category name
+         * CategoryName
          * @description What people call the category. Not only blanks.
          * @example Hot drinks
          */
@@ -2580,7 +2582,7 @@ export interface components {
             updated_at: components["schemas"]["Timestamp"];
         };
         /**
-         * Page of categories
+         * CategoryPage
          * @description Categories, the newest first.
          * @example {
          *       "data": [],
@@ -2597,7 +2599,7 @@ export interface components {
             pagination: components["schemas"]["Pagination"];
         };
         /**
-         * Category to create
+         * CategoryCreate
          * @description A new category.
          * @example {
          *       "location_id": "3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753",
@@ -2609,7 +2611,7 @@ export interface components {
             name: components["schemas"]["CategoryName"];
         };
         /**
-         * Changes to a category
+         * CategoryUpdate
          * @description Any subset of the fields. What is left out stays as it is.
          *
          *     `id`, `created_at` and `updated_at` belong to the server: they may be present and are ignored, so a category can be
@@ -2626,13 +2628,13 @@ export interface components {
             updated_at?: components["schemas"]["DateTimeInput"];
         };
         /**
-         * Product id
+         * ProductId
          * @description Id of a product. Made by the server, never changes.
          * @example d27a6f13-90e4-4b58-8c3a-6b1f5e0d7c92
          */
         ProductId: string;
         /**
-         * Product name
+         * ProductName
          * @description What people call the product. Not only blanks.
          * @example Flat white
          */
@@ -2650,13 +2652,13 @@ export interface components {
          */
         Tag: string;
         /**
-         * Modifier id
+         * ModifierId
          * @description Id of a modifier, unique within its product.
          * @example 0d9c4e7b-2a61-4f35-b8d0-917e3c5a6f48
          */
         ModifierId: string;
         /**
-         * Modifier name
+         * ModifierName
          * @description What people call the modifier. Not only blanks.
          * @example Oat milk
          */
@@ -2715,7 +2717,7 @@ export interface components {
             updated_at: components["schemas"]["Timestamp"];
         };
         /**
-         * Page of products
+         * ProductPage
          * @description Products, the newest first.
          * @example {
          *       "data": [],
@@ -2732,7 +2734,7 @@ export interface components {
             pagination: components["schemas"]["Pagination"];
         };
         /**
-         * Tags (input)
+         * TagsInput
          * @description Words that the product is marked with.
          * @example [
          *       "coffee",
@@ -2741,7 +2743,7 @@ export interface components {
          */
         TagsInput: components["schemas"]["Tag"][];
         /**
-         * Modifier (input)
+         * ModifierInput
          * @description Something that can be added to a product. Without `id` it is a new one and the server makes its id.
          * @example {
          *       "name": "Oat milk",
@@ -2754,7 +2756,7 @@ export interface components {
             price: components["schemas"]["Price"];
         };
         /**
-         * Modifiers (input)
+         * ModifiersInput
          * @description What can be added to the product. A modifier that is sent with an id keeps it; one without gets a new id. The same id
          *     twice is an `invalid-request`.
          * @example [
@@ -2766,7 +2768,7 @@ export interface components {
          */
         ModifiersInput: components["schemas"]["ModifierInput"][];
         /**
-         * Product to create
+         * ProductCreate
          * @description A new product. Its currency is the location's.
          * @example {
          *       "location_id": "3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753",
@@ -2789,7 +2791,7 @@ export interface components {
             active?: boolean;
         };
         /**
-         * Changes to a product
+         * ProductUpdate
          * @description Any subset of the fields. What is left out stays as it is; arrays are replaced whole, and modifiers that are sent with
          *     their ids stay the same ones.
          *
@@ -2829,13 +2831,13 @@ export interface components {
          */
         Moment: string | components["schemas"]["DateTimeInput"];
         /**
-         * Order id
+         * OrderId
          * @description Id of an order. Made by the server, never changes.
          * @example c81e4a97-3d5b-4062-9f7a-e12b6d80c5f4
          */
         OrderId: string;
         /**
-         * Order status
+         * OrderStatus
          * @description - `open`: placed, and not dealt with yet.
          *     - `completed`: dealt with. Final.
          *     - `canceled`: called off. Final.
@@ -2851,7 +2853,7 @@ export interface components {
          */
         Amount: number;
         /**
-         * Order in a list
+         * OrderListItem
          * @description An order without its details.
          * @example {
          *       "id": "c81e4a97-3d5b-4062-9f7a-e12b6d80c5f4",
@@ -2869,7 +2871,7 @@ export interface components {
             created_at: components["schemas"]["Timestamp"];
         };
         /**
-         * Page of orders
+         * OrderPage
          * @description Orders, the newest first.
          * @example {
          *       "data": [],
@@ -2892,7 +2894,7 @@ export interface components {
          */
         Quantity: number;
         /**
-         * Chosen modifier (input)
+         * OrderItemModifierInput
          * @description A modifier of the product.
          * @example {
          *       "id": "0d9c4e7b-2a61-4f35-b8d0-917e3c5a6f48",
@@ -2908,7 +2910,7 @@ export interface components {
             quantity?: number;
         };
         /**
-         * Order item (input)
+         * OrderItemInput
          * @description One line of an order.
          * @example {
          *       "product_id": "d27a6f13-90e4-4b58-8c3a-6b1f5e0d7c92",
@@ -2927,14 +2929,14 @@ export interface components {
             modifiers?: components["schemas"]["OrderItemModifierInput"][];
         };
         /**
-         * Note
+         * OrderNote
          * @description What the guest wants known. It is stored and not interpreted.
          * @example One flat white extra hot
          * @example please.
          */
         OrderNote: string;
         /**
-         * Order to create
+         * OrderCreate
          * @description What is ordered, and where. The server prices it from the catalog.
          * @example {
          *       "location_id": "3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753",
@@ -2955,7 +2957,7 @@ export interface components {
             note?: components["schemas"]["OrderNote"];
         };
         /**
-         * Order spot
+         * OrderSpot
          * @description Where an order was placed, by the names of that moment.
          * @example {
          *       "id": "a4f01c82-6e3d-4b79-b5d2-0c8e7f964a13",
@@ -2971,7 +2973,7 @@ export interface components {
             zone_name: components["schemas"]["ZoneName"];
         };
         /**
-         * Chosen modifier
+         * OrderItemModifier
          * @description A modifier of an item, as it was when the order was placed.
          * @example {
          *       "id": "0d9c4e7b-2a61-4f35-b8d0-917e3c5a6f48",
@@ -2991,7 +2993,7 @@ export interface components {
             quantity: number;
         };
         /**
-         * Order item
+         * OrderItem
          * @description One line of an order, with the product as it was when the order was placed.
          * @example {
          *       "product_id": "d27a6f13-90e4-4b58-8c3a-6b1f5e0d7c92",
@@ -3109,19 +3111,19 @@ export interface components {
             fiscal_day?: string;
         };
         /**
-         * Integration id
+         * IntegrationId
          * @description Id of an integration, sent to it as `X-Service-Application-ID`. Made by the server, never changes.
          * @example f4d81b36-a05c-4e72-9b18-7c3e2d6f0a95
          */
         IntegrationId: string;
         /**
-         * Integration name
+         * IntegrationName
          * @description What people call the application that receives the events. Not only blanks.
          * @example Kitchen display
          */
         IntegrationName: string;
         /**
-         * Integration URL
+         * IntegrationUrl
          * Format: uri
          * @description Where events are sent: `http` or `https`, without user information and without fragment. Unless the operator allows its
          *     network, an address that is private, on the loopback, or otherwise not public is refused, here if it is written out and
@@ -3132,19 +3134,19 @@ export interface components {
          */
         IntegrationUrl: string;
         /**
-         * Event type name
+         * EventTypeName
          * @description Name of a type of event. Later releases may add types.
          * @example ORDER_PLACED
          */
         EventTypeName: string;
         /**
-         * Header name
+         * HeaderName
          * @description Name of an HTTP header.
          * @example X-Kitchen
          */
         HeaderName: string;
         /**
-         * Custom headers
+         * CustomHeaders
          * @description Headers that are sent with every delivery. Values that look like credentials are shown as `********`.
          * @example {
          *       "X-Kitchen": "ground-floor",
@@ -3155,13 +3157,13 @@ export interface components {
             [key: string]: string;
         };
         /**
-         * Secret rotation id
+         * SecretRotationId
          * @description Names one begun rotation. Each begin makes a new one.
          * @example 5b70e9d4-1c8f-4a26-93e7-f0a2d6c48b17
          */
         SecretRotationId: string;
         /**
-         * Secret rotation
+         * SecretRotation
          * @description A rotation that has begun and is not finished.
          * @example {
          *       "id": "5b70e9d4-1c8f-4a26-93e7-f0a2d6c48b17",
@@ -3173,7 +3175,7 @@ export interface components {
             started_at: components["schemas"]["Timestamp"];
         };
         /**
-         * Integration state
+         * IntegrationState
          * @description - `active`: events are sent.
          *     - `paused`: someone stopped it. Events are held for up to 30 days and sent when it is enabled.
          *     - `disabled`: the service stopped it, for the reason in `disabled_reason`. Events are held as when paused.
@@ -3183,7 +3185,7 @@ export interface components {
          */
         IntegrationState: "active" | "paused" | "disabled" | "other";
         /**
-         * Reason for disabling
+         * DisabledReason
          * @description - `gone`: the receiver answered 410.
          *     - `failing`: every attempt of five days failed.
          *     - `other`: a reason that a later release adds.
@@ -3192,7 +3194,7 @@ export interface components {
          */
         DisabledReason: "gone" | "failing" | "other";
         /**
-         * Warning
+         * IntegrationWarning
          * @description Something that needs attention before the integration stops working.
          * @example {
          *       "type": "failing",
@@ -3203,6 +3205,7 @@ export interface components {
          */
         IntegrationWarning: {
             /**
+             * IntegrationWarningType
              * @description What kind of warning it is, nothing but failures (`failing`), or another one (`other`).
              * @example failing
              * @enum {string}
@@ -3227,7 +3230,7 @@ export interface components {
             disables_at?: string;
         };
         /**
-         * Attempt error
+         * AttemptError
          * @description Why no answer was received, or not all of it.
          *
          *     - `target-refused`: the address is one that events are not sent to; no connection was made.
@@ -3248,7 +3251,7 @@ export interface components {
          */
         AttemptError: "target-refused" | "name-not-found" | "connection-refused" | "unreachable" | "connect-timeout" | "tls-failed" | "connection-lost" | "timeout" | "not-http" | "head-too-large" | "aborted" | "other";
         /**
-         * Last error
+         * IntegrationError
          * @description How the last attempt to deliver failed. Absent once one has succeeded, or the integration was changed.
          * @example {
          *       "at": "2026-11-09T12:30:41.307Z",
@@ -3265,7 +3268,7 @@ export interface components {
             error?: components["schemas"]["AttemptError"];
         };
         /**
-         * Retrying until
+         * RetryingUntil
          * Format: date-time
          * @description The receiver keeps failing and is left alone until then; the next delivery that is due is sent after that. A test
          *     event is sent at once, and so is a delivery that is due when the integration is enabled. Absent while nothing is held
@@ -3274,7 +3277,7 @@ export interface components {
          */
         RetryingUntil: string;
         /**
-         * Waiting deliveries
+         * WaitingDeliveries
          * @description Deliveries that are neither delivered nor given up: those that are due, wait for their next attempt, or are held while
          *     the integration is not active or its receiver is left alone. Absent when there are none, and
          *     in lists of integrations.
@@ -3347,7 +3350,7 @@ export interface components {
             updated_at: components["schemas"]["Timestamp"];
         };
         /**
-         * Page of integrations
+         * IntegrationPage
          * @description Integrations, the newest first.
          * @example {
          *       "data": [],
@@ -3364,14 +3367,14 @@ export interface components {
             pagination: components["schemas"]["Pagination"];
         };
         /**
-         * Subscribable event type
+         * SubscribableEventType
          * @description A type of event that an integration can subscribe to.
          * @example ORDER_PLACED
          * @enum {string}
          */
         SubscribableEventType: "ORDER_PLACED" | "PRODUCT_UPDATED" | "CATEGORY_UPDATED" | "FISCAL_DAY_END";
         /**
-         * Event types (input)
+         * EventTypesInput
          * @description The types of events to send. There is no wildcard, so that a later type reaches nobody unasked.
          * @example [
          *       "ORDER_PLACED",
@@ -3380,7 +3383,7 @@ export interface components {
          */
         EventTypesInput: components["schemas"]["SubscribableEventType"][];
         /**
-         * Custom headers (input)
+         * CustomHeadersInput
          * @description Headers to send with every delivery, by name: visible ASCII and inner blanks. Values that look like credentials are
          *     stored encrypted and answered as `********`; sending `********` leaves the stored value of that header as it is, and is
          *     refused when there is none.
@@ -3396,7 +3399,7 @@ export interface components {
             [key: string]: string;
         };
         /**
-         * Secret (input)
+         * SecretInput
          * @description The key that deliveries are signed with: 24 to 64 printable ASCII characters, whose bytes are the key. A receiver that
          *     wants the spelling of Standard Webhooks is given `whsec_` and the base64 of these bytes. A secret that starts with
          *     `whsec_` itself is refused, because such a receiver would read it as another key.
@@ -3404,7 +3407,7 @@ export interface components {
          */
         SecretInput: string;
         /**
-         * Integration to create
+         * IntegrationCreate
          * @description A new integration. It is active at once.
          * @example {
          *       "name": "Kitchen display",
@@ -3429,7 +3432,7 @@ export interface components {
             generate_secret?: boolean;
         };
         /**
-         * Issued secret
+         * IssuedSecret
          * @description A secret that the server made, in both spellings. It is shown this once and cannot be had again.
          * @example {
          *       "value": "EXAMPLE-not-a-real-secret-0123456789",
@@ -3449,7 +3452,7 @@ export interface components {
             standard_webhooks: string;
         };
         /**
-         * Integration with its secret
+         * IntegrationWithSecret
          * @description An integration and, if the server has just made one, its secret, shown this once.
          * @example {
          *       "id": "f4d81b36-a05c-4e72-9b18-7c3e2d6f0a95",
@@ -3503,7 +3506,7 @@ export interface components {
             secret?: components["schemas"]["IssuedSecret"];
         };
         /**
-         * Changes to an integration
+         * IntegrationUpdate
          * @description Any subset of the fields. What is left out stays as it is; `event_types` and `headers` are replaced whole. A header
          *     value of `********` is the one that is stored, and so is a value in the query of `url`, as long as scheme, host and
          *     port of the URL stay the same.
@@ -3546,7 +3549,7 @@ export interface components {
             updated_at?: components["schemas"]["DateTimeInput"];
         };
         /**
-         * Rotation to begin
+         * SecretRotationBegin
          * @description The next secret of the integration.
          * @example {
          *       "secret": "EXAMPLE-not-a-real-secret-9876543210"
@@ -3560,7 +3563,7 @@ export interface components {
             secret?: string;
         };
         /**
-         * Rotation to finish
+         * SecretRotationFinish
          * @description Names the rotation, so that nobody finishes one that has been replaced meanwhile.
          * @example {
          *       "rotation_id": "5b70e9d4-1c8f-4a26-93e7-f0a2d6c48b17"
@@ -3570,25 +3573,25 @@ export interface components {
             rotation_id: components["schemas"]["SecretRotationId"];
         };
         /**
-         * Delivery id
+         * DeliveryId
          * @description Id of a delivery, that is of one event to one integration. A replay makes new deliveries.
          * @example b6e20d87-4f1a-4c95-a3d8-90f7e5c2b164
          */
         DeliveryId: string;
         /**
-         * Event id
+         * EventId
          * @description Id of an event, sent as `webhook-id` on every attempt of every delivery of it.
          * @example 2f9a7c54-8e01-4d63-b7a2-5c1d0e9f8b36
          */
         EventId: string;
         /**
-         * Replay id
+         * ReplayId
          * @description Id of a replay.
          * @example 8a6d3f92-e517-4b0c-84d9-1f2c7a5b0e63
          */
         ReplayId: string;
         /**
-         * Delivery status
+         * DeliveryStatus
          * @description - `pending`: waits for its next attempt, at `next_attempt_at`.
          *     - `delivered`: the receiver answered with a 2xx status.
          *     - `failed`: all attempts failed, and no more are made. It can be resent.
@@ -3600,13 +3603,13 @@ export interface components {
          */
         DeliveryStatus: "pending" | "delivered" | "failed" | "held" | "expired" | "other";
         /**
-         * Attempt count
+         * AttemptCount
          * @description Attempts made so far, the one under way included.
          * @example 1
          */
         AttemptCount: number;
         /**
-         * Delivery outcome
+         * DeliveryOutcome
          * @description What the last attempt ended with: the class of the answer's status or, where there was no answer, the `error` of that
          *     attempt. Absent before the first attempt has ended. `other` is also a value that a later release adds.
          * @example 5xx
@@ -3614,14 +3617,14 @@ export interface components {
          */
         DeliveryOutcome: "2xx" | "3xx" | "4xx" | "5xx" | "target-refused" | "name-not-found" | "connection-refused" | "unreachable" | "connect-timeout" | "tls-failed" | "connection-lost" | "timeout" | "not-http" | "head-too-large" | "other";
         /**
-         * Event time
+         * EventTime
          * Format: date-time
          * @description When the event was created, in UTC to the millisecond. Deliveries may arrive in another order.
          * @example 2026-11-06T12:31:08.214Z
          */
         EventTime: string;
         /**
-         * Placed order
+         * OrderPlacedData
          * @description What was ordered, where, and for how much. Names are those of the moment when the order was placed.
          * @example {
          *       "itemNames": [
@@ -3679,7 +3682,7 @@ export interface components {
             zoneName?: string;
         };
         /**
-         * ORDER_PLACED
+         * OrderPlaced
          * @description An order has been placed at a location.
          * @example {
          *       "type": "ORDER_PLACED",
@@ -3718,7 +3721,7 @@ export interface components {
             data: components["schemas"]["OrderPlacedData"];
         };
         /**
-         * No data
+         * NoData
          * @description No fields yet. Later releases may add some.
          * @example {}
          */
@@ -3726,7 +3729,7 @@ export interface components {
             [key: string]: unknown;
         };
         /**
-         * PRODUCT_UPDATED
+         * ProductUpdated
          * @description A product at a location has been updated.
          * @example {
          *       "type": "PRODUCT_UPDATED",
@@ -3751,7 +3754,7 @@ export interface components {
             data: components["schemas"]["NoData"];
         };
         /**
-         * Cause of an update
+         * UpdateCause
          * @description The update that triggered the event.
          * @example {
          *       "type": "PRODUCT_UPDATED",
@@ -3774,7 +3777,7 @@ export interface components {
             targetUuid?: string;
         };
         /**
-         * Updated category
+         * CategoryUpdatedData
          * @description Why the category counts as updated.
          * @example {
          *       "cause": {
@@ -3786,7 +3789,7 @@ export interface components {
             cause: components["schemas"]["UpdateCause"];
         };
         /**
-         * CATEGORY_UPDATED
+         * CategoryUpdated
          * @description A category at a location has been updated, or a product in it.
          * @example {
          *       "type": "CATEGORY_UPDATED",
@@ -3822,7 +3825,7 @@ export interface components {
             data: components["schemas"]["CategoryUpdatedData"];
         };
         /**
-         * Ended fiscal day
+         * FiscalDayEndData
          * @description The day that ended and what was ordered in it. Orders canceled before the close are not counted.
          * @example {
          *       "fiscalDay": "2026-11-06",
@@ -3861,7 +3864,7 @@ export interface components {
             locationName: string;
         };
         /**
-         * FISCAL_DAY_END
+         * FiscalDayEnd
          * @description The fiscal day has ended at a location.
          * @example {
          *       "type": "FISCAL_DAY_END",
@@ -3892,7 +3895,7 @@ export interface components {
             data: components["schemas"]["FiscalDayEndData"];
         };
         /**
-         * TEST
+         * TestEvent
          * @description An event that announces nothing. It is sent when someone tries out an integration, and cannot be subscribed to.
          * @example {
          *       "type": "TEST",
@@ -3956,7 +3959,7 @@ export interface components {
             body: string;
         };
         /**
-         * Span to replay
+         * ReplayCreate
          * @description Which events to send again, by the time at which they were created.
          * @example {
          *       "since": "2026-11-06T12:00:00Z",
@@ -3997,6 +4000,7 @@ export interface components {
              */
             until?: string;
             /**
+             * ReplayStatus
              * @description Whether deliveries are still being made (`running`), all are made (`done`), or something else (`other`).
              * @example done
              * @enum {string}
@@ -4011,7 +4015,7 @@ export interface components {
             finished_at?: components["schemas"]["Timestamp"];
         };
         /**
-         * Delivery in a list
+         * DeliveryListItem
          * @description A delivery without its body. Fields that are not set are absent.
          * @example {
          *       "id": "b6e20d87-4f1a-4c95-a3d8-90f7e5c2b164",
@@ -4039,7 +4043,7 @@ export interface components {
             delivered_at?: components["schemas"]["Timestamp"];
         };
         /**
-         * Page of deliveries
+         * DeliveryPage
          * @description Deliveries to an integration, the newest first.
          * @example {
          *       "data": [],
@@ -4109,7 +4113,7 @@ export interface components {
             response_body_truncated?: boolean;
         };
         /**
-         * Page of attempts
+         * AttemptPage
          * @description The attempts to send a delivery, the first one first.
          * @example {
          *       "data": [],
@@ -4126,7 +4130,7 @@ export interface components {
             pagination: components["schemas"]["Pagination"];
         };
         /**
-         * Event type
+         * EventType
          * @description A type of event, the schema of its payload, and an example.
          * @example {
          *       "type": "TEST",
@@ -4161,7 +4165,7 @@ export interface components {
             example: components["schemas"]["Event"];
         };
         /**
-         * Page of event types
+         * EventTypePage
          * @description The types of events, in the order of the reference.
          * @example {
          *       "data": [],
@@ -4178,37 +4182,37 @@ export interface components {
             pagination: components["schemas"]["Pagination"];
         };
         /**
-         * API key id
+         * ApiKeyId
          * @description Made by the server, never changes. It is not the key itself and is no secret.
          * @example 1e4b7c90-2d6f-4f3a-8b5c-7a9d0e1f2c34
          */
         ApiKeyId: string;
         /**
-         * API key name
+         * ApiKeyName
          * @description Who or what uses the key. Not only blanks.
          * @example Helpdesk backend
          */
         ApiKeyName: string;
         /**
-         * API key prefix
+         * ApiKeyPrefix
          * @description How the key begins, to recognise it by. Absent when the operator chose the key.
          * @example pgw_1e4b7c902d6f4f3a8b5c7a9d0e1f2c34
          */
         ApiKeyPrefix: string;
         /**
-         * Granted scope
+         * GrantedScope
          * @description What the API key may do. Later releases may add scopes.
          * @example prompts:invoke
          */
         GrantedScope: string;
         /**
-         * Maker of an API key
+         * ApiKeyMaker
          * @description Id of the API key that made this one; `administrator` for the key that the operator configured. Absent on the key of the first start, and on keys that are older than this field.
          * @example 00000000-0000-4000-8000-000000000001
          */
         ApiKeyMaker: string;
         /**
-         * API key
+         * ApiKey
          * @description An API key without its secret, which is not kept. Fields that are not set are absent.
          * @example {
          *       "id": "1e4b7c90-2d6f-4f3a-8b5c-7a9d0e1f2c34",
@@ -4248,7 +4252,7 @@ export interface components {
             revoked_at?: string;
         };
         /**
-         * Page of API keys
+         * ApiKeyPage
          * @description API keys, the newest first, revoked and expired ones included.
          * @example {
          *       "data": [],
@@ -4272,7 +4276,7 @@ export interface components {
          */
         Scope: "prompts:read" | "prompts:write" | "prompts:invoke" | "orders:read" | "orders:write" | "catalog:read" | "catalog:write" | "integrations:manage" | "keys:manage" | "metrics:read";
         /**
-         * API key to create
+         * ApiKeyCreate
          * @description A new API key.
          * @example {
          *       "name": "Helpdesk backend",
@@ -4294,7 +4298,7 @@ export interface components {
             expires_at?: string;
         };
         /**
-         * Created API key
+         * ApiKeyCreated
          * @description A new API key with its secret.
          * @example {
          *       "id": "1e4b7c90-2d6f-4f3a-8b5c-7a9d0e1f2c34",
@@ -4328,7 +4332,7 @@ export interface components {
             key: string;
         };
         /**
-         * Revoked API key
+         * ApiKeyRevoked
          * @description The revoked API key, and how its descendants are.
          * @example {
          *       "id": "1e4b7c90-2d6f-4f3a-8b5c-7a9d0e1f2c34",
@@ -4381,13 +4385,13 @@ export interface components {
             active_descendants: number;
         };
         /**
-         * Path
+         * ServicePath
          * @description A path on this service.
          * @example /docs
          */
         ServicePath: string;
         /**
-         * Service
+         * ServiceInfo
          * @description The service that runs here.
          * @example {
          *       "name": "prompt-gateway",
@@ -4468,6 +4472,7 @@ export interface components {
                  */
                 database: "ok";
                 /**
+                 * StorageStatus
                  * @description Whether the object storage answers. Without it only test runs suffer.
                  * @example ok
                  * @enum {string}
@@ -4483,7 +4488,7 @@ export interface components {
          */
         Metrics: string;
         /**
-         * OpenAPI document
+         * OpenApiDocument
          * @description This contract as one OpenAPI 3.1 document.
          * @example {
          *       "openapi": "3.1.0",
@@ -4940,7 +4945,7 @@ export interface components {
          * @description The prompt's slug or its id.
          * @example summarise-support-ticket
          */
-        SlugOrId: components["schemas"]["SlugOrId"];
+        PathSlugOrId: components["schemas"]["SlugOrId"];
         /**
          * @description Answers 304 without a body if the resource still has one of these entity tags.
          * @example "Zk3v9QwLx0uT1c"
@@ -4955,12 +4960,12 @@ export interface components {
          * @description Number of the version.
          * @example 1
          */
-        Version: components["schemas"]["VersionNumber"];
+        PathVersion: components["schemas"]["VersionNumber"];
         /**
          * @description Id of the test run.
          * @example 5d9f1b7e-8c24-4a63-b0f1-9e7d2c6a4f38
          */
-        TestRunId: components["schemas"]["TestRunId"];
+        PathTestRunId: components["schemas"]["TestRunId"];
         /**
          * @description The most entries to answer with.
          * @example 20
@@ -4970,12 +4975,12 @@ export interface components {
          * @description Id of the location.
          * @example 3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753
          */
-        LocationId: components["schemas"]["LocationId"];
+        PathLocationId: components["schemas"]["LocationId"];
         /**
          * @description Date of the fiscal day.
          * @example 2026-11-06
          */
-        FiscalDate: components["schemas"]["FiscalDate"];
+        PathFiscalDate: components["schemas"]["FiscalDate"];
         /**
          * @description Only entries of this location.
          * @example 3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753
@@ -4985,12 +4990,12 @@ export interface components {
          * @description Id of the category.
          * @example cat_5f0c2a9be1d84736a8c15e7d90b3f264
          */
-        CategoryId: components["schemas"]["CategoryId"];
+        PathCategoryId: components["schemas"]["CategoryId"];
         /**
          * @description Id of the product.
          * @example d27a6f13-90e4-4b58-8c3a-6b1f5e0d7c92
          */
-        ProductId: components["schemas"]["ProductId"];
+        PathProductId: components["schemas"]["ProductId"];
         /**
          * @description Only entries created at this moment or later: an RFC 3339 date, which means its midnight in UTC, or a date and time with
          *     `T` and seconds, in UTC unless it has an offset (`Z` or `±hh:mm`).
@@ -5009,22 +5014,22 @@ export interface components {
          * @description Id of the order.
          * @example c81e4a97-3d5b-4062-9f7a-e12b6d80c5f4
          */
-        OrderId: components["schemas"]["OrderId"];
+        PathOrderId: components["schemas"]["OrderId"];
         /**
          * @description Id of the integration.
          * @example f4d81b36-a05c-4e72-9b18-7c3e2d6f0a95
          */
-        IntegrationId: components["schemas"]["IntegrationId"];
+        PathIntegrationId: components["schemas"]["IntegrationId"];
         /**
          * @description Id of the delivery.
          * @example b6e20d87-4f1a-4c95-a3d8-90f7e5c2b164
          */
-        DeliveryId: components["schemas"]["DeliveryId"];
+        PathDeliveryId: components["schemas"]["DeliveryId"];
         /**
          * @description Id of the API key (not the key itself).
          * @example 1e4b7c90-2d6f-4f3a-8b5c-7a9d0e1f2c34
          */
-        ApiKeyId: components["schemas"]["ApiKeyId"];
+        PathApiKeyId: components["schemas"]["ApiKeyId"];
     };
     requestBodies: never;
     headers: {
@@ -5067,7 +5072,7 @@ export interface components {
          * @description Path of the new resource.
          * @example /api/v1/prompts/6f1c0a52-3f0e-4b7e-9d5a-1c2b7f3e8a90
          */
-        Location: string;
+        LocationHeader: string;
         /**
          * @description Names this state of the resource, for `If-Match` and `If-None-Match`.
          * @example "Zk3v9QwLx0uT1c"
@@ -5163,7 +5168,7 @@ export interface operations {
                     "Cache-Control": components["headers"]["CacheControl"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    Location: components["headers"]["Location"];
+                    Location: components["headers"]["LocationHeader"];
                     ETag: components["headers"]["ETag"];
                     "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
                     [name: string]: unknown;
@@ -5226,7 +5231,7 @@ export interface operations {
                  * @description The prompt's slug or its id.
                  * @example summarise-support-ticket
                  */
-                slugOrId: components["parameters"]["SlugOrId"];
+                slugOrId: components["parameters"]["PathSlugOrId"];
             };
             cookie?: never;
         };
@@ -5272,7 +5277,7 @@ export interface operations {
                  * @description The prompt's slug or its id.
                  * @example summarise-support-ticket
                  */
-                slugOrId: components["parameters"]["SlugOrId"];
+                slugOrId: components["parameters"]["PathSlugOrId"];
             };
             cookie?: never;
         };
@@ -5352,7 +5357,7 @@ export interface operations {
                  * @description The prompt's slug or its id.
                  * @example summarise-support-ticket
                  */
-                slugOrId: components["parameters"]["SlugOrId"];
+                slugOrId: components["parameters"]["PathSlugOrId"];
             };
             cookie?: never;
         };
@@ -5403,7 +5408,7 @@ export interface operations {
                  * @description The prompt's slug or its id.
                  * @example summarise-support-ticket
                  */
-                slugOrId: components["parameters"]["SlugOrId"];
+                slugOrId: components["parameters"]["PathSlugOrId"];
             };
             cookie?: never;
         };
@@ -5448,12 +5453,12 @@ export interface operations {
                  * @description The prompt's slug or its id.
                  * @example summarise-support-ticket
                  */
-                slugOrId: components["parameters"]["SlugOrId"];
+                slugOrId: components["parameters"]["PathSlugOrId"];
                 /**
                  * @description Number of the version.
                  * @example 1
                  */
-                version: components["parameters"]["Version"];
+                version: components["parameters"]["PathVersion"];
             };
             cookie?: never;
         };
@@ -5504,12 +5509,12 @@ export interface operations {
                  * @description The prompt's slug or its id.
                  * @example summarise-support-ticket
                  */
-                slugOrId: components["parameters"]["SlugOrId"];
+                slugOrId: components["parameters"]["PathSlugOrId"];
                 /**
                  * @description Number of the version.
                  * @example 1
                  */
-                version: components["parameters"]["Version"];
+                version: components["parameters"]["PathVersion"];
             };
             cookie?: never;
         };
@@ -5590,7 +5595,7 @@ export interface operations {
                  * @description The prompt's slug or its id.
                  * @example summarise-support-ticket
                  */
-                slugOrId: components["parameters"]["SlugOrId"];
+                slugOrId: components["parameters"]["PathSlugOrId"];
             };
             cookie?: never;
         };
@@ -5704,7 +5709,7 @@ export interface operations {
             };
         };
     };
-    runTest: {
+    createTestRun: {
         parameters: {
             query?: never;
             header?: {
@@ -5724,7 +5729,7 @@ export interface operations {
                  * @description The prompt's slug or its id.
                  * @example summarise-support-ticket
                  */
-                slugOrId: components["parameters"]["SlugOrId"];
+                slugOrId: components["parameters"]["PathSlugOrId"];
             };
             cookie?: never;
         };
@@ -5742,7 +5747,7 @@ export interface operations {
                     "Cache-Control": components["headers"]["CacheControl"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    Location: components["headers"]["Location"];
+                    Location: components["headers"]["LocationHeader"];
                     "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
                     [name: string]: unknown;
                 };
@@ -5757,7 +5762,7 @@ export interface operations {
                     "Cache-Control": components["headers"]["CacheControl"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    Location: components["headers"]["Location"];
+                    Location: components["headers"]["LocationHeader"];
                     /**
                      * @description The preference that was followed.
                      * @example respond-async
@@ -5830,7 +5835,7 @@ export interface operations {
                  * @description The prompt's slug or its id.
                  * @example summarise-support-ticket
                  */
-                slugOrId: components["parameters"]["SlugOrId"];
+                slugOrId: components["parameters"]["PathSlugOrId"];
             };
             cookie?: never;
         };
@@ -5875,7 +5880,7 @@ export interface operations {
                  * @description Id of the test run.
                  * @example 5d9f1b7e-8c24-4a63-b0f1-9e7d2c6a4f38
                  */
-                id: components["parameters"]["TestRunId"];
+                id: components["parameters"]["PathTestRunId"];
             };
             cookie?: never;
         };
@@ -5921,7 +5926,7 @@ export interface operations {
                  * @description Id of the test run.
                  * @example 5d9f1b7e-8c24-4a63-b0f1-9e7d2c6a4f38
                  */
-                id: components["parameters"]["TestRunId"];
+                id: components["parameters"]["PathTestRunId"];
             };
             cookie?: never;
         };
@@ -6067,7 +6072,7 @@ export interface operations {
                     "Cache-Control": components["headers"]["CacheControl"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    Location: components["headers"]["Location"];
+                    Location: components["headers"]["LocationHeader"];
                     ETag: components["headers"]["ETag"];
                     "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
                     [name: string]: unknown;
@@ -6117,7 +6122,7 @@ export interface operations {
                  * @description Id of the location.
                  * @example 3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753
                  */
-                id: components["parameters"]["LocationId"];
+                id: components["parameters"]["PathLocationId"];
             };
             cookie?: never;
         };
@@ -6163,7 +6168,7 @@ export interface operations {
                  * @description Id of the location.
                  * @example 3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753
                  */
-                id: components["parameters"]["LocationId"];
+                id: components["parameters"]["PathLocationId"];
             };
             cookie?: never;
         };
@@ -6236,7 +6241,7 @@ export interface operations {
                  * @description Id of the location.
                  * @example 3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753
                  */
-                id: components["parameters"]["LocationId"];
+                id: components["parameters"]["PathLocationId"];
             };
             cookie?: never;
         };
@@ -6281,12 +6286,12 @@ export interface operations {
                  * @description Id of the location.
                  * @example 3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753
                  */
-                id: components["parameters"]["LocationId"];
+                id: components["parameters"]["PathLocationId"];
                 /**
                  * @description Date of the fiscal day.
                  * @example 2026-11-06
                  */
-                date: components["parameters"]["FiscalDate"];
+                date: components["parameters"]["PathFiscalDate"];
             };
             cookie?: never;
         };
@@ -6338,12 +6343,12 @@ export interface operations {
                  * @description Id of the location.
                  * @example 3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753
                  */
-                id: components["parameters"]["LocationId"];
+                id: components["parameters"]["PathLocationId"];
                 /**
                  * @description Date of the fiscal day.
                  * @example 2026-11-06
                  */
-                date: components["parameters"]["FiscalDate"];
+                date: components["parameters"]["PathFiscalDate"];
             };
             cookie?: never;
         };
@@ -6473,7 +6478,7 @@ export interface operations {
                     "Cache-Control": components["headers"]["CacheControl"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    Location: components["headers"]["Location"];
+                    Location: components["headers"]["LocationHeader"];
                     ETag: components["headers"]["ETag"];
                     "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
                     [name: string]: unknown;
@@ -6523,7 +6528,7 @@ export interface operations {
                  * @description Id of the category.
                  * @example cat_5f0c2a9be1d84736a8c15e7d90b3f264
                  */
-                id: components["parameters"]["CategoryId"];
+                id: components["parameters"]["PathCategoryId"];
             };
             cookie?: never;
         };
@@ -6569,7 +6574,7 @@ export interface operations {
                  * @description Id of the category.
                  * @example cat_5f0c2a9be1d84736a8c15e7d90b3f264
                  */
-                id: components["parameters"]["CategoryId"];
+                id: components["parameters"]["PathCategoryId"];
             };
             cookie?: never;
         };
@@ -6702,7 +6707,7 @@ export interface operations {
                     "Cache-Control": components["headers"]["CacheControl"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    Location: components["headers"]["Location"];
+                    Location: components["headers"]["LocationHeader"];
                     ETag: components["headers"]["ETag"];
                     "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
                     [name: string]: unknown;
@@ -6752,7 +6757,7 @@ export interface operations {
                  * @description Id of the product.
                  * @example d27a6f13-90e4-4b58-8c3a-6b1f5e0d7c92
                  */
-                id: components["parameters"]["ProductId"];
+                id: components["parameters"]["PathProductId"];
             };
             cookie?: never;
         };
@@ -6798,7 +6803,7 @@ export interface operations {
                  * @description Id of the product.
                  * @example d27a6f13-90e4-4b58-8c3a-6b1f5e0d7c92
                  */
-                id: components["parameters"]["ProductId"];
+                id: components["parameters"]["PathProductId"];
             };
             cookie?: never;
         };
@@ -6945,7 +6950,7 @@ export interface operations {
                     "Cache-Control": components["headers"]["CacheControl"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    Location: components["headers"]["Location"];
+                    Location: components["headers"]["LocationHeader"];
                     ETag: components["headers"]["ETag"];
                     "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
                     [name: string]: unknown;
@@ -6994,7 +6999,7 @@ export interface operations {
                  * @description Id of the order.
                  * @example c81e4a97-3d5b-4062-9f7a-e12b6d80c5f4
                  */
-                id: components["parameters"]["OrderId"];
+                id: components["parameters"]["PathOrderId"];
             };
             cookie?: never;
         };
@@ -7040,7 +7045,7 @@ export interface operations {
                  * @description Id of the order.
                  * @example c81e4a97-3d5b-4062-9f7a-e12b6d80c5f4
                  */
-                id: components["parameters"]["OrderId"];
+                id: components["parameters"]["PathOrderId"];
             };
             cookie?: never;
         };
@@ -7087,7 +7092,7 @@ export interface operations {
                  * @description Id of the order.
                  * @example c81e4a97-3d5b-4062-9f7a-e12b6d80c5f4
                  */
-                id: components["parameters"]["OrderId"];
+                id: components["parameters"]["PathOrderId"];
             };
             cookie?: never;
         };
@@ -7183,7 +7188,7 @@ export interface operations {
                     "Cache-Control": components["headers"]["CacheControl"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    Location: components["headers"]["Location"];
+                    Location: components["headers"]["LocationHeader"];
                     ETag: components["headers"]["ETag"];
                     [name: string]: unknown;
                 };
@@ -7219,7 +7224,7 @@ export interface operations {
                  * @description Id of the integration.
                  * @example f4d81b36-a05c-4e72-9b18-7c3e2d6f0a95
                  */
-                id: components["parameters"]["IntegrationId"];
+                id: components["parameters"]["PathIntegrationId"];
             };
             cookie?: never;
         };
@@ -7265,7 +7270,7 @@ export interface operations {
                  * @description Id of the integration.
                  * @example f4d81b36-a05c-4e72-9b18-7c3e2d6f0a95
                  */
-                id: components["parameters"]["IntegrationId"];
+                id: components["parameters"]["PathIntegrationId"];
             };
             cookie?: never;
         };
@@ -7321,7 +7326,7 @@ export interface operations {
                  * @description Id of the integration.
                  * @example f4d81b36-a05c-4e72-9b18-7c3e2d6f0a95
                  */
-                id: components["parameters"]["IntegrationId"];
+                id: components["parameters"]["PathIntegrationId"];
             };
             cookie?: never;
         };
@@ -7361,7 +7366,7 @@ export interface operations {
                  * @description Id of the integration.
                  * @example f4d81b36-a05c-4e72-9b18-7c3e2d6f0a95
                  */
-                id: components["parameters"]["IntegrationId"];
+                id: components["parameters"]["PathIntegrationId"];
             };
             cookie?: never;
         };
@@ -7401,7 +7406,7 @@ export interface operations {
                  * @description Id of the integration.
                  * @example f4d81b36-a05c-4e72-9b18-7c3e2d6f0a95
                  */
-                id: components["parameters"]["IntegrationId"];
+                id: components["parameters"]["PathIntegrationId"];
             };
             cookie?: never;
         };
@@ -7441,7 +7446,7 @@ export interface operations {
                  * @description Id of the integration.
                  * @example f4d81b36-a05c-4e72-9b18-7c3e2d6f0a95
                  */
-                id: components["parameters"]["IntegrationId"];
+                id: components["parameters"]["PathIntegrationId"];
             };
             cookie?: never;
         };
@@ -7489,7 +7494,7 @@ export interface operations {
                  * @description Id of the integration.
                  * @example f4d81b36-a05c-4e72-9b18-7c3e2d6f0a95
                  */
-                id: components["parameters"]["IntegrationId"];
+                id: components["parameters"]["PathIntegrationId"];
             };
             cookie?: never;
         };
@@ -7529,7 +7534,7 @@ export interface operations {
                  * @description Id of the integration.
                  * @example f4d81b36-a05c-4e72-9b18-7c3e2d6f0a95
                  */
-                id: components["parameters"]["IntegrationId"];
+                id: components["parameters"]["PathIntegrationId"];
             };
             cookie?: never;
         };
@@ -7595,7 +7600,7 @@ export interface operations {
                  * @description Id of the integration.
                  * @example f4d81b36-a05c-4e72-9b18-7c3e2d6f0a95
                  */
-                id: components["parameters"]["IntegrationId"];
+                id: components["parameters"]["PathIntegrationId"];
             };
             cookie?: never;
         };
@@ -7608,7 +7613,7 @@ export interface operations {
                     "Cache-Control": components["headers"]["CacheControl"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    Location: components["headers"]["Location"];
+                    Location: components["headers"]["LocationHeader"];
                     "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
                     [name: string]: unknown;
                 };
@@ -7628,7 +7633,7 @@ export interface operations {
             503: components["responses"]["ServiceUnavailable"];
         };
     };
-    replayEvents: {
+    createReplay: {
         parameters: {
             query?: never;
             header?: {
@@ -7643,7 +7648,7 @@ export interface operations {
                  * @description Id of the integration.
                  * @example f4d81b36-a05c-4e72-9b18-7c3e2d6f0a95
                  */
-                id: components["parameters"]["IntegrationId"];
+                id: components["parameters"]["PathIntegrationId"];
             };
             cookie?: never;
         };
@@ -7661,7 +7666,7 @@ export interface operations {
                     "Cache-Control": components["headers"]["CacheControl"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    Location: components["headers"]["Location"];
+                    Location: components["headers"]["LocationHeader"];
                     "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
                     [name: string]: unknown;
                 };
@@ -7699,7 +7704,7 @@ export interface operations {
                  * @description Id of the integration.
                  * @example f4d81b36-a05c-4e72-9b18-7c3e2d6f0a95
                  */
-                id: components["parameters"]["IntegrationId"];
+                id: components["parameters"]["PathIntegrationId"];
                 /**
                  * @description Id of the replay.
                  * @example 8a6d3f92-e517-4b0c-84d9-1f2c7a5b0e63
@@ -7796,7 +7801,7 @@ export interface operations {
                  * @description Id of the integration.
                  * @example f4d81b36-a05c-4e72-9b18-7c3e2d6f0a95
                  */
-                id: components["parameters"]["IntegrationId"];
+                id: components["parameters"]["PathIntegrationId"];
             };
             cookie?: never;
         };
@@ -7841,7 +7846,7 @@ export interface operations {
                  * @description Id of the delivery.
                  * @example b6e20d87-4f1a-4c95-a3d8-90f7e5c2b164
                  */
-                id: components["parameters"]["DeliveryId"];
+                id: components["parameters"]["PathDeliveryId"];
             };
             cookie?: never;
         };
@@ -7872,7 +7877,7 @@ export interface operations {
             503: components["responses"]["ServiceUnavailable"];
         };
     };
-    listAttempts: {
+    listDeliveryAttempts: {
         parameters: {
             query?: {
                 /**
@@ -7892,7 +7897,7 @@ export interface operations {
                  * @description Id of the delivery.
                  * @example b6e20d87-4f1a-4c95-a3d8-90f7e5c2b164
                  */
-                id: components["parameters"]["DeliveryId"];
+                id: components["parameters"]["PathDeliveryId"];
             };
             cookie?: never;
         };
@@ -7937,7 +7942,7 @@ export interface operations {
                  * @description Id of the delivery.
                  * @example b6e20d87-4f1a-4c95-a3d8-90f7e5c2b164
                  */
-                id: components["parameters"]["DeliveryId"];
+                id: components["parameters"]["PathDeliveryId"];
             };
             cookie?: never;
         };
@@ -7950,7 +7955,7 @@ export interface operations {
                     "Cache-Control": components["headers"]["CacheControl"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    Location: components["headers"]["Location"];
+                    Location: components["headers"]["LocationHeader"];
                     "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
                     [name: string]: unknown;
                 };
@@ -8077,7 +8082,7 @@ export interface operations {
                     "Cache-Control": components["headers"]["CacheControl"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    Location: components["headers"]["Location"];
+                    Location: components["headers"]["LocationHeader"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8122,7 +8127,7 @@ export interface operations {
                  * @description Id of the API key (not the key itself).
                  * @example 1e4b7c90-2d6f-4f3a-8b5c-7a9d0e1f2c34
                  */
-                id: components["parameters"]["ApiKeyId"];
+                id: components["parameters"]["PathApiKeyId"];
             };
             cookie?: never;
         };
@@ -8168,7 +8173,7 @@ export interface operations {
                  * @description Id of the API key (not the key itself).
                  * @example 1e4b7c90-2d6f-4f3a-8b5c-7a9d0e1f2c34
                  */
-                id: components["parameters"]["ApiKeyId"];
+                id: components["parameters"]["PathApiKeyId"];
             };
             cookie?: never;
         };
@@ -8327,7 +8332,7 @@ export interface operations {
             503: components["responses"]["ServiceUnavailable"];
         };
     };
-    getOpenApi: {
+    getOpenApiDocument: {
         parameters: {
             query?: never;
             header?: {

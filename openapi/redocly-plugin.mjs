@@ -102,6 +102,72 @@ const plainQueries = () => ({
   },
 });
 
+/**
+ * Generators name classes and types by component or by title. A component is named by its file (generation makes that its
+ * title), an enum within another schema by a title of its own. No name occurs twice, whatever its kind, case and dashes.
+ */
+const uniqueNames = () => {
+  const places = new Map();
+  const add = (name, place, location) => {
+    const key = name.toLowerCase().replaceAll(/[^a-z0-9]/g, '');
+    const known = places.get(key) ?? new Map();
+    places.set(key, known.set(place, { name, location }));
+  };
+  const isComponent = ({ source, pointer }) => pointer === '#/' && /[/\\]schemas[/\\][^/\\]+$/.test(source.absoluteRef);
+  return {
+    ref: {
+      leave(node, { resolve }) {
+        const { location } = resolve(node);
+        const [, name] =
+          /[/\\](?:components[/\\]\w+|schemas)[/\\]([^/\\]+)\.yaml$/.exec(location?.source.absoluteRef) ?? [];
+        if (name !== undefined) add(name, location.source.absoluteRef, location);
+      },
+    },
+    Schema({ title, enum: values }, { report, location }) {
+      if (isComponent(location)) {
+        if (title !== undefined) report({ message: 'the title of a component is its name: leave it out', location });
+      } else if (title === undefined) {
+        if (values !== undefined) report({ message: 'an enum within another schema needs a title', location });
+      } else if (/^([A-Z][a-z0-9]*)+$/.test(title)) {
+        add(title, location.absolutePointer, location);
+      } else {
+        report({ message: `the title ${title} is not in PascalCase`, location });
+      }
+    },
+    Root: {
+      leave(_, { report }) {
+        for (const named of places.values()) {
+          if (named.size < 2) continue;
+          for (const { name, location } of named.values()) report({ message: `${name} is a name twice`, location });
+        }
+      },
+    },
+  };
+};
+
+/**
+ * What a client calls an operation: `invokePrompt` of the tag "Prompts" is `prompts.invoke`, so `invoke` here. The tag's
+ * noun is left out of the operationId, in the singular or plural.
+ */
+function clientMethod(tag, operationId) {
+  const plural = tag.replaceAll(/(?:^| )(\w)/g, (_, letter) => letter.toUpperCase());
+  const singular = plural.replace(/ies$/, 'y').replace(/s$/, '');
+  return operationId.replace(new RegExp(`${plural}|${singular}`, 'i'), '');
+}
+
+/** Methods of a client begin with a verb, and no two of a tag are the same. */
+const clientMethods = () => {
+  const seen = new Set();
+  return {
+    Operation({ operationId, tags }, { report, location }) {
+      const method = clientMethod(tags[0], operationId);
+      if (!/^[a-z]/.test(method)) report({ message: `${operationId} does not begin with a verb`, location });
+      if (seen.has(`${tags[0]}.${method}`)) report({ message: `${method} is twice among ${tags[0]}`, location });
+      seen.add(`${tags[0]}.${method}`);
+    },
+  };
+};
+
 /** Redocly reads a plugin from its default export. */
 export default function contractPlugin() {
   return {
@@ -109,7 +175,9 @@ export default function contractPlugin() {
     rules: {
       oas3: {
         'bounded-schemas': boundedSchemas,
+        'client-methods': clientMethods,
         'lonely-refs': lonelyRefs,
+        'unique-names': uniqueNames,
         'portable-requests': portableRequests,
         'closed-requests': closedRequests,
         'plain-queries': plainQueries,
@@ -117,6 +185,7 @@ export default function contractPlugin() {
       async3: {
         'bounded-schemas': boundedSchemas,
         'lonely-refs': lonelyRefs,
+        'unique-names': uniqueNames,
       },
     },
   };

@@ -68,6 +68,17 @@ export async function bundleContract(root: string): Promise<OpenApiDocument> {
   return (await bundle(root, 'openapi/openapi.yaml')) as OpenApiDocument;
 }
 
+interface Bundle {
+  components: { schemas: Record<string, Schema> };
+}
+
+/** Gives each schema its name as its title, by which code generators and the reference call it. */
+function withTitles(document: Bundle): Bundle {
+  const schemas = Object.entries(document.components.schemas).map(([title, schema]) => [title, { title, ...schema }]);
+  const components = { ...document.components, schemas: Object.fromEntries(schemas) as Record<string, Schema> };
+  return { ...document, components };
+}
+
 /**
  * Bundles a document with Redocly and the configuration beside it.
  * @param source the document's path in the repository
@@ -76,7 +87,7 @@ export async function bundle(root: string, source: string): Promise<unknown> {
   return await withTemporaryFolder('contract-', async (folder) => {
     const target = path.join(folder, 'bundle.json');
     await redocly(root, ['bundle', source, '--config', `${path.dirname(source)}/redocly.yaml`, '--output', target]);
-    return JSON.parse(await readFile(target, 'utf8')) as unknown;
+    return withTitles(JSON.parse(await readFile(target, 'utf8')) as Bundle);
   });
 }
 

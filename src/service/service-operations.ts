@@ -17,7 +17,7 @@ export interface ServiceDependencies {
 
 type Operations = Pick<
   OperationHandlers,
-  'getServiceInfo' | 'getLiveness' | 'getReadiness' | 'getMetrics' | 'getOpenApi'
+  'getServiceInfo' | 'getLiveness' | 'getReadiness' | 'getMetrics' | 'getOpenApiDocument'
 >;
 
 /** How long one look at the dependencies serves everybody who asks, in milliseconds: probes need no key. */
@@ -67,7 +67,7 @@ export function serviceOperations(dependencies: ServiceDependencies): Operations
       return { status: 200, body: { status: 'ok', checks: { database: 'ok', storage: state } } };
     },
     getMetrics: async () => ({ status: 200, body: await render() }),
-    getOpenApi: () => Promise.resolve({ status: 200, body: document, prepared: contract }),
+    getOpenApiDocument: () => Promise.resolve({ status: 200, body: document, prepared: contract }),
   };
 }
 

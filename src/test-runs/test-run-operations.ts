@@ -7,12 +7,12 @@ import { prefersAsync } from './prefer.ts';
 import type { TestRun } from './test-run-store.ts';
 import type { TestRuns } from './test-runs.ts';
 
-type TestRunOperations = Pick<OperationHandlers, 'runTest' | 'listTestRuns' | 'getTestRun' | 'getTestRunResults'>;
+type TestRunOperations = Pick<OperationHandlers, 'createTestRun' | 'listTestRuns' | 'getTestRun' | 'getTestRunResults'>;
 type Schemas = components['schemas'];
 
 export function testRunOperations(testRuns: TestRuns): TestRunOperations {
   return {
-    async runTest({ path: { slugOrId }, headers, body, context }) {
+    async createTestRun({ path: { slugOrId }, headers, body, context }) {
       const outcome = await testRuns.run({
         keyId: context.principal.keyId,
         id: context.resourceId,

@@ -18,7 +18,13 @@ import {
 
 type WebhookOperations = Pick<
   OperationHandlers,
-  'sendTestEvent' | 'replayEvents' | 'getReplay' | 'listDeliveries' | 'getDelivery' | 'listAttempts' | 'resendDelivery'
+  | 'sendTestEvent'
+  | 'createReplay'
+  | 'getReplay'
+  | 'listDeliveries'
+  | 'getDelivery'
+  | 'listDeliveryAttempts'
+  | 'resendDelivery'
 >;
 
 export interface WebhookOperationsOptions {
@@ -57,7 +63,7 @@ export function webhookOperations({
       return accepted(await deliveries.resend(path.id, context.resourceId), integration);
     },
 
-    async replayEvents({ path, body, context }) {
+    async createReplay({ path, body, context }) {
       const since = toInstant(body.since);
       const until = toInstant(body.until) ?? now();
       if (since >= until) throw emptySpan(body.until === undefined ? 'the present' : 'until');
@@ -113,7 +119,7 @@ export function webhookOperations({
       const body = representDelivery(delivery, integration);
       return { status: 200, headers: { ETag: deliveryTag(body) }, body };
     },
-    async listAttempts({ path, query: { limit = 20, offset = 0 } }) {
+    async listDeliveryAttempts({ path, query: { limit = 20, offset = 0 } }) {
       await getDelivery(path.id);
       const attempts = await deliveries.attempts(path.id);
       const found = attempts.slice(offset, offset + limit);

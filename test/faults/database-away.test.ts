@@ -14,7 +14,7 @@ const independent: readonly OperationId[] = [
   'getMetrics',
   'getServiceInfo',
   'getLiveness',
-  'getOpenApi',
+  'getOpenApiDocument',
 ];
 /** "Within seconds", in milliseconds. */
 const patience = 8_000;

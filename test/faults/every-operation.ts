@@ -93,7 +93,7 @@ export async function callEveryOperation(service: TestService): Promise<Record<O
     listPromptVersions: { method: 'GET', path: `${prompts}/${prompt}/versions` },
     getPromptVersion: { method: 'GET', path: `${prompts}/${prompt}/versions/1` },
     restorePromptVersion: { method: 'POST', path: `${prompts}/${prompt}/versions/1/restore` },
-    runTest: { method: 'POST', path: `${prompts}/${prompt}/test`, body: { providers: [{ provider: 'echo' }] } },
+    createTestRun: { method: 'POST', path: `${prompts}/${prompt}/test`, body: { providers: [{ provider: 'echo' }] } },
     listTestRuns: { method: 'GET', path: `${prompts}/${prompt}/test-runs` },
     getTestRun: { method: 'GET', path: `/api/v1/test-runs/${run}` },
     getTestRunResults: { method: 'GET', path: `/api/v1/test-runs/${run}/results` },
@@ -108,7 +108,7 @@ export async function callEveryOperation(service: TestService): Promise<Record<O
     getServiceInfo: { method: 'GET', path: '/' },
     getLiveness: { method: 'GET', path: '/health/live' },
     getReadiness: { method: 'GET', path: '/health/ready' },
-    getOpenApi: { method: 'GET', path: '/openapi.json' },
+    getOpenApiDocument: { method: 'GET', path: '/openapi.json' },
   };
 }
 
@@ -179,11 +179,11 @@ type Integrations = Pick<
   | 'finishSecretRotation'
   | 'cancelSecretRotation'
   | 'sendTestEvent'
-  | 'replayEvents'
+  | 'createReplay'
   | 'getReplay'
   | 'listDeliveries'
   | 'getDelivery'
-  | 'listAttempts'
+  | 'listDeliveryAttempts'
   | 'resendDelivery'
   | 'listEventTypes'
 >;
@@ -205,11 +205,11 @@ function callIntegrations({ integrations, rotation, delivery, replay }: Fixture)
     finishSecretRotation: { method: 'POST', path: `${all}/${finishing}/secret/rotation/finish`, body: finish },
     cancelSecretRotation: { method: 'DELETE', path: `${all}/${canceling}/secret/rotation` },
     sendTestEvent: { method: 'POST', path: `${all}/${kept}/test` },
-    replayEvents: { method: 'POST', path: `${all}/${kept}/replays`, body: { since: '2026-01-01T00:00:00Z' } },
+    createReplay: { method: 'POST', path: `${all}/${kept}/replays`, body: { since: '2026-01-01T00:00:00Z' } },
     getReplay: { method: 'GET', path: `${all}/${kept}/replays/${replay}` },
     listDeliveries: { method: 'GET', path: `${all}/${kept}/deliveries` },
     getDelivery: { method: 'GET', path: `/api/v1/deliveries/${delivery}` },
-    listAttempts: { method: 'GET', path: `/api/v1/deliveries/${delivery}/attempts` },
+    listDeliveryAttempts: { method: 'GET', path: `/api/v1/deliveries/${delivery}/attempts` },
     resendDelivery: { method: 'POST', path: `/api/v1/deliveries/${delivery}/resend` },
     listEventTypes: { method: 'GET', path: '/api/v1/event-types' },
   };

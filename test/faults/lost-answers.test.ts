@@ -129,7 +129,7 @@ describe.each(losses)('when a write is made and %s', (what, loss) => {
     ['test_runs', 'update'],
     ['idempotency_keys', 'insert'],
     ['idempotency_keys', 'update'],
-  ])('runTest with a key makes one run and one call (%s, %s)', async (collection, command) => {
+  ])('createTestRun with a key makes one run and one call (%s, %s)', async (collection, command) => {
     const tested = await harness.createPrompt();
     const body = { providers: [{ provider: 'mock' }] };
     const lost = lose(collection, command);

@@ -5,7 +5,7 @@ import { startTestService, type TestService } from '../support/service.ts';
 import { callEveryOperation, sendTimed } from './every-operation.ts';
 
 /** What cannot be done without the bucket: running a test and reading its results, and removing them. */
-const suffering: readonly OperationId[] = ['runTest', 'getTestRunResults'];
+const suffering: readonly OperationId[] = ['createTestRun', 'getTestRunResults'];
 
 let bucket: ObjectStorage;
 let service: TestService;
@@ -33,7 +33,7 @@ describe('a bucket that was stopped', () => {
     expect(ready.body.checks).toEqual({ database: 'ok', storage: 'unavailable' });
 
     await bucket.restart();
-    const { method, path, body } = calls.runTest;
+    const { method, path, body } = calls.createTestRun;
     const run = await service.call(method, path, { body });
     expect(run.status).toBe(201);
   }, 60_000);

@@ -97,7 +97,7 @@ describe('getReadiness of a service whose database', () => {
   });
 });
 
-describe('getOpenApi', () => {
+describe('getOpenApiDocument', () => {
   it('200 with the contract itself', async () => {
     const { body } = await service.call('GET', '/openapi.json', { key: null });
     expect(body.openapi).toMatch(/^3\.1/);
@@ -105,7 +105,7 @@ describe('getOpenApi', () => {
   });
 });
 
-describe('getOpenApi, which never changes', () => {
+describe('getOpenApiDocument, which never changes', () => {
   it('has an ETag, is 304 to who has it, and is compressed for who takes that', async () => {
     const plain = await service.call('GET', '/openapi.json', { key: null, headers: { 'accept-encoding': 'identity' } });
     const zipped = await service.call('GET', '/openapi.json', { key: null, headers: { 'accept-encoding': 'gzip' } });

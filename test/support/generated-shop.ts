@@ -103,7 +103,7 @@ export interface ShopLedger {
 /** The operations that make something, and what. */
 const makes: Partial<Record<OperationId, Kind>> = {
   ...{ createLocation: 'LocationId', createCategory: 'CategoryId', createProduct: 'ProductId', createOrder: 'OrderId' },
-  ...{ createIntegration: 'IntegrationId', replayEvents: 'ReplayId' },
+  ...{ createIntegration: 'IntegrationId', createReplay: 'ReplayId' },
   ...{ sendTestEvent: 'DeliveryId', resendDelivery: 'DeliveryId' },
 };
 

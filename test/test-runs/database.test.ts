@@ -2,7 +2,15 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, describe, expect, it } from '@jest/globals';
 import { testDatabaseUri } from '../support/database.ts';
 import { LossyProxy } from '../support/lossy-proxy.ts';
-import { createPrompt, onMock, problemOf, resultsPath, runTest, setUpTestRuns, until } from './test-runs-harness.ts';
+import {
+  createPrompt,
+  onMock,
+  problemOf,
+  resultsPath,
+  createTestRun,
+  setUpTestRuns,
+  until,
+} from './test-runs-harness.ts';
 
 let proxy: LossyProxy;
 const harness = setUpTestRuns(async () => {
@@ -18,7 +26,7 @@ describe('an answer of the database that gets lost', () => {
   ])('when %s changes nothing', async (_when, command) => {
     const prompt = await createPrompt(harness.service);
     const lost = proxy.lose({ commands: [command], collection: 'test_runs' });
-    const { status, body } = await runTest(harness.service, prompt, onMock('model-a'));
+    const { status, body } = await createTestRun(harness.service, prompt, onMock('model-a'));
     await lost;
     expect([status, body.status]).toEqual([201, 'done']);
     expect(harness.mock.requests).toHaveLength(1);
@@ -32,7 +40,7 @@ describe('an outage while a run is under way', () => {
   it('is told to the caller within seconds, but the run is done when it is over', async () => {
     const prompt = await createPrompt(harness.service);
     const headers = { 'Idempotency-Key': 'outage' };
-    const answer = runTest(harness.service, prompt, onMock('mock-slow-500'), headers);
+    const answer = createTestRun(harness.service, prompt, onMock('mock-slow-500'), headers);
     await until(
       () => harness.mock.requests.length,
       (count) => count === 1,
@@ -49,7 +57,7 @@ describe('an outage while a run is under way', () => {
     expect((await harness.service.call('GET', resultsPath(body.data[0].id as string))).status).toBe(200);
 
     await harness.database.db.collection('idempotency_keys').updateMany({}, { $set: { given_up: true } });
-    const repeat = await runTest(harness.service, prompt, onMock('mock-slow-500'), headers);
+    const repeat = await createTestRun(harness.service, prompt, onMock('mock-slow-500'), headers);
     expect([repeat.status, repeat.body.id]).toEqual([201, body.data[0].id]);
     expect(harness.mock.requests).toHaveLength(1);
   });

@@ -7,7 +7,7 @@ import {
   problemOf,
   resultsPath,
   runPath,
-  runTest,
+  createTestRun,
   setUpTestRuns,
   startRun,
   until,
@@ -30,8 +30,8 @@ describe('deleting a prompt', () => {
     const other = await createPrompt(harness.service);
     const ids: string[] = [];
     for (let count = 0; count < 3; count += 1)
-      ids.push((await runTest(harness.service, prompt, onEcho)).body.id as string);
-    const { body: kept } = await runTest(harness.service, other, onEcho);
+      ids.push((await createTestRun(harness.service, prompt, onEcho)).body.id as string);
+    const { body: kept } = await createTestRun(harness.service, other, onEcho);
     await remove(prompt);
     for (const id of ids) {
       const answers = [
@@ -46,7 +46,7 @@ describe('deleting a prompt', () => {
 
   it('removes any number of runs', async () => {
     const prompt = await createPrompt(harness.service);
-    const { body: run } = await runTest(harness.service, prompt, onEcho);
+    const { body: run } = await createTestRun(harness.service, prompt, onEcho);
     const runs = harness.database.db.collection<{ _id: string }>('test_runs');
     const document = await runs.findOne({ _id: run.id as string });
     await runs.insertMany(Array.from({ length: 120 }, (_, index) => ({ ...document, _id: `copy-${index}` })));
@@ -56,7 +56,7 @@ describe('deleting a prompt', () => {
 
   it('cancels a run under way, and tells its caller', async () => {
     const prompt = await createPrompt(harness.service);
-    const answer = runTest(harness.service, prompt, onMock('mock-hang'));
+    const answer = createTestRun(harness.service, prompt, onMock('mock-hang'));
     await until(
       () => harness.mock.requests.length,
       (count) => count === 1,
@@ -105,11 +105,11 @@ describe('the daily round', () => {
 
   it('removes runs of prompts that are gone, and leaves the others alone', async () => {
     const kept = await createPrompt(harness.service);
-    const { body: keptRun } = await runTest(harness.service, kept, onEcho);
+    const { body: keptRun } = await createTestRun(harness.service, kept, onEcho);
     const orphans: string[] = [];
     for (let count = 0; count < 25; count += 1) {
       const prompt = await createPrompt(harness.service);
-      orphans.push((await runTest(harness.service, prompt, onEcho)).body.id as string);
+      orphans.push((await createTestRun(harness.service, prompt, onEcho)).body.id as string);
       await harness.database.db.collection<{ _id: string }>('prompts').deleteOne({ _id: prompt });
     }
     const { testRuns } = observe(harness);
@@ -126,7 +126,7 @@ describe('the daily round', () => {
     const { testRuns } = observe(harness, { monotonic: () => now });
     for (let sweep = 0; sweep < 5; sweep += 1) await testRuns.sweep();
     const prompt = await createPrompt(harness.service);
-    const { body: run } = await runTest(harness.service, prompt, onEcho);
+    const { body: run } = await createTestRun(harness.service, prompt, onEcho);
     await harness.database.db.collection<{ _id: string }>('prompts').deleteOne({ _id: prompt });
     const status = async (): Promise<number> => (await harness.service.call('GET', runPath(run.id as string))).status;
     await testRuns.sweep();

@@ -6,7 +6,7 @@ import {
   problemOf,
   resultsPath,
   runPath,
-  runTest,
+  createTestRun,
   setUpTestRuns,
 } from './test-runs-harness.ts';
 import { observe } from './observer.ts';
@@ -23,7 +23,7 @@ describe('test runs', () => {
 
   it('are removed with their results when they ended too long ago, and not before', async () => {
     const prompt = await createPrompt(harness.service);
-    const runs = await Promise.all(Array.from({ length: 5 }, () => runTest(harness.service, prompt, onEcho)));
+    const runs = await Promise.all(Array.from({ length: 5 }, () => createTestRun(harness.service, prompt, onEcho)));
     await sweepIn(30 * dayMs - 10 * 60_000);
     for (const { body } of runs) expect((await harness.service.call('GET', resultsPath(body.id))).status).toBe(200);
 

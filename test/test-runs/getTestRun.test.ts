@@ -7,7 +7,7 @@ import {
   onMock,
   problemOf,
   runPath,
-  runTest,
+  createTestRun,
   setUpTestRuns,
   startRun,
 } from './test-runs-harness.ts';
@@ -15,13 +15,13 @@ import {
 const harness = setUpTestRuns();
 
 describeCommonAnswers(harness, 'prompts:read', async () => {
-  const { headers } = await runTest(harness.service, await createPrompt(harness.service), onEcho);
+  const { headers } = await createTestRun(harness.service, await createPrompt(harness.service), onEcho);
   return { method: 'GET', path: headers['location'] ?? '' };
 });
 
 describe('200', () => {
   it('returns the run as it was answered, without its results', async () => {
-    const { body: created } = await runTest(harness.service, await createPrompt(harness.service), onEcho);
+    const { body: created } = await createTestRun(harness.service, await createPrompt(harness.service), onEcho);
     const { status, headers, body } = await harness.service.call('GET', runPath(created.id as string));
     expect(status).toBe(200);
     expect({ ...body, results: created.results }).toEqual(created);
@@ -38,7 +38,7 @@ describe('200', () => {
 
 describe('304', () => {
   it('answers without a body while nothing has changed', async () => {
-    const { headers } = await runTest(harness.service, await createPrompt(harness.service), onEcho);
+    const { headers } = await createTestRun(harness.service, await createPrompt(harness.service), onEcho);
     const first = await harness.service.call('GET', headers['location'] ?? '');
     const again = await harness.service.call('GET', headers['location'] ?? '', {
       headers: { 'If-None-Match': first.headers['etag'] ?? '' },
@@ -63,7 +63,7 @@ describe('404', () => {
 
 describe('500', () => {
   it('says nothing about what broke', async () => {
-    const { body } = await runTest(harness.service, await createPrompt(harness.service), onEcho);
+    const { body } = await createTestRun(harness.service, await createPrompt(harness.service), onEcho);
     const runs = harness.database.db.collection<{ _id: string }>('test_runs');
     await runs.updateOne({ _id: body.id as string }, { $unset: { providers: 1 } });
     const answer = await harness.service.call('GET', runPath(body.id as string));

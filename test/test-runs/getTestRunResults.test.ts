@@ -9,7 +9,7 @@ import {
   onMock,
   problemOf,
   resultsPath,
-  runTest,
+  createTestRun,
   setUpTestRuns,
   startRun,
 } from './test-runs-harness.ts';
@@ -17,7 +17,7 @@ import {
 const harness = setUpTestRuns();
 
 const finished = async (): Promise<Record<string, unknown> & { id: string }> =>
-  (await runTest(harness.service, await createPrompt(harness.service), onEcho)).body;
+  (await createTestRun(harness.service, await createPrompt(harness.service), onEcho)).body;
 
 describeCommonAnswers(harness, 'prompts:read', async () => ({
   method: 'GET',
@@ -36,7 +36,7 @@ describe('200', () => {
   it('keeps text as the provider wrote it', async () => {
     const text = 'Zażółć 🦔 \u2028 "quoted" \\ \u0000 {{name}}';
     const prompt = await createPrompt(harness.service, { messages: [{ role: 'user', content: '{{text}}' }] });
-    const { body: run } = await runTest(harness.service, prompt, { ...onEcho, variables: { text } });
+    const { body: run } = await createTestRun(harness.service, prompt, { ...onEcho, variables: { text } });
     const { body } = await harness.service.call('GET', resultsPath(run.id as string));
     expect(body.results[0].result.text).toBe(text);
   });

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { create } from '../prompts/prompts-harness.ts';
 import { describeCommonAnswers } from '../support/per-operation.ts';
-import { createPrompt, onEcho, problemOf, runTest, setUpTestRuns } from './test-runs-harness.ts';
+import { createPrompt, onEcho, problemOf, createTestRun, setUpTestRuns } from './test-runs-harness.ts';
 
 const harness = setUpTestRuns();
 const listPath = (prompt: string): string => `/api/v1/prompts/${prompt}/test-runs`;
@@ -18,10 +18,10 @@ describe('200', () => {
     prompt = await create(harness.service);
     const ids: string[] = [];
     for (let count = 0; count < 5; count += 1) {
-      ids.push((await runTest(harness.service, prompt.id, onEcho)).body.id as string);
+      ids.push((await createTestRun(harness.service, prompt.id, onEcho)).body.id as string);
     }
     newestFirst = ids.reverse();
-    await runTest(harness.service, await createPrompt(harness.service), onEcho);
+    await createTestRun(harness.service, await createPrompt(harness.service), onEcho);
   });
 
   it('lists the runs of the prompt, newest first, by id or slug', async () => {
@@ -46,7 +46,7 @@ describe('200', () => {
 
   it('orders runs of the same moment by id', async () => {
     const other = await createPrompt(harness.service);
-    for (let count = 0; count < 3; count += 1) await runTest(harness.service, other, onEcho);
+    for (let count = 0; count < 3; count += 1) await createTestRun(harness.service, other, onEcho);
     const runs = harness.database.db.collection('test_runs');
     await runs.updateMany({ prompt_id: other }, { $set: { created_at: new Date('2026-11-05T15:00:00Z') } });
     const { body } = await harness.service.call('GET', listPath(other));
@@ -82,7 +82,7 @@ describe('404', () => {
 describe('500', () => {
   it('says nothing about what broke', async () => {
     const prompt = await createPrompt(harness.service);
-    await runTest(harness.service, prompt, onEcho);
+    await createTestRun(harness.service, prompt, onEcho);
     await harness.database.db.collection('test_runs').updateMany({ prompt_id: prompt }, { $unset: { providers: 1 } });
     const answer = await harness.service.call('GET', listPath(prompt));
     expect([answer.status, problemOf(answer)]).toEqual([500, 'internal-error']);

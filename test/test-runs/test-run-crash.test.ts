@@ -13,7 +13,7 @@ import {
   problemOf,
   resultsPath,
   runPath,
-  runTest,
+  createTestRun,
   setUpTestRuns,
   startRun,
   testPath,
@@ -77,7 +77,8 @@ describe('a service that is killed', () => {
     );
     await child.kill();
     await cut;
-    const repeat = (): ReturnType<typeof runTest> => runTest(harness.service, prompt, onMock('mock-hang'), headers);
+    const repeat = (): ReturnType<typeof createTestRun> =>
+      createTestRun(harness.service, prompt, onMock('mock-hang'), headers);
     for (const _try of [1, 2]) {
       const running = await repeat();
       expect([running.status, problemOf(running)]).toEqual([409, 'idempotency-key-in-use']);
@@ -185,7 +186,7 @@ describe('the heartbeat', () => {
 describe('a worker that was given up but lives', () => {
   it('removes what it stored, and tells its caller', async () => {
     const prompt = await createPrompt(harness.service);
-    const answer = runTest(harness.service, prompt, onMock('mock-slow-2000'));
+    const answer = createTestRun(harness.service, prompt, onMock('mock-slow-2000'));
     await until(
       () => harness.mock.requests.length,
       (count) => count === 1,

@@ -6,7 +6,7 @@ import {
   onMock,
   problemOf,
   runPath,
-  runTest,
+  createTestRun,
   setUpTestRuns,
 } from './test-runs-harness.ts';
 
@@ -31,8 +31,8 @@ const forgetAnswers = async (): Promise<void> => {
 describe('a test with an idempotency key', () => {
   it('runs once, however often it is sent', async () => {
     const before = await count();
-    const send = (): ReturnType<typeof runTest> =>
-      runTest(harness.service, prompt, onMock('mock-slow-300', 'model-a'), withKey('burst'));
+    const send = (): ReturnType<typeof createTestRun> =>
+      createTestRun(harness.service, prompt, onMock('mock-slow-300', 'model-a'), withKey('burst'));
     const burst = await Promise.all(Array.from({ length: 20 }, send));
     const statuses = new Set(burst.map(({ status }) => status));
     expect([...statuses].filter((status) => status !== 201 && status !== 409)).toEqual([]);
@@ -47,50 +47,50 @@ describe('a test with an idempotency key', () => {
 
   it('replays the 202 as it was', async () => {
     const headers = withKey('async', { Prefer: 'respond-async' });
-    const first = await runTest(harness.service, prompt, onMock('mock-slow-300'), headers);
+    const first = await createTestRun(harness.service, prompt, onMock('mock-slow-300'), headers);
     await ended(harness.service, first.body.id as string);
-    const replay = await runTest(harness.service, prompt, onMock('mock-slow-300'), headers);
+    const replay = await createTestRun(harness.service, prompt, onMock('mock-slow-300'), headers);
     expect([replay.status, replay.text]).toEqual([202, first.text]);
     expect(replay.headers).toMatchObject({ 'preference-applied': 'respond-async', 'idempotency-replayed': 'true' });
     expect(harness.mock.requests).toHaveLength(1);
   });
 
   it('refuses another body', async () => {
-    await runTest(harness.service, prompt, onEcho, withKey('other'));
-    const answer = await runTest(harness.service, prompt, onMock('model-a'), withKey('other'));
+    await createTestRun(harness.service, prompt, onEcho, withKey('other'));
+    const answer = await createTestRun(harness.service, prompt, onMock('model-a'), withKey('other'));
     expect([answer.status, problemOf(answer)]).toEqual([422, 'idempotency-key-reused']);
     expect(harness.mock.requests).toHaveLength(0);
   });
 
   it('frees the key when it is refused', async () => {
     const unknown = { providers: [{ provider: 'nobody' }] };
-    expect((await runTest(harness.service, prompt, unknown, withKey('refused'))).status).toBe(422);
-    expect((await runTest(harness.service, prompt, onEcho, withKey('refused'))).status).toBe(201);
+    expect((await createTestRun(harness.service, prompt, unknown, withKey('refused'))).status).toBe(422);
+    expect((await createTestRun(harness.service, prompt, onEcho, withKey('refused'))).status).toBe(201);
   });
 
   it('gets the stored results when the answer was lost in a crash', async () => {
-    const first = await runTest(harness.service, prompt, onMock('model-a', 'mock-401'), withKey('lost-answer'));
+    const first = await createTestRun(harness.service, prompt, onMock('model-a', 'mock-401'), withKey('lost-answer'));
     await forgetAnswers();
-    const repeat = await runTest(harness.service, prompt, onMock('model-a', 'mock-401'), withKey('lost-answer'));
+    const repeat = await createTestRun(harness.service, prompt, onMock('model-a', 'mock-401'), withKey('lost-answer'));
     expect([repeat.status, repeat.body]).toEqual([201, first.body]);
     expect(harness.mock.requests).toHaveLength(2);
   });
 
   it('gets them even when the prompt could not be tested like that any more', async () => {
     const changing = await createPrompt(harness.service);
-    const first = await runTest(harness.service, changing, onMock('model-a'), withKey('changed'));
+    const first = await createTestRun(harness.service, changing, onMock('model-a'), withKey('changed'));
     await forgetAnswers();
     const change = { messages: [{ role: 'user', content: '{{undeclared}}' }] };
     await harness.service.call('PUT', `/api/v1/prompts/${changing}`, { body: change });
-    const repeat = await runTest(harness.service, changing, onMock('model-a'), withKey('changed'));
+    const repeat = await createTestRun(harness.service, changing, onMock('model-a'), withKey('changed'));
     expect([repeat.status, repeat.body]).toEqual([201, first.body]);
   });
 
   it('gets the run that goes on when the 202 was lost in a crash', async () => {
     const headers = withKey('lost-202', { Prefer: 'respond-async' });
-    const first = await runTest(harness.service, prompt, onMock('mock-slow-1000'), headers);
+    const first = await createTestRun(harness.service, prompt, onMock('mock-slow-1000'), headers);
     await forgetAnswers();
-    const repeat = await runTest(harness.service, prompt, onMock('mock-slow-1000'), headers);
+    const repeat = await createTestRun(harness.service, prompt, onMock('mock-slow-1000'), headers);
     expect([repeat.status, repeat.body]).toEqual([202, first.body]);
     expect(harness.mock.requests).toHaveLength(1);
     await ended(harness.service, first.body.id as string);
@@ -101,9 +101,9 @@ describe('a test with an idempotency key', () => {
     const choices = [{ index: 0, message: { role: 'assistant', content: text }, finish_reason: 'stop' }];
     const body = JSON.stringify({ id: 'a', object: 'chat.completion', created: 1, model: 'large', choices });
     harness.mock.behave('large', { kind: 'body', contentType: 'application/json', body });
-    const first = await runTest(harness.service, prompt, onMock('large'), withKey('large'));
+    const first = await createTestRun(harness.service, prompt, onMock('large'), withKey('large'));
     expect(first.status).toBe(201);
-    const replay = await runTest(harness.service, prompt, onMock('large'), withKey('large'));
+    const replay = await createTestRun(harness.service, prompt, onMock('large'), withKey('large'));
     expect([replay.status, replay.headers['idempotency-replayed']]).toEqual([201, 'true']);
     expect(replay.text === first.text).toBe(true);
     expect(harness.mock.requests).toHaveLength(1);

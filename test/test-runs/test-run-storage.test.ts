@@ -10,7 +10,7 @@ import {
   problemOf,
   resultsPath,
   runPath,
-  runTest,
+  createTestRun,
   setUpTestRuns,
   startRun,
   until,
@@ -26,14 +26,18 @@ const harness = setUpTestRuns(async () => {
 afterEach(() => bucket.restart());
 afterAll(() => bucket.stop());
 
-const expectUnavailable = (answer: Awaited<ReturnType<typeof runTest>>): void => {
+const expectUnavailable = (answer: Awaited<ReturnType<typeof createTestRun>>): void => {
   expect([answer.status, problemOf(answer)]).toEqual([503, 'storage-unavailable']);
   expect(Number(answer.headers['retry-after'])).toBeGreaterThan(0);
 };
 
 describe('with a bucket', () => {
   it('keeps results in one JSON object for each run', async () => {
-    const { body } = await runTest(harness.service, await createPrompt(harness.service), onMock('model-a', 'mock-401'));
+    const { body } = await createTestRun(
+      harness.service,
+      await createPrompt(harness.service),
+      onMock('model-a', 'mock-401'),
+    );
     const { id, prompt_id, prompt_version, created_at, finished_at, results } = body;
     const stored = await harness.service.call('GET', resultsPath(id as string));
     expect(stored.body).toEqual({ id, prompt_id, prompt_version, created_at, finished_at, results });
@@ -44,18 +48,18 @@ describe('a bucket that is away', () => {
   it('refuses a test before anything is spent or recorded, and recovers by itself', async () => {
     const prompt = await createPrompt(harness.service);
     await bucket.stop();
-    expectUnavailable(await runTest(harness.service, prompt, onMock('model-a')));
-    expectUnavailable(await runTest(harness.service, prompt, onMock('model-a'), { Prefer: 'respond-async' }));
+    expectUnavailable(await createTestRun(harness.service, prompt, onMock('model-a')));
+    expectUnavailable(await createTestRun(harness.service, prompt, onMock('model-a'), { Prefer: 'respond-async' }));
     expect(harness.mock.requests).toHaveLength(0);
     const { body } = await harness.service.call('GET', `/api/v1/prompts/${prompt}/test-runs`);
     expect(body.data).toEqual([]);
     await bucket.restart();
-    expect((await runTest(harness.service, prompt, onMock('model-a'))).status).toBe(201);
+    expect((await createTestRun(harness.service, prompt, onMock('model-a'))).status).toBe(201);
   });
 
   it('cannot give results out, but everything else', async () => {
     const prompt = await createPrompt(harness.service, { selected_provider: 'mock' });
-    const { body: run } = await runTest(harness.service, prompt, onEcho);
+    const { body: run } = await createTestRun(harness.service, prompt, onEcho);
     await bucket.stop();
     expectUnavailable(await harness.service.call('GET', resultsPath(run.id as string)));
     const others = await Promise.all([
@@ -70,7 +74,7 @@ describe('a bucket that is away', () => {
 
   it('makes a run fail whose results cannot be stored', async () => {
     const prompt = await createPrompt(harness.service);
-    const answer = runTest(harness.service, prompt, onMock('mock-slow-500'), { 'Idempotency-Key': 'no-storage' });
+    const answer = createTestRun(harness.service, prompt, onMock('mock-slow-500'), { 'Idempotency-Key': 'no-storage' });
     await until(
       () => harness.mock.requests.length,
       (count) => count === 1,
@@ -83,7 +87,9 @@ describe('a bucket that is away', () => {
     expect([results.status, problemOf(results)]).toEqual([409, 'test-run-not-stored']);
 
     await bucket.restart();
-    const repeat = await runTest(harness.service, prompt, onMock('mock-slow-500'), { 'Idempotency-Key': 'no-storage' });
+    const repeat = await createTestRun(harness.service, prompt, onMock('mock-slow-500'), {
+      'Idempotency-Key': 'no-storage',
+    });
     expect([repeat.status, problemOf(repeat)]).toEqual([409, 'test-run-not-stored']);
     expect(harness.mock.requests).toHaveLength(1);
   });
@@ -103,7 +109,7 @@ describe('a bucket that is away', () => {
 
   it('holds up the deletion of a prompt with results, which goes on later', async () => {
     const prompt = await createPrompt(harness.service);
-    const { body: run } = await runTest(harness.service, prompt, onEcho);
+    const { body: run } = await createTestRun(harness.service, prompt, onEcho);
     await bucket.stop();
     expectUnavailable(await harness.service.call('DELETE', `/api/v1/prompts/${prompt}`));
     expect((await harness.service.call('GET', `/api/v1/prompts/${prompt}`)).status).toBe(404);
@@ -128,9 +134,9 @@ describe('files that cannot be written', () => {
     await rm(folder, { recursive: true, force: true });
     await writeFile(folder, 'in the way');
     await chmod(folder, 0o400);
-    expectUnavailable(await runTest(files.service, prompt, onMock('model-a')));
+    expectUnavailable(await createTestRun(files.service, prompt, onMock('model-a')));
     expect(files.mock.requests).toHaveLength(0);
     await rm(folder);
-    expect((await runTest(files.service, prompt, onMock('model-a'))).status).toBe(201);
+    expect((await createTestRun(files.service, prompt, onMock('model-a'))).status).toBe(201);
   });
 });

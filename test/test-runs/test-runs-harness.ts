@@ -76,7 +76,7 @@ export function onMock(...models: string[]): TestBody {
 
 export const onEcho: TestBody = { providers: [{ provider: 'echo' }] };
 
-export function runTest(
+export function createTestRun(
   service: TestService,
   prompt: string,
   body: unknown,
@@ -87,7 +87,7 @@ export function runTest(
 
 /** Starts a run that goes on after the answer. @returns its id */
 export async function startRun(service: TestService, prompt: string, body: TestBody): Promise<string> {
-  const answer = await runTest(service, prompt, body, { Prefer: 'respond-async' });
+  const answer = await createTestRun(service, prompt, body, { Prefer: 'respond-async' });
   if (answer.status !== 202) throw new Error(`The test run was not started: ${answer.text}`);
   return (answer.body as { id: string }).id;
 }

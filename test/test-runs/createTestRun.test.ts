@@ -10,7 +10,7 @@ import {
   problemOf,
   resultsPath,
   runPath,
-  runTest,
+  createTestRun,
   setUpTestRuns,
   startRun,
   testPath,
@@ -37,7 +37,7 @@ describeBodyAnswers(harness, prepare);
 describe('201', () => {
   it('answers with the run and its results, in the order of the request', async () => {
     const { id: prompt, slug } = await create(harness.service, saying('Hello {{name}}'));
-    const { status, headers, body } = await runTest(harness.service, slug, {
+    const { status, headers, body } = await createTestRun(harness.service, slug, {
       providers: [{ provider: 'mock', model: 'model-b' }, { provider: 'echo' }, { provider: 'mock' }],
       variables: { name: 'Ada' },
     });
@@ -82,17 +82,21 @@ describe('201', () => {
         pointer: '#/variables/nmae',
       },
     ];
-    const answer = await runTest(harness.service, prompt, { ...onEcho, variables: { nmae: 'Ada', name: 'Bob' } });
+    const answer = await createTestRun(harness.service, prompt, { ...onEcho, variables: { nmae: 'Ada', name: 'Bob' } });
     expect([answer.status, answer.body.warnings]).toEqual([201, warnings]);
     expect((await harness.service.call('GET', runPath(answer.body.id as string))).body.warnings).toEqual(warnings);
-    const clean = await runTest(harness.service, prompt, { ...onEcho, variables: { name: 'Bob' } });
+    const clean = await createTestRun(harness.service, prompt, { ...onEcho, variables: { name: 'Bob' } });
     expect(clean.body).not.toHaveProperty('warnings');
   });
 
   it('makes all calls at the same time', async () => {
     const prompt = await createPrompt(harness.service);
     const before = performance.now();
-    const { body } = await runTest(harness.service, prompt, onMock('mock-slow-600', 'mock-slow-601', 'mock-slow-602'));
+    const { body } = await createTestRun(
+      harness.service,
+      prompt,
+      onMock('mock-slow-600', 'mock-slow-601', 'mock-slow-602'),
+    );
     expect(performance.now() - before).toBeLessThan(1_500);
     expect(harness.mock.mostConcurrent).toBe(3);
     for (const { latency_ms } of body.results) expect(latency_ms).toBeGreaterThanOrEqual(595);
@@ -101,7 +105,7 @@ describe('201', () => {
   it('runs on 20 targets, the same pair more than once', async () => {
     const prompt = await createPrompt(harness.service);
     const models = Array.from({ length: 20 }, (_, index) => (index % 2 === 0 ? 'mock-slow-300' : `model-${index}`));
-    const { status, body } = await runTest(harness.service, prompt, onMock(...models));
+    const { status, body } = await createTestRun(harness.service, prompt, onMock(...models));
     expect(status).toBe(201);
     expect(body.results.map(({ model }: { model: string }) => model)).toEqual(models);
     expect(harness.mock.requests).toHaveLength(20);
@@ -110,7 +114,7 @@ describe('201', () => {
 
   it('leaves the other calls alone when one fails', async () => {
     const prompt = await createPrompt(harness.service);
-    const { status, body } = await runTest(
+    const { status, body } = await createTestRun(
       harness.service,
       prompt,
       onMock('model-a', 'mock-401', 'mock-slow-300', 'mock-reset'),
@@ -142,7 +146,7 @@ describe('201', () => {
   it('is done, too, when every call fails', async () => {
     const prompt = await createPrompt(harness.service);
     const body = { providers: [...onMock('mock-400', 'mock-garbage').providers, { provider: 'echo', model: 'no' }] };
-    const answer = await runTest(harness.service, prompt, body);
+    const answer = await createTestRun(harness.service, prompt, body);
     expect(answer.status).toBe(201);
     expect(answer.body.status).toBe('done');
     const types = answer.body.results.map(({ error }: { error: { type: string } }) => error.type.split(':').at(-1));
@@ -155,7 +159,7 @@ describe('201', () => {
       INVOKE_TIMEOUT_MS: '700',
     });
     const prompt = await createPrompt(service);
-    const { body } = await runTest(service, prompt, onMock('model-a', 'mock-hang'));
+    const { body } = await createTestRun(service, prompt, onMock('model-a', 'mock-hang'));
     await service.close();
     expect(body.results).toEqual([
       hello('model-a'),
@@ -170,8 +174,8 @@ describe('201', () => {
   it('runs the version that is asked for, and says which it ran', async () => {
     const { id } = await create(harness.service, saying('one'));
     await harness.service.call('PUT', `/api/v1/prompts/${id}`, { body: saying('two') });
-    const pinned = await runTest(harness.service, id, { ...onEcho, version: 1 });
-    const latest = await runTest(harness.service, id, onEcho);
+    const pinned = await createTestRun(harness.service, id, { ...onEcho, version: 1 });
+    const latest = await createTestRun(harness.service, id, onEcho);
     expect([pinned.body.prompt_version, pinned.body.results[0].result.text]).toEqual([1, 'one']);
     expect([latest.body.prompt_version, latest.body.results[0].result.text]).toEqual([2, 'two']);
   });
@@ -179,7 +183,7 @@ describe('201', () => {
   it.each(['', 'wait=10', 'handling=lenient', 'foo="respond-async"'])(
     'waits when told to prefer %p',
     async (Prefer) => {
-      const answer = await runTest(harness.service, await createPrompt(harness.service), onEcho, { Prefer });
+      const answer = await createTestRun(harness.service, await createPrompt(harness.service), onEcho, { Prefer });
       expect(answer.status).toBe(201);
       expect(answer.headers).not.toHaveProperty('preference-applied');
     },
@@ -209,9 +213,14 @@ describe('201', () => {
 describe('202', () => {
   it('answers at once, and the run can be watched until it is done', async () => {
     const prompt = await createPrompt(harness.service);
-    const { status, headers, body } = await runTest(harness.service, prompt, onMock('mock-slow-1000', 'model-a'), {
-      Prefer: 'wait=5; foo="a, b", Respond-Async',
-    });
+    const { status, headers, body } = await createTestRun(
+      harness.service,
+      prompt,
+      onMock('mock-slow-1000', 'model-a'),
+      {
+        Prefer: 'wait=5; foo="a, b", Respond-Async',
+      },
+    );
     expect(status).toBe(202);
     expect(headers).toMatchObject({ 'preference-applied': 'respond-async', location: runPath(body.id as string) });
     expect(body).toMatchObject({ prompt_id: prompt, status: 'running' });
@@ -257,13 +266,13 @@ describe('400', () => {
     ['version 0', { ...onEcho, version: 0 }, '#/version'],
     ['variables that are a list', { ...onEcho, variables: [] }, '#/variables'],
   ])('refuses %s', async (_what, body, pointer) => {
-    const answer = await runTest(harness.service, await createPrompt(harness.service), body);
+    const answer = await createTestRun(harness.service, await createPrompt(harness.service), body);
     expect([answer.status, problemOf(answer)]).toEqual([400, 'invalid-request']);
     expect(answer.body.errors.map((error: { pointer: string }) => error.pointer)).toContain(pointer);
   });
 
   it('refuses a body that is not JSON', async () => {
-    const answer = await runTest(harness.service, await createPrompt(harness.service), '{"providers":');
+    const answer = await createTestRun(harness.service, await createPrompt(harness.service), '{"providers":');
     expect([answer.status, problemOf(answer)]).toEqual([400, 'malformed-body']);
   });
 });
@@ -272,8 +281,8 @@ describe('404', () => {
   it('knows no such prompt, or no such version of it', async () => {
     const prompt = await createPrompt(harness.service);
     const answers = await Promise.all([
-      runTest(harness.service, missing, onMock('model-a')),
-      runTest(harness.service, prompt, { ...onMock('model-a'), version: 2 }),
+      createTestRun(harness.service, missing, onMock('model-a')),
+      createTestRun(harness.service, prompt, { ...onMock('model-a'), version: 2 }),
     ]);
     expect(answers.map((answer) => [answer.status, problemOf(answer)])).toEqual([
       [404, 'prompt-not-found'],
@@ -288,7 +297,7 @@ describe('422, before any call', () => {
     prompt: string,
     body: unknown,
   ): Promise<{ problem: string; body: Record<string, unknown> }> => {
-    const answer = await runTest(harness.service, prompt, body);
+    const answer = await createTestRun(harness.service, prompt, body);
     expect(answer.status).toBe(422);
     expect(harness.mock.requests).toHaveLength(0);
     const { body: page } = await harness.service.call('GET', `/api/v1/prompts/${prompt}/test-runs`);
@@ -323,7 +332,7 @@ describe('422, before any call', () => {
 
   it('refuses unknown variables where the prompt is strict', async () => {
     const prompt = await createPrompt(harness.service, { strict: true });
-    const answer = await runTest(harness.service, prompt, { ...onMock('model-a'), variables: { nmae: 'Ada' } });
+    const answer = await createTestRun(harness.service, prompt, { ...onMock('model-a'), variables: { nmae: 'Ada' } });
     expect([answer.status, problemOf(answer), answer.body.variables]).toEqual([422, 'unknown-variables', ['nmae']]);
     expect(harness.mock.requests).toHaveLength(0);
   });
@@ -340,7 +349,7 @@ describe('500', () => {
     const prompt = await createPrompt(harness.service);
     const prompts = harness.database.db.collection<{ _id: string }>('prompts');
     await prompts.updateOne({ _id: prompt }, { $unset: { messages: 1, content: 1 } });
-    const answer = await runTest(harness.service, prompt, onMock('model-a'));
+    const answer = await createTestRun(harness.service, prompt, onMock('model-a'));
     expect([answer.status, problemOf(answer)]).toEqual([500, 'internal-error']);
     expect(harness.mock.requests).toHaveLength(0);
   });
@@ -384,10 +393,10 @@ describe('503', () => {
     const prompt = await createPrompt(service, { messages: [{ role: 'user', content: '{{text}}' }] });
     // Each takes half of what its key may have.
     const body = { ...onEcho, providers: Array(20).fill(onEcho.providers[0]), variables: { text: 'x'.repeat(50_000) } };
-    for (let each = 0; each < 5; each += 1) expect((await runTest(service, prompt, body)).status).toBe(201);
+    for (let each = 0; each < 5; each += 1) expect((await createTestRun(service, prompt, body)).status).toBe(201);
     const unknown = { providers: [{ provider: 'nobody' }] };
-    for (let each = 0; each < 5; each += 1) expect((await runTest(service, prompt, unknown)).status).toBe(422);
-    expect((await runTest(service, prompt, body)).status).toBe(201);
+    for (let each = 0; each < 5; each += 1) expect((await createTestRun(service, prompt, unknown)).status).toBe(422);
+    expect((await createTestRun(service, prompt, body)).status).toBe(201);
     await service.close();
   });
 });
