@@ -48,7 +48,7 @@ export interface paths {
         };
         /**
          * Get a prompt
-         * @description Returns one prompt as it is now. To see an earlier state of its content, get a version.
+         * @description Returns one prompt as it is now. To see its earlier content, get a version.
          */
         get: operations["getPrompt"];
         /**
@@ -241,7 +241,7 @@ export interface paths {
         };
         /**
          * Get a test run
-         * @description Returns the state of a test run, without its results. Poll it after a 202.
+         * @description Returns the status of a test run, without its results. Poll it after a 202.
          */
         get: operations["getTestRun"];
         put?: never;
@@ -3175,15 +3175,15 @@ export interface components {
             started_at: components["schemas"]["Timestamp"];
         };
         /**
-         * IntegrationState
+         * IntegrationStatus
          * @description - `active`: events are sent.
          *     - `paused`: someone stopped it. Events are held for up to 30 days and sent when it is enabled.
          *     - `disabled`: the service stopped it, for the reason in `disabled_reason`. Events are held as when paused.
-         *     - `other`: a state that a later release adds.
+         *     - `other`: a status that a later release adds.
          * @example active
          * @enum {string}
          */
-        IntegrationState: "active" | "paused" | "disabled" | "other";
+        IntegrationStatus: "active" | "paused" | "disabled" | "other";
         /**
          * DisabledReason
          * @description - `gone`: the receiver answered 410.
@@ -3315,7 +3315,7 @@ export interface components {
          *         "X-Kitchen": "ground-floor"
          *       },
          *       "has_secret": true,
-         *       "state": "active",
+         *       "status": "active",
          *       "consecutive_failures": 0,
          *       "created_at": "2026-11-05T16:20:00.000Z",
          *       "updated_at": "2026-11-05T16:20:00.000Z"
@@ -3334,7 +3334,7 @@ export interface components {
              */
             has_secret: boolean;
             secret_rotation?: components["schemas"]["SecretRotation"];
-            state: components["schemas"]["IntegrationState"];
+            status: components["schemas"]["IntegrationStatus"];
             disabled_reason?: components["schemas"]["DisabledReason"];
             disabled_at?: components["schemas"]["Timestamp"];
             warning?: components["schemas"]["IntegrationWarning"];
@@ -3466,7 +3466,7 @@ export interface components {
          *         "X-Kitchen": "ground-floor"
          *       },
          *       "has_secret": true,
-         *       "state": "active",
+         *       "status": "active",
          *       "consecutive_failures": 0,
          *       "created_at": "2026-11-05T16:20:00.000Z",
          *       "updated_at": "2026-11-05T16:20:00.000Z",
@@ -3489,7 +3489,7 @@ export interface components {
              */
             has_secret: boolean;
             secret_rotation?: components["schemas"]["SecretRotation"];
-            state: components["schemas"]["IntegrationState"];
+            status: components["schemas"]["IntegrationStatus"];
             disabled_reason?: components["schemas"]["DisabledReason"];
             disabled_at?: components["schemas"]["Timestamp"];
             warning?: components["schemas"]["IntegrationWarning"];
@@ -3511,7 +3511,7 @@ export interface components {
          *     value of `********` is the one that is stored, and so is a value in the query of `url`, as long as scheme, host and
          *     port of the URL stay the same.
          *
-         *     The secret is changed by rotation, the state by pause and enable. `id`, `has_secret`, `secret_rotation`, `state`,
+         *     The secret is changed by rotation, the status by pause and enable. `id`, `has_secret`, `secret_rotation`, `status`,
          *     `disabled_reason`, `disabled_at`, `warning`, `consecutive_failures`, `last_error`, `retrying_until`, `waiting`,
          *     `created_at` and `updated_at` belong to the server: they may be present and are ignored, so an integration can be sent
          *     back as it was got.
@@ -3533,7 +3533,7 @@ export interface components {
              */
             has_secret?: boolean;
             secret_rotation?: components["schemas"]["IgnoredObject"];
-            state?: components["schemas"]["IntegrationState"];
+            status?: components["schemas"]["IntegrationStatus"];
             disabled_reason?: components["schemas"]["DisabledReason"];
             disabled_at?: components["schemas"]["DateTimeInput"];
             warning?: components["schemas"]["IgnoredObject"];
@@ -4065,7 +4065,7 @@ export interface components {
          * @example {
          *       "number": 1,
          *       "started_at": "2026-11-06T08:30:00.028Z",
-         *       "duration_ms": 84,
+         *       "latency_ms": 84,
          *       "succeeded": true,
          *       "status_code": 204
          *     }
@@ -4081,7 +4081,7 @@ export interface components {
              * @description Milliseconds from the start to the end of the answer or the failure.
              * @example 84
              */
-            duration_ms: number;
+            latency_ms: number;
             /**
              * @description True when the receiver answered with a 2xx status, even if the rest of its answer got lost (see `error`). Redirects
              *     are failures.
@@ -5074,7 +5074,7 @@ export interface components {
          */
         LocationHeader: string;
         /**
-         * @description Names this state of the resource, for `If-Match` and `If-None-Match`.
+         * @description Identifies the resource as it is now, for `If-Match` and `If-None-Match`.
          * @example "Zk3v9QwLx0uT1c"
          */
         ETag: string;

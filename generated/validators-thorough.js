@@ -12698,8 +12698,8 @@ validate132.evaluated = {"props":{"path":true,"query":true,"headers":true},"dyna
 
 export const updateIntegrationBody = validate133;
 const schema213 = {"$ref":"contract#/$defs/IntegrationUpdate","$id":"updateIntegrationBody"};
-const schema214 = {"title":"IntegrationUpdate","type":"object","description":"Any subset of the fields. What is left out stays as it is; `event_types` and `headers` are replaced whole. A header\nvalue of `********` is the one that is stored, and so is a value in the query of `url`, as long as scheme, host and\nport of the URL stay the same.\n\nThe secret is changed by rotation, the state by pause and enable. `id`, `has_secret`, `secret_rotation`, `state`,\n`disabled_reason`, `disabled_at`, `warning`, `consecutive_failures`, `last_error`, `retrying_until`, `waiting`,\n`created_at` and `updated_at` belong to the server: they may be present and are ignored, so an integration can be sent\nback as it was got.","additionalProperties":false,"properties":{"name":{"$ref":"contract#/$defs/IntegrationName"},"url":{"$ref":"contract#/$defs/IntegrationUrl"},"event_types":{"$ref":"contract#/$defs/EventTypesInput"},"headers":{"$ref":"contract#/$defs/CustomHeadersInput"},"id":{"$ref":"contract#/$defs/IntegrationId"},"has_secret":{"type":"boolean","description":"Ignored.","examples":[true]},"secret_rotation":{"$ref":"contract#/$defs/IgnoredObject"},"state":{"$ref":"contract#/$defs/IntegrationState"},"disabled_reason":{"$ref":"contract#/$defs/DisabledReason"},"disabled_at":{"$ref":"contract#/$defs/DateTimeInput"},"warning":{"$ref":"contract#/$defs/IgnoredObject"},"consecutive_failures":{"type":"integer","description":"Ignored.","minimum":0,"maximum":9007199254740991,"examples":[0]},"last_error":{"$ref":"contract#/$defs/IgnoredObject"},"retrying_until":{"$ref":"contract#/$defs/DateTimeInput"},"waiting":{"$ref":"contract#/$defs/IgnoredObject"},"created_at":{"$ref":"contract#/$defs/DateTimeInput"},"updated_at":{"$ref":"contract#/$defs/DateTimeInput"}},"examples":[{"event_types":["ORDER_PLACED"]}]};
-const schema219 = {"title":"IntegrationState","type":"string","description":"- `active`: events are sent.\n- `paused`: someone stopped it. Events are held for up to 30 days and sent when it is enabled.\n- `disabled`: the service stopped it, for the reason in `disabled_reason`. Events are held as when paused.\n- `other`: a state that a later release adds.","enum":["active","paused","disabled","other"],"examples":["active"]};
+const schema214 = {"title":"IntegrationUpdate","type":"object","description":"Any subset of the fields. What is left out stays as it is; `event_types` and `headers` are replaced whole. A header\nvalue of `********` is the one that is stored, and so is a value in the query of `url`, as long as scheme, host and\nport of the URL stay the same.\n\nThe secret is changed by rotation, the status by pause and enable. `id`, `has_secret`, `secret_rotation`, `status`,\n`disabled_reason`, `disabled_at`, `warning`, `consecutive_failures`, `last_error`, `retrying_until`, `waiting`,\n`created_at` and `updated_at` belong to the server: they may be present and are ignored, so an integration can be sent\nback as it was got.","additionalProperties":false,"properties":{"name":{"$ref":"contract#/$defs/IntegrationName"},"url":{"$ref":"contract#/$defs/IntegrationUrl"},"event_types":{"$ref":"contract#/$defs/EventTypesInput"},"headers":{"$ref":"contract#/$defs/CustomHeadersInput"},"id":{"$ref":"contract#/$defs/IntegrationId"},"has_secret":{"type":"boolean","description":"Ignored.","examples":[true]},"secret_rotation":{"$ref":"contract#/$defs/IgnoredObject"},"status":{"$ref":"contract#/$defs/IntegrationStatus"},"disabled_reason":{"$ref":"contract#/$defs/DisabledReason"},"disabled_at":{"$ref":"contract#/$defs/DateTimeInput"},"warning":{"$ref":"contract#/$defs/IgnoredObject"},"consecutive_failures":{"type":"integer","description":"Ignored.","minimum":0,"maximum":9007199254740991,"examples":[0]},"last_error":{"$ref":"contract#/$defs/IgnoredObject"},"retrying_until":{"$ref":"contract#/$defs/DateTimeInput"},"waiting":{"$ref":"contract#/$defs/IgnoredObject"},"created_at":{"$ref":"contract#/$defs/DateTimeInput"},"updated_at":{"$ref":"contract#/$defs/DateTimeInput"}},"examples":[{"event_types":["ORDER_PLACED"]}]};
+const schema219 = {"title":"IntegrationStatus","type":"string","description":"- `active`: events are sent.\n- `paused`: someone stopped it. Events are held for up to 30 days and sent when it is enabled.\n- `disabled`: the service stopped it, for the reason in `disabled_reason`. Events are held as when paused.\n- `other`: a status that a later release adds.","enum":["active","paused","disabled","other"],"examples":["active"]};
 const schema220 = {"title":"DisabledReason","type":"string","description":"- `gone`: the receiver answered 410.\n- `failing`: every attempt of five days failed.\n- `other`: a reason that a later release adds.","enum":["gone","failing","other"],"examples":["failing"]};
 
 function validate134(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
@@ -12945,10 +12945,10 @@ vErrors.push(err18);
 errors++;
 }
 }
-if(data.state !== undefined){
-let data7 = data.state;
+if(data.status !== undefined){
+let data7 = data.status;
 if(typeof data7 !== "string"){
-const err19 = {instancePath:instancePath+"/state",schemaPath:"contract#/$defs/IntegrationState/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err19 = {instancePath:instancePath+"/status",schemaPath:"contract#/$defs/IntegrationStatus/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err19];
 }
@@ -12958,7 +12958,7 @@ vErrors.push(err19);
 errors++;
 }
 if(!((((data7 === "active") || (data7 === "paused")) || (data7 === "disabled")) || (data7 === "other"))){
-const err20 = {instancePath:instancePath+"/state",schemaPath:"contract#/$defs/IntegrationState/enum",keyword:"enum",params:{allowedValues: schema219.enum},message:"must be equal to one of the allowed values"};
+const err20 = {instancePath:instancePath+"/status",schemaPath:"contract#/$defs/IntegrationStatus/enum",keyword:"enum",params:{allowedValues: schema219.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err20];
 }

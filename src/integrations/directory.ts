@@ -26,7 +26,7 @@ export interface Verdict {
 
 /** What the delivery engine asks of integrations and tells them. Nothing is cached: what an operator changed counts at once. */
 export interface IntegrationDirectory {
-  /** Ids of the integrations that subscribe to each type, whatever their state. */
+  /** Ids of the integrations that subscribe to each type, whatever their status. */
   subscribers(types: ReadonlySet<EventType>): Promise<ReadonlyMap<EventType, readonly string[]>>;
   find(ids: readonly string[]): Promise<Integration[]>;
   /** @throws SecretUnreadableError when a key is missing: nothing may be sent unsigned or without its headers */
@@ -55,7 +55,7 @@ export function createIntegrationDirectory(store: IntegrationStore, secrets: Sec
   ): Promise<boolean> => {
     for (;;) {
       const integration = await store.find(integrationId);
-      if (integration?.settingsRevision !== settingsRevision || integration.state !== 'active') return false;
+      if (integration?.settingsRevision !== settingsRevision || integration.status !== 'active') return false;
       const edited = edit(integration);
       if (edited === undefined) return true;
       if ((await store.replace(edited, 'service')) !== undefined) return true;
@@ -94,7 +94,7 @@ export function createIntegrationDirectory(store: IntegrationStore, secrets: Sec
     disable: (verdict) =>
       change(verdict, (integration) => ({
         ...integration,
-        state: 'disabled',
+        status: 'disabled',
         disabled: { reason: verdict.reason, at: verdict.at },
         warning: undefined,
       })),

@@ -30,7 +30,7 @@ export function representIntegration(
     ...(rotation === undefined
       ? {}
       : { secret_rotation: { id: rotation.id, started_at: rotation.startedAt.toISOString() } }),
-    state: integration.state,
+    status: integration.status,
     ...(disabled === undefined ? {} : { disabled_reason: disabled.reason, disabled_at: disabled.at.toISOString() }),
     ...(warning === undefined ? {} : { warning: representWarning(warning) }),
     consecutive_failures: consecutiveFailures,

@@ -5,7 +5,7 @@ import { compareAndSet, insertOnce, read, writeIdempotently, type StampedDocumen
 import type {
   DisabledReason,
   Integration,
-  IntegrationState,
+  IntegrationStatus,
   NewIntegration,
   SealedHeader,
   SubscribableType,
@@ -32,7 +32,7 @@ export interface IntegrationStore {
   replace(integration: Integration, author: Author): Promise<Integration | undefined>;
   /** Deletes it if it still has this revision. False when it was changed meanwhile; true when it is gone. */
   remove(integration: Pick<Integration, 'id' | 'revision'>): Promise<boolean>;
-  /** Integrations that subscribe to any of the types, whatever their state: events for those that are not active are held. */
+  /** Integrations that subscribe to any of the types, whatever their status: events for those that are not active are held. */
   subscriptions(types: readonly SubscribableType[]): Promise<Subscription[]>;
   /** Ids of all integrations in their order, from after the given one. */
   ids(after: string, limit: number): Promise<string[]>;
@@ -51,7 +51,8 @@ interface IntegrationDocument extends StampedDocument {
   secret?: string;
   rotation?: { id: string; secret: string; started_at: Date };
   finished_rotation_id?: string;
-  state: IntegrationState;
+  /** Its status. The name is kept because documents have it. */
+  state: IntegrationStatus;
   disabled?: { reason: DisabledReason; at: Date };
   warning?: { at: Date; failing_since: Date; disables_at: Date };
   created_at: Date;
@@ -154,7 +155,7 @@ function toChangeableFields(integration: NewIntegration): ChangeableFields {
       ? {}
       : { rotation: { id: rotation.id, secret: rotation.secret, started_at: rotation.startedAt } }),
     ...(finishedRotationId === undefined ? {} : { finished_rotation_id: finishedRotationId }),
-    state: integration.state,
+    state: integration.status,
     ...(disabled === undefined ? {} : { disabled: { reason: disabled.reason, at: disabled.at } }),
     ...(warning === undefined
       ? {}
@@ -181,7 +182,7 @@ function fromDocument(document: IntegrationDocument): Integration {
         ? undefined
         : { id: rotation.id, secret: rotation.secret as Sealed, startedAt: rotation.started_at },
     finishedRotationId: document.finished_rotation_id,
-    state: document.state,
+    status: document.state,
     disabled: disabled === undefined ? undefined : { reason: disabled.reason, at: disabled.at },
     warning:
       warning === undefined

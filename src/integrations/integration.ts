@@ -2,7 +2,7 @@ import type { EventType } from '../events/event.ts';
 import type { Sealed } from './secrets.ts';
 
 /** `active`: events are sent. `paused` by an operator or `disabled` by the service: events are held. */
-export type IntegrationState = 'active' | 'paused' | 'disabled';
+export type IntegrationStatus = 'active' | 'paused' | 'disabled';
 
 /** What an integration can subscribe to. Test events reach an integration by being sent to it. */
 export type SubscribableType = Exclude<EventType, 'TEST'>;
@@ -44,8 +44,8 @@ export interface Integration {
   readonly rotation: SecretRotation | undefined;
   /** The rotation that was finished last, so that finishing it again is recognised. */
   readonly finishedRotationId: string | undefined;
-  readonly state: IntegrationState;
-  /** Set while `state` is `disabled`. */
+  readonly status: IntegrationStatus;
+  /** Set while `status` is `disabled`. */
   readonly disabled: { readonly reason: DisabledReason; readonly at: Date } | undefined;
   /** Nothing succeeded since `failingSince`; the integration is going to be disabled at `disablesAt`. */
   readonly warning: { readonly at: Date; readonly failingSince: Date; readonly disablesAt: Date } | undefined;

@@ -15,7 +15,7 @@ import type { Sealed, SecretBox } from './secrets.ts';
 import type { IntegrationStore } from './integration-store.ts';
 import { maskUrl, unmaskUrl } from './url-credentials.ts';
 
-/** What an operator decides about an integration, secret and state apart. */
+/** What an operator decides about an integration, secret and status apart. */
 export interface IntegrationContent {
   readonly name: string;
   readonly url: string;
@@ -141,7 +141,7 @@ export function createIntegrations({
         ...{ id, name, eventTypes, url: permittedUrl(url), headers: sealHeaders(id, headers, [], secrets) },
         secret: secret === undefined ? undefined : seal(id, secret),
         ...{ rotation: undefined, finishedRotationId: undefined },
-        ...{ state: 'active', disabled: undefined, warning: undefined, createdAt: at, updatedAt: at },
+        ...{ status: 'active', disabled: undefined, warning: undefined, createdAt: at, updatedAt: at },
       };
       return (await store.insert(integration)) ? { ...integration, revision: 1, settingsRevision: 1 } : await get(id);
     },
@@ -170,9 +170,9 @@ export function createIntegrations({
       nudge(id);
     },
 
-    pause: (id) => edit(id, (present) => ({ ...present, state: 'paused', disabled: undefined })),
+    pause: (id) => edit(id, (present) => ({ ...present, status: 'paused', disabled: undefined })),
     async enable(id) {
-      const enabled = await edit(id, (present) => ({ ...present, state: 'active', disabled: undefined }));
+      const enabled = await edit(id, (present) => ({ ...present, status: 'active', disabled: undefined }));
       tryNow(id);
       return enabled;
     },

@@ -63,8 +63,8 @@ export function serviceOperations(dependencies: ServiceDependencies): Operations
       const { database, storage } = await look();
       if (database.status === 'rejected') throw database.reason;
       // Only test runs need object storage, so the service is ready without it.
-      const state = storage.status === 'fulfilled' ? 'ok' : 'unavailable';
-      return { status: 200, body: { status: 'ok', checks: { database: 'ok', storage: state } } };
+      const storageStatus = storage.status === 'fulfilled' ? 'ok' : 'unavailable';
+      return { status: 200, body: { status: 'ok', checks: { database: 'ok', storage: storageStatus } } };
     },
     getMetrics: async () => ({ status: 200, body: await render() }),
     getOpenApiDocument: () => Promise.resolve({ status: 200, body: document, prepared: contract }),

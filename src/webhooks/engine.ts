@@ -111,7 +111,7 @@ export function createEngine(dependencies: EngineDependencies): WebhookEngine {
     await Promise.all(
       candidates.map(async (id) => {
         const integration = known.get(id);
-        if (integration?.state !== 'active') {
+        if (integration?.status !== 'active') {
           urgent.delete(id);
           leaveAlone(id, timing.inactive);
           return;
@@ -306,7 +306,7 @@ export function createEngine(dependencies: EngineDependencies): WebhookEngine {
     for (const integration of active) {
       const lane = running.get(integration.id);
       const group = groups.get(integration.id) ?? [];
-      if (lane === undefined || integration.state !== 'active') continue;
+      if (lane === undefined || integration.status !== 'active') continue;
       let receiver: Receiver;
       try {
         receiver = integrations.open(integration);

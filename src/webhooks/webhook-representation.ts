@@ -9,14 +9,14 @@ type Schemas = components['schemas'];
 export type ShownStatus = Exclude<Schemas['DeliveryStatus'], 'other'>;
 
 /** What is pending for an integration that is not active is held. */
-export function shownStatus(status: DeliveryStatus, { state }: Pick<Integration, 'state'>): ShownStatus {
-  return status === 'pending' && state !== 'active' ? 'held' : status;
+export function shownStatus(stored: DeliveryStatus, { status }: Pick<Integration, 'status'>): ShownStatus {
+  return stored === 'pending' && status !== 'active' ? 'held' : stored;
 }
 
 /** The status of the deliveries of an integration that are shown with this one; undefined when there can be none. */
-export function storedStatus(shown: ShownStatus, { state }: Pick<Integration, 'state'>): DeliveryStatus | undefined {
-  if (shown === 'held') return state === 'active' ? undefined : 'pending';
-  return shown === 'pending' && state !== 'active' ? undefined : shown;
+export function storedStatus(shown: ShownStatus, { status }: Pick<Integration, 'status'>): DeliveryStatus | undefined {
+  if (shown === 'held') return status === 'active' ? undefined : 'pending';
+  return shown === 'pending' && status !== 'active' ? undefined : shown;
 }
 
 /** A delivery as lists show it. What is not set is absent. */
@@ -52,7 +52,7 @@ export function representAttempt(attempt: Attempt): Schemas['Attempt'] {
   return {
     number: attempt.number,
     started_at: attempt.at.toISOString(),
-    duration_ms: Math.round(attempt.milliseconds),
+    latency_ms: Math.round(attempt.milliseconds),
     // As the engine judges it: a 2xx status counts even when the rest of the answer was lost.
     succeeded: status !== undefined && status >= 200 && status < 300,
     ...(status === undefined ? {} : { status_code: status }),

@@ -102,10 +102,10 @@ export function createWebhooks(dependencies: WebhookDependencies): Webhooks {
     const now = clock.now();
     const found = await lanes.find(ids);
     return new Map(
-      wanted.map(({ id, settingsRevision, state }): [string, Condition] => {
+      wanted.map(({ id, settingsRevision, status }): [string, Condition] => {
         const health = found.get(id)?.health;
         if (health?.settingsRevision !== settingsRevision) return [id, soundCondition];
-        const wait = state === 'active' ? waitOf(health, now, timing.breaker.longestOpen) : 0;
+        const wait = status === 'active' ? waitOf(health, now, timing.breaker.longestOpen) : 0;
         const { failuresInARow: consecutiveFailures, lastFailure } = health;
         const retryingUntil = wait > 0 ? new Date(now.getTime() + wait) : undefined;
         return [id, { consecutiveFailures, lastFailure, retryingUntil, waiting: undefined }];

@@ -143,7 +143,7 @@ async function benchService(fanOut: number, intake: Intake): Promise<{ full: Mea
     for (const [id, secret] of Object.entries(secrets)) {
       const at = new Date();
       await integrations.insert({
-        ...{ id, name: 'Sink', url, headers: [], state: 'active', createdAt: at, updatedAt: at },
+        ...{ id, name: 'Sink', url, headers: [], status: 'active', createdAt: at, updatedAt: at },
         ...{ eventTypes: ['ORDER_PLACED'], secret: box.seal(secret, secretRecord(id)) },
         ...{ rotation: undefined, finishedRotationId: undefined, disabled: undefined, warning: undefined },
       });

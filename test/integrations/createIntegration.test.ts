@@ -24,7 +24,7 @@ describe('201', () => {
       event_types: ['ORDER_PLACED', 'FISCAL_DAY_END'],
       headers: { 'X-Kitchen': 'ground-floor' },
       has_secret: false,
-      state: 'active',
+      status: 'active',
       consecutive_failures: 0,
       created_at: body.created_at,
       updated_at: body.created_at,
@@ -117,7 +117,7 @@ describe('400', () => {
     ['#/secret', { secret: 'too short' }],
     ['#/secret', { secret: 'é'.repeat(30) }],
     ['#/secret', { secret: `whsec_${'a'.repeat(40)}` }],
-    ['#/state', { state: 'paused' }],
+    ['#/status', { status: 'paused' }],
   ])('names %s of %j', async (pointer, members) => {
     const { status, body } = await post(members);
     expect(status).toBe(400);

@@ -72,7 +72,7 @@ describe('200', () => {
     const orders = [await placeOrder(setup.service, shop), await placeOrder(setup.service, shop)];
     await eventually(setup.service, `${path}/deliveries`, ({ data }) => data.length === 2);
     const { body } = await setup.service.call('POST', `${path}/enable`);
-    expect(body).toMatchObject({ id, state: 'active' });
+    expect(body).toMatchObject({ id, status: 'active' });
     const requests = await receiver.received(2);
     expect(requests.map(({ headers }) => headers['x-service-event-target-uuid']).sort()).toEqual(
       orders.map((order) => order.id).sort(),
@@ -84,9 +84,9 @@ describe('200', () => {
     const integration = await createIntegration(setup.service, { url: receiver.url });
     receiver.next({ kind: 'answer', status: 410 });
     await sendTest(setup.service, integration);
-    await eventually(setup.service, integration.path, ({ state }) => state === 'disabled');
+    await eventually(setup.service, integration.path, ({ status }) => status === 'disabled');
     const { body } = await setup.service.call('POST', `${integration.path}/enable`);
-    expect(body).toMatchObject({ state: 'active', consecutive_failures: 0 });
+    expect(body).toMatchObject({ status: 'active', consecutive_failures: 0 });
     expect(body).not.toHaveProperty('disabled_reason');
     expect(body).not.toHaveProperty('disabled_at');
   });

@@ -100,8 +100,8 @@ describe('200', () => {
     const integration = await createIntegration(setup.service, { url: receiver.url });
     receiver.next({ kind: 'answer', status: 410 });
     await sendTest(setup.service, integration);
-    const { body } = await eventually(setup.service, integration.path, ({ state }) => state !== 'active');
-    expect(body).toMatchObject({ state: 'disabled', disabled_reason: 'gone' });
+    const { body } = await eventually(setup.service, integration.path, ({ status }) => status !== 'active');
+    expect(body).toMatchObject({ status: 'disabled', disabled_reason: 'gone' });
     expect(Math.abs(Date.now() - Date.parse(body.disabled_at))).toBeLessThan(10_000);
   });
 

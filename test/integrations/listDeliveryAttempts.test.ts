@@ -29,7 +29,7 @@ describe('200', () => {
     expect(attempt).toEqual({
       number: 1,
       started_at: expect.any(String),
-      duration_ms: expect.any(Number),
+      latency_ms: expect.any(Number),
       succeeded: true,
       status_code: 202,
       response_headers: expect.objectContaining({ 'x-seen': 'yes' }),

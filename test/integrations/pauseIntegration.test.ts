@@ -23,7 +23,7 @@ describe('200', () => {
     const { path, body, etag } = await createIntegration(setup.service);
     const paused = await setup.service.call('POST', `${path}/pause`);
     expect(paused.status).toBe(200);
-    expect(paused.body).toEqual({ ...body, state: 'paused', updated_at: paused.body.updated_at });
+    expect(paused.body).toEqual({ ...body, status: 'paused', updated_at: paused.body.updated_at });
     expect(paused.headers['etag']).not.toBe(etag);
     const again = await setup.service.call('POST', `${path}/pause`);
     expect(again.text).toBe(paused.text);
@@ -45,9 +45,9 @@ describe('200', () => {
     const integration = await createIntegration(setup.service, { url: receiver.url });
     receiver.next({ kind: 'answer', status: 410 });
     await sendTest(setup.service, integration);
-    await eventually(setup.service, integration.path, ({ state }) => state === 'disabled');
+    await eventually(setup.service, integration.path, ({ status }) => status === 'disabled');
     const { body } = await setup.service.call('POST', `${integration.path}/pause`);
-    expect(body.state).toBe('paused');
+    expect(body.status).toBe('paused');
     expect(body).not.toHaveProperty('disabled_reason');
   });
 });

@@ -115,7 +115,7 @@ describe('200', () => {
   it('ignores what belongs to the server', async () => {
     const { path, body } = await createIntegration(setup.service);
     const { body: changed } = await put(path, {
-      ...{ id: '00000000-0000-4000-8000-000000000000', state: 'paused', has_secret: true, consecutive_failures: 7 },
+      ...{ id: '00000000-0000-4000-8000-000000000000', status: 'paused', has_secret: true, consecutive_failures: 7 },
       ...{ disabled_reason: 'gone', disabled_at: '2026-11-06T12:00:00Z', warning: { type: 'failing' } },
       ...{ secret_rotation: { id: 'x' }, created_at: '2020-01-01T00:00:00Z', updated_at: '2020-01-01T00:00:00Z' },
     });

@@ -83,7 +83,7 @@ describe('fencing', () => {
   };
 
   it('lets nobody settle a failure after someone else has begun, but a success always', async () => {
-    const id = await harness.addIntegration({ url: receiver.url, state: 'paused' });
+    const id = await harness.addIntegration({ url: receiver.url, status: 'paused' });
     const engine = harness.createEngine();
     const eventId = await harness.placeOrder();
     await engine.relay.relayNow('orders', await harness.holderOf(eventId));

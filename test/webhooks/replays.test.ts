@@ -80,10 +80,10 @@ describe('a replay of a span', () => {
 
   it('goes on in another process where it was left', async () => {
     await placeOrders(300, '2025-05-01');
-    const id = await harness.addIntegration({ url: receiver.url, state: 'paused' });
+    const id = await harness.addIntegration({ url: receiver.url, status: 'paused' });
     await webhooks.replays.beginSpan({ id: randomUUID(), integrationId: id, ...daySpan('2025-05-01') });
     await webhooks.stop(1_000);
-    await harness.edit(id, (integration) => ({ ...integration, state: 'active' }));
+    await harness.edit(id, (integration) => ({ ...integration, status: 'active' }));
     webhooks = harness.createEngine();
     webhooks.start();
     await harness.settled(id, 300, 'delivered', 30_000);
@@ -141,7 +141,7 @@ describe('retention', () => {
   it('drops what was held for thirty days, and nothing younger', async () => {
     const clock = settableClock();
     const engine = harness.createEngine({ clock, timing: quickTiming });
-    const id = await harness.addIntegration({ url: receiver.url, state: 'paused' });
+    const id = await harness.addIntegration({ url: receiver.url, status: 'paused' });
     await harness.placeOrder(webhooks);
     await until(async () => (await harness.deliveries.list({ integrationId: id }, 1, 0)).total === 1);
     clock.skew(30 * 86_400_000 - 60_000);
@@ -172,7 +172,7 @@ describe('retention', () => {
   });
 
   it('removes deliveries of a deleted integration that nothing was ever sent to', async () => {
-    const id = await harness.addIntegration({ url: receiver.url, state: 'paused' });
+    const id = await harness.addIntegration({ url: receiver.url, status: 'paused' });
     await harness.placeOrder(webhooks);
     await until(async () => (await harness.deliveries.list({ integrationId: id }, 1, 0)).total === 1);
     await harness.removeIntegrations();

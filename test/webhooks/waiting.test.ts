@@ -22,8 +22,8 @@ afterAll(async () => {
 afterEach(() => harness.removeIntegrations());
 
 /** An integration for which deliveries were made so many minutes ago. @returns their ids */
-async function addDeliveries(state: Integration['state'], minutesAgo: readonly number[], at: Date): Promise<string[]> {
-  const integrationId = await harness.addIntegration({ url: receiver.url, state });
+async function addDeliveries(status: Integration['status'], minutesAgo: readonly number[], at: Date): Promise<string[]> {
+  const integrationId = await harness.addIntegration({ url: receiver.url, status });
   const ids: string[] = [];
   for (const minutes of minutesAgo) {
     const eventCreatedAt = new Date(at.getTime() - minutes * minute);

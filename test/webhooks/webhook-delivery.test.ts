@@ -159,13 +159,13 @@ describe('a delivery', () => {
 
 describe('an integration', () => {
   it('that is paused gets its events when it is active again', async () => {
-    const id = await harness.addIntegration({ url: receiver.url, state: 'paused' });
+    const id = await harness.addIntegration({ url: receiver.url, status: 'paused' });
     for (let each = 0; each < 5; each += 1) await harness.placeOrder(webhooks);
     await until(
       async () => (await harness.deliveries.list({ integrationId: id, status: 'pending' }, 1, 0)).total === 5,
     );
     expect(receiver.requests).toHaveLength(0);
-    await harness.edit(id, (integration) => ({ ...integration, state: 'active' }));
+    await harness.edit(id, (integration) => ({ ...integration, status: 'active' }));
     webhooks.engine.nudge(id);
     await harness.settled(id, 5);
     expect(receiver.requests).toHaveLength(5);
@@ -175,12 +175,12 @@ describe('an integration', () => {
     receiver.next({ kind: 'answer', status: 410 });
     const id = await harness.addIntegration({ url: receiver.url });
     await harness.placeOrder(webhooks);
-    await until(async () => (await harness.integration(id))?.state === 'disabled');
+    await until(async () => (await harness.integration(id))?.status === 'disabled');
     expect((await harness.integration(id))?.disabled?.reason).toBe('gone');
     await harness.placeOrder(webhooks);
     await new Promise((resolve) => setTimeout(resolve, 400));
     expect(receiver.requests).toHaveLength(1);
-    await harness.edit(id, (integration) => ({ ...integration, state: 'active', disabled: undefined }));
+    await harness.edit(id, (integration) => ({ ...integration, status: 'active', disabled: undefined }));
     webhooks.engine.nudge(id);
     await harness.settled(id, 2);
   });
@@ -192,7 +192,7 @@ describe('an integration', () => {
     await receiver.received(1);
     await harness.edit(id, (integration) => ({ ...integration, name: 'Another' }));
     await harness.settled(id, 1);
-    expect((await harness.integration(id))?.state).toBe('active');
+    expect((await harness.integration(id))?.status).toBe('active');
     expect(receiver.requests).toHaveLength(2);
   });
 
@@ -237,7 +237,7 @@ describe('an integration', () => {
     await failed();
     clock.skew(3 * day);
     await until(async () => (await harness.integration(id))?.warning !== undefined);
-    expect((await harness.integration(id))?.state).toBe('active');
+    expect((await harness.integration(id))?.status).toBe('active');
     receiver.next({ kind: 'answer' });
     await until(async () => (await harness.integration(id))?.warning === undefined);
 
@@ -246,7 +246,7 @@ describe('an integration', () => {
     clock.skew(3 * day);
     await until(async () => (await harness.integration(id))?.warning !== undefined);
     clock.skew(2 * day);
-    await until(async () => (await harness.integration(id))?.state === 'disabled');
+    await until(async () => (await harness.integration(id))?.status === 'disabled');
     expect(await harness.integration(id)).toMatchObject({ disabled: { reason: 'failing' }, warning: undefined });
     await engine.stop(1_000);
     webhooks = harness.createEngine();

@@ -65,7 +65,7 @@ export interface NewReceiver {
   readonly nextSecret?: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly eventTypes?: Integration['eventTypes'];
-  readonly state?: Integration['state'];
+  readonly status?: Integration['status'];
 }
 
 /** The delivery engine on a database of its own, without the rest of the service. */
@@ -140,12 +140,12 @@ export async function startHarness(): Promise<Harness> {
       started.push(webhooks);
       return webhooks;
     },
-    async addIntegration({ url, secret, nextSecret, headers = {}, eventTypes = ['ORDER_PLACED'], state = 'active' }) {
+    async addIntegration({ url, secret, nextSecret, headers = {}, eventTypes = ['ORDER_PLACED'], status = 'active' }) {
       const id = randomUUID();
       const at = new Date();
       const seal = (text: string): Sealed => secretBox.seal(text, secretRecord(id));
       await integrationStore.insert({
-        ...{ id, name: 'Receiver', url, eventTypes, state, createdAt: at, updatedAt: at },
+        ...{ id, name: 'Receiver', url, eventTypes, status, createdAt: at, updatedAt: at },
         headers: Object.entries(headers).map(([name, value]) => ({
           name,
           value: secretBox.seal(value, headerRecord(id, name)),

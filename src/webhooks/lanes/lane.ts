@@ -277,7 +277,7 @@ export function runLane(
       candidates.length > 0 ? [] : deliveries.due(integrationId, clock.now(), candidatesAtOnce, [...underWay]),
     ]);
     if (integration === undefined) return { reason: 'deleted', lookAgainIn: timing.inactive };
-    if (integration.state !== 'active') return { reason: 'inactive', lookAgainIn: timing.inactive };
+    if (integration.status !== 'active') return { reason: 'inactive', lookAgainIn: timing.inactive };
     healthUnder(integration.settingsRevision);
     if (candidates.length === 0) {
       candidates = found;

@@ -37,11 +37,11 @@ export async function measureBacklog({
     const ids = await integrations.ids(after, idsAtOnce);
     const found = await integrations.find(ids);
     const known = await conditions(found);
-    for (const { id, state } of found) {
+    for (const { id, status } of found) {
       const waiting = await store.find(id, clock.now());
       const retryingUntil = known.get(id)?.retryingUntil;
       if (waiting === undefined) continue;
-      if (state !== 'active') add(state, waiting.count, waiting.oldestAt);
+      if (status !== 'active') add(status, waiting.count, waiting.oldestAt);
       else if (retryingUntil !== undefined) add('retrying', waiting.count, waiting.oldestAt);
       else {
         if (waiting.due !== undefined) add('due', waiting.due.count, waiting.due.since);

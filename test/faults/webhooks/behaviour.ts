@@ -78,7 +78,7 @@ export async function behaviourMistakes(
   expectThat(taken <= floodTaken, `flood: ${Math.round(taken)} bytes of each response were taken`);
 
   const gone = await world.integrations.find(integrations['410'] ?? '');
-  expectThat(gone?.state === 'disabled' && gone.disabled?.reason === 'gone', '410: the integration is not disabled');
+  expectThat(gone?.status === 'disabled' && gone.disabled?.reason === 'gone', '410: the integration is not disabled');
   // The first answer counts; the batch that it belongs to was begun by then.
   const asked = accounts['410']?.requestedAt ?? [];
   const late = asked.filter((at) => at > (asked[0] ?? 0) + totalTimeout);

@@ -83,7 +83,7 @@ export async function startWorld({
     async subscribe(url, secret, id = randomUUID()) {
       const at = new Date();
       await integrations.insert({
-        ...{ id, name: 'Receiver', url, eventTypes, headers: [], state: 'active', createdAt: at, updatedAt: at },
+        ...{ id, name: 'Receiver', url, eventTypes, headers: [], status: 'active', createdAt: at, updatedAt: at },
         secret: secrets.seal(secret, secretRecord(id)),
         ...{ rotation: undefined, finishedRotationId: undefined, disabled: undefined, warning: undefined },
       });

@@ -132,7 +132,7 @@ function listen(world: World, ids: readonly string[], isListening: boolean): Pro
   return world.edit(ids, (integration) => ({
     ...integration,
     eventTypes: isListening ? ['ORDER_PLACED'] : ['FISCAL_DAY_END'],
-    state: 'active',
+    status: 'active',
     disabled: undefined,
   }));
 }

@@ -27,14 +27,14 @@ interface Place {
   readonly received: () => number;
 }
 
-function scenarioOf(operation: string, state: 'pending' | 'delivered', perform: Operation): Scenario {
+function scenarioOf(operation: string, status: 'pending' | 'delivered', perform: Operation): Scenario {
   return {
     name: `deliveries-${operation}`,
-    about: `${operation} of an integration with 25,000 ${state} deliveries`,
+    about: `${operation} of an integration with 25,000 ${status} deliveries`,
     async run(world) {
       const receiver = await startSink();
       try {
-        const place = await prepare(world, receiver, state);
+        const place = await prepare(world, receiver, status);
         const watching = await world.watch(place.target);
         const more = await perform(place);
         const seen = await watching.stop();
@@ -47,7 +47,7 @@ function scenarioOf(operation: string, state: 'pending' | 'delivered', perform: 
   };
 }
 
-async function prepare(world: World, receiver: Sink, state: 'pending' | 'delivered'): Promise<Place> {
+async function prepare(world: World, receiver: Sink, status: 'pending' | 'delivered'): Promise<Place> {
   const target = await world.startTarget({ WEBHOOK_ALLOWED_NETWORKS: '127.0.0.0/8' });
   const made = await target.call('POST', '/api/v1/integrations', {
     body: { name: 'Sink', url: receiver.url, event_types: ['ORDER_PLACED'] },
@@ -57,7 +57,7 @@ async function prepare(world: World, receiver: Sink, state: 'pending' | 'deliver
   // So that there is a lane, by which the deliveries of a deleted integration are found.
   await target.call('POST', `${path}/test`);
   await until(() => receiver.received() > 0, 10);
-  if (state === 'pending') await target.call('POST', `${path}/pause`);
+  if (status === 'pending') await target.call('POST', `${path}/pause`);
   const database = await openDatabase(world, target);
   const deliveries = createDeliveryStore(database);
   const events = createEventStore(database);
@@ -74,7 +74,7 @@ async function prepare(world: World, receiver: Sink, state: 'pending' | 'deliver
       ...{ eventId: event.id, eventType: event.type, integrationId: id, targetUuid: undefined, body },
       eventCreatedAt: createdAt,
     }));
-    if (state === 'pending') await deliveries.insertMissing(added, createdAt);
+    if (status === 'pending') await deliveries.insertMissing(added, createdAt);
     else await insertDelivered(database, added, createdAt, later);
   }
   return { target, database, id, path, received: receiver.received };
