@@ -181,8 +181,8 @@ export function createApp(dependencies: AppDependencies): App {
     nudge: (id) => {
       webhooks.engine.nudge(id);
     },
-    tryNow: (id) => {
-      webhooks.engine.tryNow(id);
+    attemptNow: (id) => {
+      webhooks.engine.attemptNow(id);
     },
   });
   const locations = createLocations({ store: createLocationStore(database) });

@@ -50,7 +50,7 @@ export class DatabaseStartError extends Error {
 }
 
 /**
- * Connects to MongoDB. While the server cannot be reached it keeps trying for 30 s, one log line a try, because
+ * Connects to MongoDB. While the server cannot be reached it keeps trying for 30 s, one log line an attempt, because
  * services and databases are often started together; wrong credentials or a wrong URI fail at once.
  *
  * @throws DatabaseStartError

@@ -4,7 +4,7 @@ export type { EventType } from '../../generated/events.ts';
 
 /** An event as it waits in the outbox of the document whose change it announces. Complete: nothing is looked up later. */
 export interface OutboxEntry {
-  /** UUID of the event: the `webhook-id` of every try to deliver it. */
+  /** UUID of the event: the `webhook-id` of every attempt to deliver it. */
   readonly id: string;
   readonly type: EventType;
   /** UUID of the resource that the event is about, where it has one. */

@@ -27,7 +27,7 @@ export interface RequestContext {
   readonly principal: Principal;
   /** Aborted when the caller hangs up; never when the request carries an `Idempotency-Key`, whose answer is kept. */
   readonly signal: AbortSignal;
-  /** The id to create under: fresh, or the one that an earlier try of the same idempotency key reserved. */
+  /** The id to create under: fresh, or the one that an earlier attempt of the same idempotency key reserved. */
   readonly resourceId: string;
   /** Adds to the request's log line. */
   note(notes: RequestNotes): void;

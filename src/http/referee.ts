@@ -16,7 +16,7 @@ export interface RefereeExchange {
 }
 
 /** The second opinion on an exchange. */
-export interface Verdict {
+export interface SecondOpinion {
   /** Does the request keep the contract? */
   readonly request: Opinion;
   /** Does the answer? `undefined` where the referee cannot see: 5xx, empty answers and media types that are not JSON. */
@@ -27,7 +27,7 @@ export type Opinion = { readonly accepted: true } | { readonly accepted: false; 
 
 /** A second, independent implementation of the contract's rules. */
 export interface Referee {
-  judge(exchange: RefereeExchange): Promise<Verdict>;
+  judge(exchange: RefereeExchange): Promise<SecondOpinion>;
 }
 
 type Outcome = { error: unknown };

@@ -2,7 +2,7 @@ import type { Logger } from 'pino';
 import type { Metrics } from '../observability/metrics.ts';
 import { callerGoneStatus } from './caller-gone.ts';
 import type { Exchange } from './pipeline.ts';
-import type { Referee, Verdict } from './referee.ts';
+import type { Referee, SecondOpinion } from './referee.ts';
 
 export interface ShadowDependencies {
   readonly document: object;
@@ -33,8 +33,8 @@ export function createShadow({ document, metrics, log }: ShadowDependencies): (e
           answer: exchange.answer,
         }),
       )
-      .then((verdict) => {
-        for (const disagreement of disagreements(exchange, verdict)) {
+      .then((opinion) => {
+        for (const disagreement of disagreements(exchange, opinion)) {
           metrics.countRefereeDisagreement(operation);
           log.warn({ request_id: exchange.requestId, operation, disagreement }, 'contract referee disagrees');
         }
@@ -65,18 +65,18 @@ const unseenProblems = new Set([
  * In what service and referee differ. The service may answer `invalid-request` for rules that the contract cannot
  * express, so a refusal that the referee does not share is a disagreement only by name.
  */
-export function disagreements(exchange: Exchange, verdict: Verdict): string[] {
+export function disagreements(exchange: Exchange, opinion: SecondOpinion): string[] {
   const found: string[] = [];
   const problem = problemOf(exchange);
   // The referee knows no HEAD: to it the method is not allowed.
   if (exchange.method === 'HEAD') return found;
   if (!unseenProblems.has(problem ?? '')) {
     const refused = contractProblems.has(problem ?? '');
-    if (refused && verdict.request.accepted) found.push('the service refused a request that the referee accepts');
-    if (!refused && !verdict.request.accepted) found.push(`the referee refuses the request: ${verdict.request.reason}`);
+    if (refused && opinion.request.accepted) found.push('the service refused a request that the referee accepts');
+    if (!refused && !opinion.request.accepted) found.push(`the referee refuses the request: ${opinion.request.reason}`);
   }
-  if (verdict.answer !== undefined && !verdict.answer.accepted) {
-    found.push(`the referee refuses the answer: ${verdict.answer.reason}`);
+  if (opinion.answer !== undefined && !opinion.answer.accepted) {
+    found.push(`the referee refuses the answer: ${opinion.answer.reason}`);
   }
   return found;
 }

@@ -26,9 +26,9 @@ export interface IdempotencyRecord {
   readonly id: string;
   /** Hash of the canonical body. */
   readonly fingerprint: string;
-  /** Names the try that does the work; only it may store the answer. */
+  /** Names the attempt that does the work; only it may store the answer. */
   readonly owner: string;
-  /** The id that the work creates its resource under, the same for every try. */
+  /** The id that the work creates its resource under, the same for every attempt. */
   readonly resourceId: string;
   /** Counted up by the owner while it works. */
   readonly beat: number;
@@ -57,7 +57,7 @@ export interface IdempotencyStore {
   /** Frees the key. */
   release(record: IdempotencyRecord): Promise<void>;
   /**
-   * Lets the next try take over at once, under the same resource id. Where there is no record, it stores one that is
+   * Lets the next attempt take over at once, under the same resource id. Where there is no record, it stores one that is
    * given up: an insert of it that is still on its way comes too late then.
    */
   giveUp(record: IdempotencyRecord): Promise<void>;

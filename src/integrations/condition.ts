@@ -19,7 +19,7 @@ export interface Waiting extends WaitingDeliveries {
 
 /** How the receiver of an integration is doing, under its present settings. */
 export interface Condition {
-  /** Tries that failed since the last one that succeeded. */
+  /** Attempts that failed since the last one that succeeded. */
   readonly consecutiveFailures: number;
   /** The last of them. */
   readonly lastFailure:

@@ -18,8 +18,8 @@ export interface Receiver {
   readonly isWarned: boolean;
 }
 
-/** A verdict of the delivery engine. It is void when an operator has changed the settings since they were read. */
-export interface Verdict {
+/** A decision of the delivery engine. It is void when an operator has changed the settings since they were read. */
+export interface Decision {
   readonly integrationId: string;
   readonly settingsRevision: number;
 }
@@ -37,20 +37,20 @@ export interface IntegrationDirectory {
   activeIds(after: string, limit: number): Promise<string[]>;
   /** Those of the ids that exist. */
   existing(ids: readonly string[]): Promise<ReadonlySet<string>>;
-  /** Disables an active integration. @returns whether it is disabled by this verdict */
-  disable(verdict: Verdict & { readonly reason: DisabledReason; readonly at: Date }): Promise<boolean>;
+  /** Disables an active integration. @returns whether it is disabled by this decision */
+  disable(decision: Decision & { readonly reason: DisabledReason; readonly at: Date }): Promise<boolean>;
   /** Warns that an active integration is going to be disabled. @returns when it was warned; undefined when void */
   warn(
-    verdict: Verdict & { readonly at: Date; readonly failingSince: Date; readonly disablesAt: Date },
+    decision: Decision & { readonly at: Date; readonly failingSince: Date; readonly disablesAt: Date },
   ): Promise<boolean>;
   /** Takes a warning back. */
-  clearWarning(verdict: Verdict): Promise<void>;
+  clearWarning(decision: Decision): Promise<void>;
 }
 
 export function createIntegrationDirectory(store: IntegrationStore, secrets: SecretBox): IntegrationDirectory {
   /** Changes an active integration unless an operator was there since. Other writes of the service are no obstacle. */
   const change = async (
-    { integrationId, settingsRevision }: Verdict,
+    { integrationId, settingsRevision }: Decision,
     edit: (integration: Integration) => Integration | undefined,
   ): Promise<boolean> => {
     for (;;) {
@@ -91,22 +91,22 @@ export function createIntegrationDirectory(store: IntegrationStore, secrets: Sec
     ids: (after, limit) => store.ids(after, limit),
     activeIds: (after, limit) => store.activeIds(after, limit),
     existing: (ids) => store.existing(ids),
-    disable: (verdict) =>
-      change(verdict, (integration) => ({
+    disable: (decision) =>
+      change(decision, (integration) => ({
         ...integration,
         status: 'disabled',
-        disabled: { reason: verdict.reason, at: verdict.at },
+        disabled: { reason: decision.reason, at: decision.at },
         warning: undefined,
       })),
-    warn: (verdict) =>
-      change(verdict, (integration) => {
-        const { at, failingSince, disablesAt } = verdict;
+    warn: (decision) =>
+      change(decision, (integration) => {
+        const { at, failingSince, disablesAt } = decision;
         return integration.warning === undefined
           ? { ...integration, warning: { at, failingSince, disablesAt } }
           : undefined;
       }),
-    async clearWarning(verdict) {
-      await change(verdict, (integration) =>
+    async clearWarning(decision) {
+      await change(decision, (integration) =>
         integration.warning === undefined ? undefined : { ...integration, warning: undefined },
       );
     },

@@ -29,7 +29,7 @@ export interface Integration {
   /** Counts the writes to the integration. */
   readonly revision: number;
   /**
-   * The revision that an operator made last. Failures are counted, and verdicts passed, for these settings: under
+   * The revision that an operator made last. Failures are counted, and decisions made, for these settings: under
    * another number they are void. Warnings, which the service writes, leave it alone.
    */
   readonly settingsRevision: number;

@@ -66,7 +66,7 @@ export interface IntegrationsOptions {
   /** Told of an integration that was changed. */
   readonly nudge: (integrationId: string) => void;
   /** Told of an integration that is to be sent to, even if its receiver is being left alone. */
-  readonly tryNow: (integrationId: string) => void;
+  readonly attemptNow: (integrationId: string) => void;
   readonly now?: () => Date;
   readonly newId?: () => string;
 }
@@ -79,7 +79,7 @@ export function createIntegrations({
   secrets,
   checkUrl,
   nudge,
-  tryNow,
+  attemptNow,
   now = () => new Date(),
   newId = randomUUID,
 }: IntegrationsOptions): Integrations {
@@ -173,7 +173,7 @@ export function createIntegrations({
     pause: (id) => edit(id, (present) => ({ ...present, status: 'paused', disabled: undefined })),
     async enable(id) {
       const enabled = await edit(id, (present) => ({ ...present, status: 'active', disabled: undefined }));
-      tryNow(id);
+      attemptNow(id);
       return enabled;
     },
 

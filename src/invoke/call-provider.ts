@@ -5,7 +5,7 @@ import type { GenerateRequest, InvocationResult, Provider } from '../providers/p
 /** What a provider answered, and how long it took. */
 export interface ProviderAnswer {
   readonly result: InvocationResult;
-  /** From the first try to the end of the last one, in whole milliseconds. */
+  /** From the first attempt to the end of the last one, in whole milliseconds. */
   readonly latencyMs: number;
 }
 

@@ -1,15 +1,15 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 import type { WebhookObserver } from '../webhooks/observer.ts';
 
-/** From a loopback receiver's millisecond to the last try of a schedule, days later. */
+/** From a loopback receiver's millisecond to the last attempt of a schedule, days later. */
 const deliveryBuckets = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5, 15, 60, 600, 3_600, 36_000, 86_400, 345_600];
 const tryBuckets = [0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15];
 
 /** What the delivery engine of this process does, and what waits in the database. No label names an integration: there may be thousands. */
 export function createWebhookMetrics(registry: Registry): WebhookObserver {
   const registers = [registry];
-  const tries = new Histogram({
-    name: 'webhook_try_duration_seconds',
+  const attempts = new Histogram({
+    name: 'webhook_attempt_duration_seconds',
     help: 'Time of one attempt to deliver an event, in seconds, by the class of its status or the reason for having none.',
     labelNames: ['outcome'] as const,
     buckets: tryBuckets,
@@ -72,8 +72,8 @@ export function createWebhookMetrics(registry: Registry): WebhookObserver {
     registers,
   });
   return {
-    tried: (outcome, seconds) => {
-      tries.labels(outcome).observe(seconds);
+    attempted: (outcome, seconds) => {
+      attempts.labels(outcome).observe(seconds);
     },
     finished: (status, seconds) => {
       finished.labels(status).inc();

@@ -39,7 +39,7 @@ export interface ResolvedPrompt {
  */
 export interface Prompts {
   /**
-   * Stores a prompt as version 1, or finds the one that an earlier try stored under the same id.
+   * Stores a prompt as version 1, or finds the one that an earlier attempt stored under the same id.
    * @throws {ProblemError} slug-taken, unknown-provider
    */
   create(prompt: NewPrompt, id: string): Promise<Prompt>;
@@ -166,7 +166,7 @@ export function createPrompts({
     return contend(slugOrId, attempt);
   };
 
-  /** Stores a new prompt, or finds what an earlier try stored under its id; `undefined` when another prompt has its slug. */
+  /** Stores a new prompt, or finds what an earlier attempt stored under its id; `undefined` when another prompt has its slug. */
   const insertOrFind = async (prompt: Prompt): Promise<Prompt | undefined> =>
     (await store.insert(prompt)) ? prompt : await store.find(prompt.id);
 

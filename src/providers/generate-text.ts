@@ -16,15 +16,15 @@ export interface RemoteTarget {
   readonly turns: FairQueue;
 }
 
-/** A failed try that another follows. */
+/** A failed attempt that another follows. */
 export interface RetryNotice {
   readonly provider: string;
   readonly model: string;
-  /** The try that failed, from 1. */
+  /** The attempt that failed, from 1. */
   readonly attempt: number;
   readonly problem: Failure['type'];
   readonly status?: number;
-  /** Until the next try, in milliseconds. */
+  /** Until the next attempt, in milliseconds. */
   readonly delay: number;
 }
 
@@ -34,7 +34,7 @@ export interface GenerateDependencies {
   readonly onRetry?: (notice: RetryNotice) => void;
 }
 
-/** Tries of one call, the first included. */
+/** Attempts of one call, the first included. */
 const maxAttempts = 3;
 
 /** Wait before the first retry, in milliseconds; twice as long before the second. */
@@ -47,9 +47,9 @@ const longestTimer = 2 ** 31 - 1;
  * Runs a prompt on a remote provider.
  *
  * Tries again at most twice: after rate limits, server errors, and connections that failed before an answer began.
- * An answer that broke off or makes no sense is not asked for again, since it was probably charged for. Between tries
+ * An answer that broke off or makes no sense is not asked for again, since it was probably charged for. Between attempts
  * it waits as long as `Retry-After` asks, else 250 and 500 ms, halved at most by chance; a wait that would reach the
- * deadline is not begun. The one deadline covers everything: waiting for a turn, tries and pauses.
+ * deadline is not begun. The one deadline covers everything: waiting for a turn, attempts and pauses.
  *
  * @throws ProblemError `provider-*` (502).
  * @throws The reason of `request.signal` when that is aborted; the upstream call is cancelled then.
@@ -130,7 +130,7 @@ async function tryOnce(
   }
 }
 
-/** How long to wait before the next try, in milliseconds; undefined when there is none. */
+/** How long to wait before the next attempt, in milliseconds; undefined when there is none. */
 function pause(failure: Failure, attempt: number, { random }: GenerateDependencies): number | undefined {
   if (!failure.tryAgain || attempt >= maxAttempts) return undefined;
   const backoff = firstBackoff * 2 ** (attempt - 1) * (1 - random() / 2);

@@ -24,7 +24,7 @@ export interface ProviderRegistryOptions {
   readonly fetch: Fetch;
   /** Spreads retries; at least 0, below 1. `Math.random` when left out. */
   readonly random?: () => number;
-  /** Told of every failed try that another follows. */
+  /** Told of every failed attempt that another follows. */
   readonly onRetry?: (notice: RetryNotice) => void;
 }
 

@@ -42,7 +42,7 @@ export interface RunAnswer {
   reject(error: unknown): void;
 }
 
-/** Milliseconds between the tries to record that a run is done. */
+/** Milliseconds between the attempts to record that a run is done. */
 const endPause = 1_000;
 
 /**

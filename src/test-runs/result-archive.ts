@@ -27,7 +27,7 @@ export interface ResultArchive {
   delete(id: string): Promise<void>;
 }
 
-/** Milliseconds between the tries of a put. */
+/** Milliseconds between the attempts of a put. */
 const pauses = [500, 2_000];
 
 export function createResultArchive(blobs: BlobStore): ResultArchive {

@@ -28,7 +28,7 @@ export interface TestRequest {
   readonly note?: (found: { prompt: string; version: number }) => void;
   /** The id to create the run under. */
   readonly id: string;
-  /** Whether an earlier try of the same request may have created the run already. */
+  /** Whether an earlier attempt of the same request may have created the run already. */
   readonly isRepeatable: boolean;
   readonly slugOrId: string;
   /** The latest when left out. */
@@ -47,7 +47,7 @@ export interface TestRuns {
   /**
    * Checks everything, records the run, and only then calls the providers. The run goes on when the caller leaves.
    *
-   * A repeatable request gets the run that an earlier try created: its results when it is done, and while it runs a
+   * A repeatable request gets the run that an earlier attempt created: its results when it is done, and while it runs a
    * 409 (`respondAsync`: the run). Calls are never repeated, so one that was cut off is a 409, too.
    *
    * @throws {ProblemError} prompt-not-found, version-not-found; missing-variables, unknown-variables,

@@ -22,7 +22,7 @@ export interface WebhookEngine {
   /** An operator changed an integration's settings or wants something sent to it: look at it now. */
   nudge(integrationId: string): void;
   /** Someone wants to see something tried now, this delivery or what is due, even while the receiver is left alone. */
-  tryNow(integrationId: string, deliveryId?: string): void;
+  attemptNow(integrationId: string, deliveryId?: string): void;
   /** There is something to send to an integration, unless it is being left alone. */
   wake(integrationId: string): void;
   /** Reserves places for deliveries that are about to be made, in lanes that this process holds. */
@@ -167,7 +167,7 @@ export function createEngine(dependencies: EngineDependencies): WebhookEngine {
 
   const tellUrgent = (id: string, lane: RunningLane): void => {
     const wanted = [...(urgent.get(id) ?? [])];
-    if (wanted.every((deliveryId) => lane.tryNow(deliveryId))) urgent.delete(id);
+    if (wanted.every((deliveryId) => lane.attemptNow(deliveryId))) urgent.delete(id);
   };
 
   /** Bounded, because another process may have been told of what changes the picture. */
@@ -357,7 +357,7 @@ export function createEngine(dependencies: EngineDependencies): WebhookEngine {
   return {
     prepare,
     nudge,
-    tryNow(integrationId, deliveryId) {
+    attemptNow(integrationId, deliveryId) {
       const wishes = urgent.get(integrationId) ?? new Set();
       // Another process may hold the lane for long: beyond so many deliveries, whatever is due is tried instead.
       wishes.add(wishes.size < mostUrgent ? deliveryId : undefined);
@@ -390,10 +390,10 @@ export function createEngine(dependencies: EngineDependencies): WebhookEngine {
 const newDeliveryState = {
   replayId: undefined,
   status: 'pending',
-  tries: 0,
+  attemptCount: 0,
   failures: 0,
   lastOutcome: undefined,
-  nextTryAt: undefined,
+  nextAttemptAt: undefined,
   finishedAt: undefined,
 } as const;
 

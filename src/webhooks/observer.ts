@@ -1,7 +1,7 @@
 import type { DeliveryStatus } from './deliveries/delivery.ts';
 
 /**
- * Why deliveries wait: they are due; a later try is still to come, or their receiver is left alone; their integration is
+ * Why deliveries wait: they are due; a later attempt is still to come, or their receiver is left alone; their integration is
  * paused or disabled.
  */
 export const waitingStatuses = ['due', 'retrying', 'paused', 'disabled'] as const;
@@ -9,8 +9,8 @@ export type WaitingStatus = (typeof waitingStatuses)[number];
 
 /** What the delivery engine reports for metrics. Every member may be called often and must not throw. */
 export interface WebhookObserver {
-  /** One try, by the class of its status (`2xx` …) or its error word. */
-  tried(outcome: string, seconds: number): void;
+  /** One attempt, by the class of its status (`2xx` …) or its error word. */
+  attempted(outcome: string, seconds: number): void;
   /**
    * A delivery is finished. `seconds` is from the event to now, for those delivered; not for replays and what was held,
    * whose age says nothing about the service.
@@ -28,7 +28,7 @@ export interface WebhookObserver {
 }
 
 export const silentObserver: WebhookObserver = {
-  tried: () => undefined,
+  attempted: () => undefined,
   finished: () => undefined,
   relayed: () => undefined,
   breakerOpened: () => undefined,

@@ -5,7 +5,7 @@ const day = 24 * hour;
 
 /** Every duration and bound of the delivery engine; in milliseconds unless the name says otherwise. */
 export interface WebhookTiming {
-  /** Wait before the first try and after each failure. As many tries as there are entries. */
+  /** Wait before the first attempt and after each failure. As many attempts as there are entries. */
   readonly schedule: readonly number[];
   /** Share of a wait by which it is randomly shortened or lengthened. */
   readonly jitter: number;
@@ -13,7 +13,7 @@ export interface WebhookTiming {
   readonly longestRetryAfter: number;
   /** For opening a connection, name look-up and TLS included. */
   readonly connectTimeout: number;
-  /** For a whole try. */
+  /** For a whole attempt. */
   readonly totalTimeout: number;
   /** How long a lane's lease lasts after it was taken or renewed. Longer than `totalTimeout`. */
   readonly lease: number;

@@ -30,9 +30,9 @@ export function representListedDelivery(delivery: Delivery, integration: Integra
     integration_id: delivery.integrationId,
     ...(replayId === undefined ? {} : { replay_id: replayId }),
     status,
-    attempt_count: delivery.tries,
+    attempt_count: delivery.attemptCount,
     ...(delivery.lastOutcome === undefined ? {} : { last_outcome: delivery.lastOutcome }),
-    ...(status === 'pending' ? { next_attempt_at: (delivery.nextTryAt ?? delivery.createdAt).toISOString() } : {}),
+    ...(status === 'pending' ? { next_attempt_at: (delivery.nextAttemptAt ?? delivery.createdAt).toISOString() } : {}),
     created_at: delivery.createdAt.toISOString(),
     ...(status === 'delivered' && finishedAt !== undefined ? { delivered_at: finishedAt.toISOString() } : {}),
   };
@@ -46,7 +46,7 @@ export function representDelivery(delivery: DeliveryWithBody, integration: Integ
   };
 }
 
-/** One try of a delivery. Without an answer there is nothing of it. */
+/** One attempt of a delivery. Without an answer there is nothing of it. */
 export function representAttempt(attempt: Attempt): Schemas['Attempt'] {
   const { status, error, responseHeaders, response, responseCut } = attempt;
   return {

@@ -118,8 +118,8 @@ export function createWebhooks(dependencies: WebhookDependencies): Webhooks {
     deliveries: createDeliveries({
       ...common,
       ...{ replays, serialise },
-      tryNow: (integrationId, id) => {
-        engine.tryNow(integrationId, id);
+      attemptNow: (integrationId, id) => {
+        engine.attemptNow(integrationId, id);
       },
     }),
     replays,

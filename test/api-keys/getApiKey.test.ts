@@ -21,7 +21,7 @@ describe('200', () => {
     const before = await service.call('GET', `/api/v1/api-keys/${id}`);
     expect(before.body.last_used_at).toBeUndefined();
     await service.call('GET', '/api/v1/prompts', { key });
-    for (let tries = 0; tries < 50; tries += 1) {
+    for (let attempts = 0; attempts < 50; attempts += 1) {
       const { body, headers } = await service.call('GET', `/api/v1/api-keys/${id}`);
       if (body.last_used_at !== undefined) {
         expect(Date.parse(body.last_used_at)).toBeGreaterThan(Date.now() - 60_000);

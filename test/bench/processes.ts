@@ -19,7 +19,7 @@ export async function startProgram(
     cwd: tmpdir(),
     stdio: ['ignore', 'ignore', 'ignore'],
   });
-  for (let tries = 0; tries < 1_200; tries += 1) {
+  for (let attempts = 0; attempts < 1_200; attempts += 1) {
     if (child.exitCode !== null) throw new Error(`${file} ${args.join(' ')} ended with code ${child.exitCode}`);
     try {
       await (await fetch(url)).arrayBuffer();

@@ -37,13 +37,13 @@ export async function startVersitygw(
   });
   const exited = once(server, 'exit');
   const endpoint = `http://127.0.0.1:${port}`;
-  for (let tries = 0; ; tries++) {
+  for (let attempts = 0; ; attempts++) {
     const isUp = await fetch(endpoint).then(
       () => true,
       () => false,
     );
     if (isUp) break;
-    if (tries > 100 || server.exitCode !== null) throw new Error('versitygw did not start');
+    if (attempts > 100 || server.exitCode !== null) throw new Error('versitygw did not start');
     await sleep(50);
   }
   return {

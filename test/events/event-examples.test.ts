@@ -33,9 +33,9 @@ const published = Object.fromEntries(
 const isHeaders = ajv.compile(asyncapi.components.schemas.DeliveryHeaders);
 
 function accepts(type: EventType, payload: unknown): boolean {
-  const verdicts = [published[type](payload), fastValidators[type](payload)];
-  expect(new Set(verdicts).size).toBe(1);
-  return verdicts[0] === true;
+  const opinions = [published[type](payload), fastValidators[type](payload)];
+  expect(new Set(opinions).size).toBe(1);
+  return opinions[0] === true;
 }
 
 describe('examples of events', () => {

@@ -98,7 +98,7 @@ describe('a database that was stopped', () => {
     expect(harness.mock.requests).toHaveLength(1);
   }, 60_000);
 
-  it('leaves a key free for the next try soon after it is back', async () => {
+  it('leaves a key free for the next attempt soon after it is back', async () => {
     const body = { name: 'Cut short', slug: 'cut-short', messages: [{ role: 'user', content: 'Hello' }] };
     const create = (): Promise<Answer> =>
       service.call('POST', '/api/v1/prompts', { body, headers: { 'Idempotency-Key': 'cut-short' } });

@@ -189,7 +189,7 @@ describe('the rules', () => {
   const saysItsId = (resourceId: string): Promise<KeptAnswer> => Promise.resolve(answer(resourceId));
   const never = (): Promise<KeptAnswer> => Promise.reject(new Error('must not be done'));
   const inUse = { type: 'idempotency-key-in-use' };
-  /** A try in another process, which dies in the middle of its work unless it is told to finish. */
+  /** An attempt in another process, which dies in the middle of its work unless it is told to finish. */
   const crash = async (
     key: string,
     termMs?: number,
@@ -211,7 +211,7 @@ describe('the rules', () => {
   const recordOf = async (resourceId: string): Promise<Record<string, unknown> | null> =>
     database.db.collection('idempotency_keys').findOne({ resource_id: resourceId });
 
-  it('let the next try go on under the same id within 6 s of its coming, when the first one crashed', async () => {
+  it('let the next attempt go on under the same id within 6 s of its coming, when the first one crashed', async () => {
     const { resourceId } = await crash('crash');
     const came = time;
     const taken = await idempotency.run(request('crash'), saysItsId);
@@ -267,10 +267,10 @@ describe('the rules', () => {
       return answer('once');
     };
     const other = startProcess();
-    const tries = Array.from({ length: 20 }, (_, each) =>
+    const attempts = Array.from({ length: 20 }, (_, each) =>
       (each % 2 === 0 ? idempotency : other).run(request('rush'), work),
     );
-    const outcomes = await Promise.allSettled(tries);
+    const outcomes = await Promise.allSettled(attempts);
     expect(done).toBe(1);
     expect(outcomes.filter(({ status }) => status === 'fulfilled').length).toBeGreaterThan(0);
     for (const outcome of outcomes) {
@@ -314,7 +314,7 @@ describe('the rules', () => {
   });
 
   it.each([['an outage', unknown] as const, ['a fault', new Error('bug')] as const])(
-    'let the next try go on under the same id after %s, without waiting for the lease',
+    'let the next attempt go on under the same id after %s, without waiting for the lease',
     async (what, failure) => {
       let reserved = '';
       const failing = idempotency.run(request(what), (resourceId) => {

@@ -28,7 +28,7 @@ describe('200', () => {
     expect(headers['etag']).toBe(etag);
   });
 
-  it('counts failures in a row, until one try succeeds', async () => {
+  it('counts failures in a row, until one attempt succeeds', async () => {
     const integration = await createIntegration(setup.service, { url: receiver.url });
     receiver.next({ kind: 'answer', status: 500 });
     await sendTest(setup.service, integration);

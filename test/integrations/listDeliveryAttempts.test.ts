@@ -12,8 +12,11 @@ beforeAll(async () => {
 });
 afterAll(() => receiver.close());
 
-/** Sends an event to the receiver, which reacts like this. @returns the first try as it is shown */
-const firstTry = async (reaction: Reaction, url = receiver.url): Promise<{ attempt: Answer['body']; path: string }> => {
+/** Sends an event to the receiver, which reacts like this. @returns the first attempt as it is shown */
+const firstAttempt = async (
+  reaction: Reaction,
+  url = receiver.url,
+): Promise<{ attempt: Answer['body']; path: string }> => {
   receiver.next(reaction);
   const integration = await createIntegration(setup.service, { url });
   const { id } = await sendTest(setup.service, integration);
@@ -25,7 +28,12 @@ const firstTry = async (reaction: Reaction, url = receiver.url): Promise<{ attem
 
 describe('200', () => {
   it('shows what the receiver answered', async () => {
-    const { attempt } = await firstTry({ kind: 'answer', status: 202, headers: { 'X-Seen': 'yes' }, body: 'thanks' });
+    const { attempt } = await firstAttempt({
+      kind: 'answer',
+      status: 202,
+      headers: { 'X-Seen': 'yes' },
+      body: 'thanks',
+    });
     expect(attempt).toEqual({
       number: 1,
       started_at: expect.any(String),
@@ -47,7 +55,7 @@ describe('200', () => {
     [{ kind: 'cut' }, { error: 'connection-lost' }],
     [{ kind: 'garbage' }, { error: 'not-http' }],
   ] as [Reaction, object][])('shows a failure: %j', async (reaction, expected) => {
-    const { attempt } = await firstTry(reaction);
+    const { attempt } = await firstAttempt(reaction);
     expect(attempt).toMatchObject({ succeeded: false, ...expected });
     expect('status_code' in attempt).toBe('response_body' in attempt);
   });
@@ -55,12 +63,12 @@ describe('200', () => {
   it('shows no credentials of the URL that a redirect repeats', async () => {
     const query = '?shop=4&token=EXAMPLE-1';
     const redirect = { kind: 'answer', status: 308, headers: { Location: `/hook/${query}` } } as const;
-    const { attempt } = await firstTry(redirect, receiver.url + query);
+    const { attempt } = await firstAttempt(redirect, receiver.url + query);
     expect(attempt.response_headers.location).toBe('/hook/?shop=4&token=********');
   });
 
   it('shows a success whose answer broke off as what it is, and why the rest is missing', async () => {
-    const { attempt, path } = await firstTry({ kind: 'cut-body' });
+    const { attempt, path } = await firstAttempt({ kind: 'cut-body' });
     expect(attempt).toMatchObject({ succeeded: true, status_code: 200, error: 'connection-lost' });
     const { body } = await eventually(
       setup.service,
@@ -73,23 +81,23 @@ describe('200', () => {
   it('shows that nothing listens there', async () => {
     const closed = await startReceiver();
     await closed.close();
-    const { attempt } = await firstTry({ kind: 'answer' }, closed.url);
+    const { attempt } = await firstAttempt({ kind: 'answer' }, closed.url);
     expect(attempt).toMatchObject({ succeeded: false, error: 'connection-refused' });
   });
 
   it('cuts a long answer without halving a character', async () => {
-    const { attempt } = await firstTry({ kind: 'answer', body: `x${'é'.repeat(10_000)}` });
+    const { attempt } = await firstAttempt({ kind: 'answer', body: `x${'é'.repeat(10_000)}` });
     expect(attempt.response_body).toBe(`x${'é'.repeat(8_191)}`);
     expect(attempt.response_body_truncated).toBe(true);
   });
 
   it('shows pages', async () => {
-    const { path } = await firstTry({ kind: 'answer', status: 200 });
+    const { path } = await firstAttempt({ kind: 'answer', status: 200 });
     const { body } = await setup.service.call('GET', `${path}?limit=1&offset=1`);
     expect(body).toEqual({ data: [], pagination: { total: 1, limit: 1, offset: 1 } });
   });
 
-  it('shows none before the first try', async () => {
+  it('shows none before the first attempt', async () => {
     const integration = await createIntegration(setup.service, { url: receiver.url });
     await setup.service.call('POST', `${integration.path}/pause`);
     const { id } = await sendTest(setup.service, integration);
@@ -114,5 +122,5 @@ describe('404', () => {
 
 describeCommonAnswers(setup, 'integrations:manage', async () => ({
   method: 'GET',
-  path: (await firstTry({ kind: 'answer' })).path,
+  path: (await firstAttempt({ kind: 'answer' })).path,
 }));

@@ -93,7 +93,7 @@ describe('identical invocations under way', () => {
   it('share a refusal', async () => {
     const body = { ...slowly(0), model: 'mock-429-1' };
     const before = await joinedSoFar();
-    // The first try is refused with a wait of a second, in which the others join.
+    // The first attempt is refused with a wait of a second, in which the others join.
     const first = harness.invoke(prompt, body, willing);
     await harness.received(1);
     const second = harness.invoke(prompt, body, willing);
@@ -127,7 +127,7 @@ describe('deadlines of a shared call', () => {
     const refusal: Behaviour = { kind: 'status', status: 503, headers: { 'Retry-After': '1' } };
     harness.mock.behave(body.model, refusal, refusal);
     const before = await joinedSoFar();
-    // Time for the second try, not for the third.
+    // Time for the second attempt, not for the third.
     const hasty = harness.invoke(prompt, body, within(1_900));
     await harness.received(1);
     const patient = harness.invoke(prompt, body, within(10_000));

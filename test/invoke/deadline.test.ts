@@ -110,7 +110,7 @@ describe('hanging up', () => {
     expect(levels.filter((level) => level !== 'info')).toEqual([]);
   });
 
-  it('between two tries leaves it at the first', async () => {
+  it('between two attempts leaves it at the first', async () => {
     const caller = new AbortController();
     const answer = harness.invokeUntil(caller.signal, prompt, { model: 'mock-500' });
     await (

@@ -179,7 +179,7 @@ describe('201', () => {
   });
 
   it.each([undefined, 'chosen-before-the-crash'])(
-    'recognises its own prompt when an earlier try crashed after storing it (slug %p)',
+    'recognises its own prompt when an earlier attempt crashed after storing it (slug %p)',
     async (slug) => {
       const body = promptBody(slug === undefined ? { name: 'Crash' } : { slug });
       const headers = { 'Idempotency-Key': `create-crash-${slug ?? ''}` };

@@ -64,7 +64,7 @@ describe('200', () => {
     expect((await get(id)).body.version).toBe(4);
   });
 
-  it('does not restore again when an earlier try crashed after storing it', async () => {
+  it('does not restore again when an earlier attempt crashed after storing it', async () => {
     const { id } = await createVersions(setup.service, 2);
     const etag = (await get(id)).headers['etag'] ?? '';
     const headers = { 'Idempotency-Key': 'restore-crash', 'If-Match': etag };

@@ -43,7 +43,7 @@ describe('cancelling', () => {
     expect(harness.mock.requests).toHaveLength(0);
   });
 
-  it('between two tries ends the pause', async () => {
+  it('between two attempts ends the pause', async () => {
     const caller = new AbortController();
     const call = provider(harness.registry, 'openai').generate(request('mock-429-3', { signal: caller.signal }));
     await received(1);

@@ -33,47 +33,47 @@ interface Expected {
   retryable: boolean;
   within?: number;
   /** Requests that reach the provider. */
-  tries: number;
+  attempts: number;
   headers?: Record<string, string>;
 }
 
 const cases: Expected[] = [
-  { model: 'mock-401', type: 'provider-refused-credentials', status: 401, retryable: false, tries: 1 },
-  { model: 'mock-403', type: 'provider-refused-credentials', status: 403, retryable: false, tries: 1 },
+  { model: 'mock-401', type: 'provider-refused-credentials', status: 401, retryable: false, attempts: 1 },
+  { model: 'mock-403', type: 'provider-refused-credentials', status: 403, retryable: false, attempts: 1 },
   {
     model: 'mock-429-30',
     type: 'provider-rate-limited',
     status: 429,
     retryable: true,
-    tries: 1,
+    attempts: 1,
     headers: { 'Retry-After': '30' },
   },
-  { model: 'mock-429', type: 'provider-rate-limited', status: 429, retryable: true, tries: 3, headers: {} },
-  { model: 'mock-500', type: 'provider-failed', status: 500, retryable: true, tries: 3 },
-  { model: 'mock-501', type: 'provider-failed', status: 501, retryable: false, tries: 1 },
-  { model: 'mock-400', type: 'provider-failed', status: 400, retryable: false, tries: 1 },
-  { model: 'mock-404', type: 'provider-failed', status: 404, retryable: false, tries: 1 },
-  { model: 'mock-redirect', type: 'provider-failed', status: 307, retryable: false, tries: 1 },
-  { model: 'mock-reset', type: 'provider-failed', retryable: true, tries: 3 },
-  { model: 'mock-garbage', type: 'provider-bad-answer', status: 200, retryable: true, tries: 1 },
-  { model: 'mock-partial', type: 'provider-bad-answer', retryable: true, tries: 1 },
-  { model: 'mock-cut', type: 'provider-bad-answer', status: 200, retryable: true, tries: 1 },
-  { model: 'mock-huge', type: 'provider-bad-answer', status: 200, retryable: false, tries: 1 },
-  { model: 'mock-endless', type: 'provider-bad-answer', status: 200, retryable: false, tries: 1 },
-  { model: 'mock-hang', type: 'provider-timeout', retryable: true, within: 150, tries: 1 },
-  { model: 'mock-stall', type: 'provider-timeout', retryable: true, within: 150, tries: 1 },
+  { model: 'mock-429', type: 'provider-rate-limited', status: 429, retryable: true, attempts: 3, headers: {} },
+  { model: 'mock-500', type: 'provider-failed', status: 500, retryable: true, attempts: 3 },
+  { model: 'mock-501', type: 'provider-failed', status: 501, retryable: false, attempts: 1 },
+  { model: 'mock-400', type: 'provider-failed', status: 400, retryable: false, attempts: 1 },
+  { model: 'mock-404', type: 'provider-failed', status: 404, retryable: false, attempts: 1 },
+  { model: 'mock-redirect', type: 'provider-failed', status: 307, retryable: false, attempts: 1 },
+  { model: 'mock-reset', type: 'provider-failed', retryable: true, attempts: 3 },
+  { model: 'mock-garbage', type: 'provider-bad-answer', status: 200, retryable: true, attempts: 1 },
+  { model: 'mock-partial', type: 'provider-bad-answer', retryable: true, attempts: 1 },
+  { model: 'mock-cut', type: 'provider-bad-answer', status: 200, retryable: true, attempts: 1 },
+  { model: 'mock-huge', type: 'provider-bad-answer', status: 200, retryable: false, attempts: 1 },
+  { model: 'mock-endless', type: 'provider-bad-answer', status: 200, retryable: false, attempts: 1 },
+  { model: 'mock-hang', type: 'provider-timeout', retryable: true, within: 150, attempts: 1 },
+  { model: 'mock-stall', type: 'provider-timeout', retryable: true, within: 150, attempts: 1 },
 ];
 
 describe.each(['openai', 'anthropic', 'google', 'local'])('%s', (id) => {
   it.each(cases)(
     '$model is $type, without key or prompt',
-    async ({ model, type, status, retryable, within, tries, headers }) => {
+    async ({ model, type, status, retryable, within, attempts, headers }) => {
       const problem = await failure(harness.registry, id, request(model, within === undefined ? {} : { within }));
 
       expect(problem).toMatchObject({ type, status: 502, extensions: { provider: id, model, retryable } });
       if (status !== undefined) expect(problem.extensions.provider_status).toBe(status);
       expect(problem.headers).toEqual(headers ?? {});
-      expect(harness.mock.requests).toHaveLength(tries);
+      expect(harness.mock.requests).toHaveLength(attempts);
       expect(visitsElsewhere).toBe(0);
 
       // What a logger could print of it, causes and their fields included.

@@ -78,13 +78,13 @@ export async function createGeneratedRun({
 
   const read = async (url: string): Promise<WireAnswer> => {
     const call = byAdministrator('GET', url);
-    for (let tries = 1; ; tries += 1) {
+    for (let attempts = 1; ; attempts += 1) {
       const answer = await traffic.send(call);
       const found = findFaults(call, answer);
       if (answer.status === 200 && found.length === 0) return answer;
       // What is asked here is what is stored. SecantusDB's Python server stands still for seconds now and then.
       const isAway = found.length === 1 && found[0] === 'status 503';
-      if (!isAway || tries === 5) {
+      if (!isAway || attempts === 5) {
         throw new Error(`GET ${url} answered ${answer.status}: ${found.join('; ')}\n${answer.text.slice(0, 500)}`);
       }
     }

@@ -144,13 +144,13 @@ export async function startTestService({
 async function judge(exchange: Exchange | undefined, answer: Answer, options: CallOptions): Promise<string[]> {
   if (exchange?.operationId === undefined) return [];
   const wrong = exchange.method === 'HEAD' ? [] : checkAnswer(exchange.operationId, answer);
-  const verdict = await referee.judge({
+  const opinion = await referee.judge({
     method: exchange.method,
     url: exchange.url,
     headers: exchange.requestHeaders,
     body: exchange.requestBody,
     answer: exchange.answer,
   });
-  if (options.differs === undefined) wrong.push(...disagreements(exchange, verdict));
+  if (options.differs === undefined) wrong.push(...disagreements(exchange, opinion));
   return wrong;
 }

@@ -70,26 +70,26 @@ describe('judge', () => {
   const failing = (since: Date, warnedAt?: Date): LaneHealth => ({ ...failures(9, newHealth(1), since), warnedAt });
 
   it('finds nothing wrong before three days', () => {
-    expect(judge(newHealth(1), start, defaultTiming)).toEqual({ verdict: 'none' });
-    expect(judge(failing(start), at(3 * day - 1), defaultTiming)).toEqual({ verdict: 'none' });
+    expect(judge(newHealth(1), start, defaultTiming)).toEqual({ action: 'none' });
+    expect(judge(failing(start), at(3 * day - 1), defaultTiming)).toEqual({ action: 'none' });
   });
 
   it('warns after three days of nothing but failures, and says when it disables', () => {
-    const verdict = { verdict: 'warn', failingSince: start, disablesAt: at(5 * day) };
-    expect(judge(failing(start), at(3 * day), defaultTiming)).toEqual(verdict);
+    const warning = { action: 'warn', failingSince: start, disablesAt: at(5 * day) };
+    expect(judge(failing(start), at(3 * day), defaultTiming)).toEqual(warning);
   });
 
   it('disables after five', () => {
     const warned = failing(start, at(3 * day));
-    expect(judge(warned, at(5 * day - 1), defaultTiming)).toEqual({ verdict: 'none' });
-    expect(judge(warned, at(5 * day), defaultTiming)).toEqual({ verdict: 'disable', failingSince: start });
+    expect(judge(warned, at(5 * day - 1), defaultTiming)).toEqual({ action: 'none' });
+    expect(judge(warned, at(5 * day), defaultTiming)).toEqual({ action: 'disable', failingSince: start });
   });
 
   it('never disables without a day of notice, however rarely something is sent', () => {
     expect(judge(failing(start), at(9 * day), defaultTiming)).toMatchObject({
-      verdict: 'warn',
+      action: 'warn',
       disablesAt: at(10 * day),
     });
-    expect(judge(failing(start, at(9 * day)), at(9.5 * day), defaultTiming)).toEqual({ verdict: 'none' });
+    expect(judge(failing(start, at(9 * day)), at(9.5 * day), defaultTiming)).toEqual({ action: 'none' });
   });
 });

@@ -96,13 +96,13 @@ describe('fencing', () => {
     expect([...(await deliveries.stamp([deliveryId], 15))]).toEqual([]);
     expect(await stampOf(eventId)).toBe(20);
 
-    const nextTryAt = new Date(Date.now() + 60_000);
-    const failure = { deliveryId, failuresBefore: 0, nextTryAt, outcome: '5xx' } as const;
+    const nextAttemptAt = new Date(Date.now() + 60_000);
+    const failure = { deliveryId, failuresBefore: 0, nextAttemptAt, outcome: '5xx' } as const;
     await deliveries.settleFailed([{ ...failure, stamp: 10 }], new Date(), new Date());
-    expect(await harness.delivery(eventId, id)).toMatchObject({ status: 'pending', tries: 2, failures: 0 });
+    expect(await harness.delivery(eventId, id)).toMatchObject({ status: 'pending', attemptCount: 2, failures: 0 });
     await deliveries.settleFailed([{ ...failure, stamp: 20 }], new Date(), new Date());
     await deliveries.settleFailed([{ ...failure, stamp: 20 }], new Date(), new Date());
-    expect(await harness.delivery(eventId, id)).toMatchObject({ status: 'pending', failures: 1, nextTryAt });
+    expect(await harness.delivery(eventId, id)).toMatchObject({ status: 'pending', failures: 1, nextAttemptAt });
 
     await deliveries.settleDelivered([deliveryId], new Date(), new Date(Date.now() + 60_000));
     await deliveries.settleFailed([{ ...failure, stamp: 20, failuresBefore: 1 }], new Date(), new Date());
@@ -184,7 +184,7 @@ describe('several engines', () => {
     receiver.always({ kind: 'answer' });
     second.start();
     await harness.settled(id, 1);
-    expect(await harness.delivery(eventId, id)).toMatchObject({ tries: 2, failures: 0 });
+    expect(await harness.delivery(eventId, id)).toMatchObject({ attemptCount: 2, failures: 0 });
     await second.stop(1_000);
   });
 
@@ -230,7 +230,7 @@ describe('another process', () => {
     engine.start();
     await harness.settled(id, 1, 'delivered', 30_000);
     expect(receivedIds()).toEqual([eventId, eventId]);
-    expect(await harness.delivery(eventId, id)).toMatchObject({ status: 'delivered', tries: 2, failures: 0 });
+    expect(await harness.delivery(eventId, id)).toMatchObject({ status: 'delivered', attemptCount: 2, failures: 0 });
     await engine.stop(1_000);
   });
 
@@ -251,7 +251,7 @@ describe('another process', () => {
     child.kill('SIGCONT');
     await new Promise((resolve) => setTimeout(resolve, 6_000));
     expect(await harness.delivery(eventId, id)).toEqual(before);
-    expect(before).toMatchObject({ status: 'pending', tries: 2, failures: 1 });
+    expect(before).toMatchObject({ status: 'pending', attemptCount: 2, failures: 1 });
     expect(receiver.requests).toHaveLength(2);
     await engine.stop(1_000);
   });

@@ -38,12 +38,14 @@ async function placeOrders(count: number, day: string): Promise<string[]> {
   return events.sort();
 }
 
-/** On a busy machine a try may time out and be made again; but nothing is sent twice that has not failed once. */
-async function expectNoNeedlessTries(integrationId: string, count: number): Promise<void> {
+/** On a busy machine an attempt may time out and be made again; but nothing is sent twice that has not failed once. */
+async function expectNoNeedlessAttempts(integrationId: string, count: number): Promise<void> {
   const { deliveries } = await harness.deliveries.list({ integrationId }, 1_000, 0);
   const sum = (values: number[]): number => values.reduce((total, value) => total + value, 0);
   expect(deliveries).toHaveLength(count);
-  expect(sum(deliveries.map(({ tries }) => tries))).toBe(count + sum(deliveries.map(({ failures }) => failures)));
+  expect(sum(deliveries.map(({ attemptCount }) => attemptCount))).toBe(
+    count + sum(deliveries.map(({ failures }) => failures)),
+  );
 }
 
 const daySpan = (day: string): { since: Date; until: Date; types: typeof types } => ({
@@ -64,7 +66,7 @@ describe('a replay of a span', () => {
     await until(async () => (await webhooks.replays.find(replayId))?.status === 'done');
     expect(await webhooks.replays.find(replayId)).toMatchObject({ deliveries: 450 });
     expect([...new Set(receivedIds())].sort()).toEqual(events);
-    await expectNoNeedlessTries(id, 450);
+    await expectNoNeedlessAttempts(id, 450);
   });
 
   it('is begun once under one id', async () => {

@@ -3,17 +3,17 @@ import { findHeaderMistakes, looksLikeCredential } from '../../src/integrations/
 import { readRetryAfter } from '../../src/outbound/retry-after.ts';
 import { generateSecret, isSecret, toStandardSecret } from '../../src/integrations/signing-secret.ts';
 import { deliveryId } from '../../src/webhooks/deliveries/delivery.ts';
-import { nextTryIn } from '../../src/webhooks/deliveries/retry-schedule.ts';
+import { nextAttemptIn } from '../../src/webhooks/deliveries/retry-schedule.ts';
 import { createLaneWatch } from '../../src/webhooks/lanes/lane-lease.ts';
 import { defaultTiming } from '../../src/webhooks/timing.ts';
 
 const second = 1_000;
 const hour = 3_600 * second;
 
-describe('nextTryIn', () => {
+describe('nextAttemptIn', () => {
   it('follows the schedule, then gives up', () => {
     const waits = Array.from({ length: 10 }, (_, failuresBefore) =>
-      nextTryIn({ failuresBefore, retryAfter: undefined }, defaultTiming, 0.5),
+      nextAttemptIn({ failuresBefore, retryAfter: undefined }, defaultTiming, 0.5),
     );
     const hours = [2, 5, 10, 14, 20, 24].map((each) => each * hour);
     expect(waits).toEqual([5 * second, 300 * second, 1_800 * second, ...hours, undefined]);
@@ -21,14 +21,14 @@ describe('nextTryIn', () => {
 
   it('is spread by a fifth to either side', () => {
     const spread = [0, 0.999_999].map((random) =>
-      nextTryIn({ failuresBefore: 1, retryAfter: undefined }, defaultTiming, random),
+      nextAttemptIn({ failuresBefore: 1, retryAfter: undefined }, defaultTiming, random),
     );
     expect(spread).toEqual([240 * second, 360 * second]);
   });
 
   it('waits at least as long as asked, up to a day', () => {
     const asked = (retryAfter: number, random = 0): number | undefined =>
-      nextTryIn({ failuresBefore: 0, retryAfter }, defaultTiming, random);
+      nextAttemptIn({ failuresBefore: 0, retryAfter }, defaultTiming, random);
     expect(asked(second)).toBe(4 * second);
     expect(asked(hour)).toBe(hour);
     expect(asked(hour, 0.5)).toBe(1.05 * hour);
@@ -36,7 +36,7 @@ describe('nextTryIn', () => {
   });
 
   it('does not go on for ever because a receiver asks', () => {
-    expect(nextTryIn({ failuresBefore: 9, retryAfter: hour }, defaultTiming, 0)).toBeUndefined();
+    expect(nextAttemptIn({ failuresBefore: 9, retryAfter: hour }, defaultTiming, 0)).toBeUndefined();
   });
 });
 

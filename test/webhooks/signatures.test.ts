@@ -78,7 +78,7 @@ describe('deliveryHeaders', () => {
   };
   const at = new Date('2026-11-06T12:31:08.999Z');
 
-  it('has what the specification lists, and the time of the try in whole seconds', () => {
+  it('has what the specification lists, and the time of the attempt in whole seconds', () => {
     expect(deliveryHeaders({ ...message, targetUuid: 'target' }, context, at)).toEqual([
       ...['Content-Type', 'application/json'],
       ...['User-Agent', 'Service-WebhookAgent/1'],

@@ -22,7 +22,11 @@ afterAll(async () => {
 afterEach(() => harness.removeIntegrations());
 
 /** An integration for which deliveries were made so many minutes ago. @returns their ids */
-async function addDeliveries(status: Integration['status'], minutesAgo: readonly number[], at: Date): Promise<string[]> {
+async function addDeliveries(
+  status: Integration['status'],
+  minutesAgo: readonly number[],
+  at: Date,
+): Promise<string[]> {
   const integrationId = await harness.addIntegration({ url: receiver.url, status });
   const ids: string[] = [];
   for (const minutes of minutesAgo) {
@@ -84,13 +88,13 @@ describe('the gauges of what waits', () => {
     });
   });
 
-  it('count what failed as due from its next try on only', async () => {
+  it('count what failed as due from its next attempt on only', async () => {
     const now = new Date();
     const [failed = '', delivered = ''] = await addDeliveries('active', [90, 80, 5], now);
     await harness.deliveries.stamp([failed, delivered], 1);
     await harness.deliveries.settleDelivered([delivered], now, now);
-    const nextTryAt = new Date(now.getTime() + 30 * minute);
-    const failure = { deliveryId: failed, stamp: 1, failuresBefore: 0, nextTryAt, outcome: '5xx' } as const;
+    const nextAttemptAt = new Date(now.getTime() + 30 * minute);
+    const failure = { deliveryId: failed, stamp: 1, failuresBefore: 0, nextAttemptAt, outcome: '5xx' } as const;
     await harness.deliveries.settleFailed([failure], now, now);
     expect(await measure(now)).toMatchObject({
       due: { count: 1, minutes: 5 },

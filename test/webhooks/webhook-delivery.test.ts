@@ -55,7 +55,7 @@ describe('a delivery', () => {
     expect(new Webhook(toStandardSecret(secret)).verify(request?.body ?? '', { ...request?.headers })).toEqual(payload);
 
     expect(await harness.waitingEvents()).toBe(0);
-    expect(await harness.delivery(eventId, id)).toMatchObject({ status: 'delivered', tries: 1, failures: 0 });
+    expect(await harness.delivery(eventId, id)).toMatchObject({ status: 'delivered', attemptCount: 1, failures: 0 });
     expect(await harness.attempts(eventId, id)).toMatchObject([{ number: 1, status: 200, error: undefined }]);
   });
 
@@ -69,7 +69,7 @@ describe('a delivery', () => {
     expect(new Set(requests.map(({ headers }) => headers['webhook-id']))).toEqual(new Set([eventId]));
     expect(new Set(requests.map(({ body }) => String(body))).size).toBe(1);
     for (const { headers, body } of requests) new Webhook(toStandardSecret(secret)).verify(body, { ...headers });
-    expect(await harness.delivery(eventId, id)).toMatchObject({ status: 'delivered', tries: 3, failures: 2 });
+    expect(await harness.delivery(eventId, id)).toMatchObject({ status: 'delivered', attemptCount: 3, failures: 2 });
     expect(await harness.attempts(eventId, id)).toMatchObject([
       { number: 1, status: 500, response: Buffer.from('oops') },
       { number: 2, status: undefined, error: 'connection-lost' },
@@ -83,16 +83,16 @@ describe('a delivery', () => {
     ['304', { kind: 'answer', status: 304 }],
     ['silence', { kind: 'hang' }],
     ['a trickling head', { kind: 'trickle-head' }],
-  ])('fails with %s, and is given up after the last try', async (_name, reaction) => {
+  ])('fails with %s, and is given up after the last attempt', async (_name, reaction) => {
     receiver.always(reaction);
     const id = await harness.addIntegration({ url: receiver.url });
     const eventId = await harness.placeOrder(webhooks);
     await harness.settled(id, 1, 'failed');
     expect(await harness.delivery(eventId, id)).toMatchObject({
       status: 'failed',
-      tries: 4,
+      attemptCount: 4,
       failures: 4,
-      nextTryAt: undefined,
+      nextAttemptAt: undefined,
     });
     expect(receiver.requests).toHaveLength(4);
   });

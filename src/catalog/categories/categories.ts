@@ -17,7 +17,7 @@ export type CategoryChange = Change<CategoryContent & Pick<Category, 'locationId
 /** Categories. Every method that takes an id throws `category-not-found`. */
 export interface Categories {
   /**
-   * Stores a category, or finds the one that an earlier try stored under the same id. It is not announced: nothing that
+   * Stores a category, or finds the one that an earlier attempt stored under the same id. It is not announced: nothing that
    * a receiver knows has changed.
    * @throws {ProblemError} unknown-location
    */

@@ -16,7 +16,7 @@ export type LocationContent = Pick<
 /** Locations. Every method that takes an id throws `location-not-found`. */
 export interface Locations {
   /**
-   * Stores a location, or finds the one that an earlier try stored under the same id.
+   * Stores a location, or finds the one that an earlier attempt stored under the same id.
    * @throws {ProblemError} unknown-currency, unknown-timezone
    */
   create(content: LocationContent, id: string): Promise<Location>;

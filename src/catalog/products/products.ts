@@ -20,7 +20,7 @@ export type ProductChange = Change<ProductContent & Pick<Product, 'locationId'>>
 /** Products. Every method that takes an id throws `product-not-found`. */
 export interface Products {
   /**
-   * Stores a product, or finds the one that an earlier try stored under the same id. It is not announced: nothing that
+   * Stores a product, or finds the one that an earlier attempt stored under the same id. It is not announced: nothing that
    * a receiver knows has changed.
    * @throws {ProblemError} unknown-location, unknown-category
    */

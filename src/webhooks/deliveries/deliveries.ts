@@ -12,7 +12,7 @@ export interface Deliveries {
   get(id: string): Promise<DeliveryWithBody>;
   /** Newest first, without bodies. */
   list(filter: DeliveryFilter, limit: number, offset: number): Promise<{ deliveries: Delivery[]; total: number }>;
-  /** The tries of a delivery, the first one first. @throws {ProblemError} delivery-not-found */
+  /** The attempts of a delivery, the first one first. @throws {ProblemError} delivery-not-found */
   attempts(id: string): Promise<Attempt[]>;
   /**
    * Sends a delivery's event once more, whatever became of it.
@@ -35,13 +35,13 @@ export interface DeliveriesDependencies {
   readonly replays: Replays;
   readonly serialise: (entry: OutboxEntry) => Uint8Array;
   /** Told of a delivery that someone wants to see tried at once. */
-  readonly tryNow: (integrationId: string, deliveryId: string) => void;
+  readonly attemptNow: (integrationId: string, deliveryId: string) => void;
   readonly timing: Pick<WebhookTiming, 'retention'>;
   readonly clock: Clock;
 }
 
 export function createDeliveries(dependencies: DeliveriesDependencies): Deliveries {
-  const { deliveries, events, replays, serialise, tryNow, timing, clock } = dependencies;
+  const { deliveries, events, replays, serialise, attemptNow, timing, clock } = dependencies;
   const get = async (id: string): Promise<DeliveryWithBody> => (await deliveries.find(id)) ?? missing(id);
 
   return {
@@ -76,7 +76,7 @@ export function createDeliveries(dependencies: DeliveriesDependencies): Deliveri
       };
       await deliveries.insertMissing([delivery], createdAt);
       const id = deliveryId(delivery);
-      tryNow(integrationId, id);
+      attemptNow(integrationId, id);
       return get(id);
     },
   };

@@ -17,13 +17,14 @@ export interface DeliveryDocument {
   status: DeliveryStatus;
   /** The integration's id; only while pending. With `next_attempt_at` the index of what is due, and of nothing else. */
   lane?: string;
-  /** When it is due; only while pending. A day before `created_at` until the first try failed. */
+  /** When it is due; only while pending. A day before `created_at` until the first attempt failed. */
   next_attempt_at?: Date;
   /** Fencing: whoever reads the delivery to send it stamps it, and only over a smaller stamp. */
   stamp: number;
+  /** How many attempts were begun. The name is kept because documents have it. */
   tries: number;
   failures: number;
-  /** Of the last try that ended. */
+  /** Of the last attempt that ended. */
   last_outcome?: Outcome;
   /** The integration's id; of one delivery in 64. */
   sample?: string;
@@ -33,7 +34,7 @@ export interface DeliveryDocument {
   expires_at?: Date;
 }
 
-/** A document of the collection `attempts`, under `<integration id>/<delivery id>/<stamp>`: in the order of its tries. */
+/** A document of the collection `attempts`, under `<integration id>/<delivery id>/<stamp>`: in the order of its attempts. */
 export interface AttemptDocument {
   _id: string;
   integration_id: string;
@@ -51,7 +52,7 @@ export interface AttemptDocument {
 }
 
 /**
- * A first try is due at once by the clock of any process, be it a day slow; among themselves the earlier made go first.
+ * A first attempt is due at once by the clock of any process, be it a day slow; among themselves the earlier made go first.
  */
 export function firstDue(createdAt: Date): Date {
   return new Date(createdAt.getTime() - 86_400_000);
@@ -67,13 +68,13 @@ export function fromDeliveryDocument(document: Omit<DeliveryDocument, 'body'>): 
     replayId: document.replay_id,
     targetUuid: document.target_uuid,
     status,
-    tries: document.tries,
+    attemptCount: document.tries,
     failures,
     lastOutcome: document.last_outcome,
     eventCreatedAt: document.event_created_at,
     traceparent: document.traceparent,
     createdAt: document.created_at,
-    nextTryAt: status === 'pending' && failures > 0 ? next_attempt_at : undefined,
+    nextAttemptAt: status === 'pending' && failures > 0 ? next_attempt_at : undefined,
     finishedAt: document.finished_at,
   };
 }

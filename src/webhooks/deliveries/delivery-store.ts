@@ -30,24 +30,24 @@ import {
   type DeliveryDocument,
 } from './delivery-documents.ts';
 
-/** A failed try as it is settled. */
+/** A failed attempt as it is settled. */
 export interface FailureSettlement {
   readonly deliveryId: string;
   /** The stamp that the delivery must still bear, or the failure is void. */
   readonly stamp: number;
   readonly failuresBefore: number;
-  /** Undefined after the last try. */
-  readonly nextTryAt: Date | undefined;
+  /** Undefined after the last attempt. */
+  readonly nextAttemptAt: Date | undefined;
 }
 
-/** A failed try and what it ended with. */
+/** A failed attempt and what it ended with. */
 export type SettledFailure = FailureSettlement & { readonly outcome: Outcome };
 
 export interface DeliveryFilter {
   readonly integrationId: string;
   readonly status?: DeliveryStatus | undefined;
   readonly eventType?: EventType | undefined;
-  /** Of the last try that ended. */
+  /** Of the last attempt that ended. */
   readonly lastOutcome?: Outcome | undefined;
   /** `createdAt` from, inclusive. */
   readonly since?: Date | undefined;
@@ -69,15 +69,15 @@ export interface DeliveryStore {
   /** Deliveries of an integration that are due, the longest due first. */
   due(integrationId: string, now: Date, limit: number, except: readonly string[]): Promise<DeliveryWithBody[]>;
   /**
-   * Marks pending deliveries as being tried, and counts the try; over smaller stamps only. A stamp is used once.
+   * Marks pending deliveries as being tried, and counts the attempt; over smaller stamps only. A stamp is used once.
    * @returns those that bear the stamp now
    */
   stamp(ids: readonly string[], stamp: number): Promise<ReadonlySet<string>>;
-  /** Records tries. Recording one again changes nothing. */
+  /** Records attempts. Recording one again changes nothing. */
   recordAttempts(attempts: readonly (Attempt & { readonly stamp: number })[], expiresAt: Date): Promise<void>;
   /** Settles deliveries as delivered, whoever else has tried them meanwhile: the receiver has the event. */
   settleDelivered(ids: readonly string[], at: Date, expiresAt: Date): Promise<void>;
-  /** Settles failed tries of deliveries that still bear their stamp. */
+  /** Settles failed attempts of deliveries that still bear their stamp. */
   settleFailed(failures: readonly SettledFailure[], at: Date, expiresAt: Date): Promise<void>;
 
   /** Whether any delivery of an integration is due. */
@@ -85,7 +85,7 @@ export interface DeliveryStore {
   find(id: string): Promise<DeliveryWithBody | undefined>;
   /** Newest first. */
   list(filter: DeliveryFilter, limit: number, offset: number): Promise<{ deliveries: Delivery[]; total: number }>;
-  /** All recorded tries of a delivery, the first one first. */
+  /** All recorded attempts of a delivery, the first one first. */
   attempts(delivery: Pick<Delivery, 'id' | 'integrationId'>): Promise<Attempt[]>;
   /**
    * Drops what an integration has been owed since before a time, some hundred deliveries at a time.
@@ -266,7 +266,7 @@ export function createDeliveryStore(database: Database): DeliveryStore {
     },
     async settleFailed(failures, at, expiresAt) {
       const operations = [...groupAlike(failures).values()].map((alike): AnyBulkWriteOperation<DeliveryDocument> => {
-        const [{ stamp, failuresBefore, nextTryAt, outcome }] = alike;
+        const [{ stamp, failuresBefore, nextAttemptAt, outcome }] = alike;
         return {
           updateMany: {
             filter: {
@@ -278,12 +278,12 @@ export function createDeliveryStore(database: Database): DeliveryStore {
             },
             update: {
               $inc: { failures: 1 },
-              ...(nextTryAt === undefined
+              ...(nextAttemptAt === undefined
                 ? {
                     $set: { status: 'failed', last_outcome: outcome, finished_at: at, expires_at: expiresAt },
                     $unset: unsetWhenFinished,
                   }
-                : { $set: { last_outcome: outcome, next_attempt_at: nextTryAt } }),
+                : { $set: { last_outcome: outcome, next_attempt_at: nextAttemptAt } }),
             },
           },
         };
@@ -321,7 +321,7 @@ export function createDeliveryStore(database: Database): DeliveryStore {
     },
     async expire(integrationId, dueBefore, at, expiresAt, pause) {
       let expired = 0;
-      // A first try is due a day early (see firstDue).
+      // A first attempt is due a day early (see firstDue).
       const source = owed(integrationId, dueBefore, { created_at: { $lt: dueBefore } });
       for (const part of await cut(source)) {
         const ids = (await positions(source, part)).map(({ _id }) => _id);
@@ -390,7 +390,7 @@ function after(time: Date): Date {
 function groupAlike(failures: readonly SettledFailure[]): Map<string, [SettledFailure, ...SettledFailure[]]> {
   const groups = new Map<string, [SettledFailure, ...SettledFailure[]]>();
   for (const failure of failures) {
-    const key = `${failure.stamp} ${failure.failuresBefore} ${failure.nextTryAt?.getTime() ?? 'last'} ${failure.outcome}`;
+    const key = `${failure.stamp} ${failure.failuresBefore} ${failure.nextAttemptAt?.getTime() ?? 'last'} ${failure.outcome}`;
     const group = groups.get(key);
     if (group === undefined) groups.set(key, [failure]);
     else group.push(failure);

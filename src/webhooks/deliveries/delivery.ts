@@ -3,14 +3,14 @@ import type { EventType } from '../../events/event.ts';
 import type { SendError } from '../sending/send-error.ts';
 
 /**
- * `pending`: to be sent, now or later, or held. `delivered`: the receiver answered 2xx. `failed`: the last try failed.
+ * `pending`: to be sent, now or later, or held. `delivered`: the receiver answered 2xx. `failed`: the last attempt failed.
  * `expired`: the integration was not active for so long that it was dropped.
  */
 export type DeliveryStatus = 'pending' | 'delivered' | 'failed' | 'expired';
 
 const statusClasses = ['2xx', '3xx', '4xx', '5xx'] as const;
 
-/** What a try ended with: the class of the answer's status; or, where there was no answer, why. */
+/** What an attempt ended with: the class of the answer's status; or, where there was no answer, why. */
 export type Outcome = (typeof statusClasses)[number] | Exclude<SendError, 'aborted'>;
 
 /** One event on its way to one integration. */
@@ -23,18 +23,18 @@ export interface Delivery {
   readonly replayId: string | undefined;
   readonly targetUuid: string | undefined;
   readonly status: DeliveryStatus;
-  /** Tries begun. One that a crash cut off counts here, but uses up nothing of the schedule. */
-  readonly tries: number;
-  /** Tries that failed. */
+  /** Attempts begun. One that a crash cut off counts here, but uses up nothing of the schedule. */
+  readonly attemptCount: number;
+  /** Attempts that failed. */
   readonly failures: number;
-  /** Of the last try that ended; undefined before. */
+  /** Of the last attempt that ended; undefined before. */
   readonly lastOutcome: Outcome | undefined;
   readonly eventCreatedAt: Date;
   /** W3C trace context of the request that caused the event. */
   readonly traceparent?: string | undefined;
   readonly createdAt: Date;
-  /** When it is due to be tried again; undefined before the first try, and when it is finished. */
-  readonly nextTryAt: Date | undefined;
+  /** When it is due to be tried again; undefined before the first attempt, and when it is finished. */
+  readonly nextAttemptAt: Date | undefined;
   readonly finishedAt: Date | undefined;
 }
 
@@ -55,11 +55,11 @@ export interface NewDelivery {
   readonly body: Uint8Array;
 }
 
-/** The record of one try. */
+/** The record of one attempt. */
 export interface Attempt {
   readonly integrationId: string;
   readonly deliveryId: string;
-  /** The number of the try, from 1. */
+  /** The number of the attempt, from 1. */
   readonly number: number;
   readonly at: Date;
   readonly milliseconds: number;

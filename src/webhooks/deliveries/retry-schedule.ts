@@ -1,8 +1,8 @@
 import type { WebhookTiming } from '../timing.ts';
 
-/** What is known of a try that failed. */
-export interface FailedTry {
-  /** Tries of the delivery that failed before this one. */
+/** What is known of an attempt that failed. */
+export interface FailedAttempt {
+  /** Attempts of the delivery that failed before this one. */
   readonly failuresBefore: number;
   /** Milliseconds that the receiver asked to wait. */
   readonly retryAfter: number | undefined;
@@ -12,10 +12,10 @@ export interface FailedTry {
  * When to try again.
  *
  * @param random a number from 0 up to 1
- * @returns milliseconds from now; undefined when that was the last try
+ * @returns milliseconds from now; undefined when that was the last attempt
  */
-export function nextTryIn(
-  { failuresBefore, retryAfter }: FailedTry,
+export function nextAttemptIn(
+  { failuresBefore, retryAfter }: FailedAttempt,
   { schedule, jitter, longestRetryAfter }: Pick<WebhookTiming, 'schedule' | 'jitter' | 'longestRetryAfter'>,
   random: number,
 ): number | undefined {

@@ -5,16 +5,16 @@ import type { Clock, WebhookTiming } from '../timing.ts';
 import { outcomeOf, type Attempt } from './delivery.ts';
 import type { DeliveryStore, FailureSettlement } from './delivery-store.ts';
 
-/** What came of a try, to be written. */
+/** What came of an attempt, to be written. */
 export type Settlement = { readonly attempt: Attempt & { readonly stamp: number } } & (
   { readonly outcome: 'delivered' } | { readonly outcome: 'failed'; readonly failure: FailureSettlement }
 );
 
-/** Writes what came of tries, many at once. */
+/** Writes what came of attempts, many at once. */
 export interface Settlements {
   /** Resolves when it is written, however long the database is away; or when it was given up. */
   add(settlement: Settlement): Promise<void>;
-  /** Waits for what is being written. After `abandon` nothing is tried again: unwritten tries are made again by others. */
+  /** Waits for what is being written. After `abandon` nothing is tried again: unwritten attempts are made again by others. */
   idle(): Promise<void>;
   abandon(): void;
 }

@@ -1,7 +1,7 @@
 import type { SendError } from '../sending/send-error.ts';
 import type { WebhookTiming } from '../timing.ts';
 
-/** How a try failed. */
+/** How an attempt failed. */
 export interface Failure {
   readonly at: Date;
   /** Of the answer; undefined when there was none. */
@@ -39,7 +39,7 @@ export function afterSuccess({ settingsRevision }: LaneHealth): LaneHealth {
 }
 
 /**
- * Counts a failure. After some failures in a row the breaker opens: nothing is sent for a while. After that one try
+ * Counts a failure. After some failures in a row the breaker opens: nothing is sent for a while. After that one attempt
  * goes out as a probe; when it fails, too, the breaker opens for twice as long.
  *
  * @param retryAfter milliseconds for which the receiver asked to be left alone (429, 503): the whole lane waits then
@@ -85,24 +85,24 @@ export function isProbing({ open }: LaneHealth): boolean {
 }
 
 /** What is to be done about a receiver that does nothing but fail. */
-export type FailingVerdict =
-  | { readonly verdict: 'none' }
-  | { readonly verdict: 'warn'; readonly failingSince: Date; readonly disablesAt: Date }
-  | { readonly verdict: 'disable'; readonly failingSince: Date };
+export type FailingDecision =
+  | { readonly action: 'none' }
+  | { readonly action: 'warn'; readonly failingSince: Date; readonly disablesAt: Date }
+  | { readonly action: 'disable'; readonly failingSince: Date };
 
 /** Judges after a failure. Nobody is disabled without having been warned some time before. */
 export function judge(
   { failingSince, warnedAt }: LaneHealth,
   at: Date,
   { failing: { warnAfter, disableAfter, leastNotice } }: Pick<WebhookTiming, 'failing'>,
-): FailingVerdict {
-  if (failingSince === undefined) return { verdict: 'none' };
+): FailingDecision {
+  if (failingSince === undefined) return { action: 'none' };
   const lasted = at.getTime() - failingSince.getTime();
   if (warnedAt === undefined) {
-    if (lasted < warnAfter) return { verdict: 'none' };
+    if (lasted < warnAfter) return { action: 'none' };
     const disablesAt = Math.max(failingSince.getTime() + disableAfter, at.getTime() + leastNotice);
-    return { verdict: 'warn', failingSince, disablesAt: new Date(disablesAt) };
+    return { action: 'warn', failingSince, disablesAt: new Date(disablesAt) };
   }
   const noticed = at.getTime() - warnedAt.getTime();
-  return lasted >= disableAfter && noticed >= leastNotice ? { verdict: 'disable', failingSince } : { verdict: 'none' };
+  return lasted >= disableAfter && noticed >= leastNotice ? { action: 'disable', failingSince } : { action: 'none' };
 }

@@ -2,7 +2,7 @@ import { readRetryAfter } from '../../outbound/retry-after.ts';
 import { SecretUnreadableError } from '../../integrations/secrets.ts';
 import type { IntegrationDirectory, Receiver } from '../../integrations/directory.ts';
 import type { DeliveryWithBody } from '../deliveries/delivery.ts';
-import { nextTryIn } from '../deliveries/retry-schedule.ts';
+import { nextAttemptIn } from '../deliveries/retry-schedule.ts';
 import type { Settlement, Settlements } from '../deliveries/settlements.ts';
 import type { DeliveryStore } from '../deliveries/delivery-store.ts';
 import type { WebhookLog, WebhookObserver } from '../observer.ts';
@@ -59,7 +59,7 @@ export interface RunningLane {
    * Tries something now, even while the receiver is being left alone: this delivery, or what is due.
    * @returns false when the lane is ending
    */
-  tryNow(deliveryId: string | undefined): boolean;
+  attemptNow(deliveryId: string | undefined): boolean;
   /** The lease was renewed: it lasts until then, on the monotonic clock. */
   renewed(end: number): void;
   /** The lane belongs to someone else. */
@@ -101,7 +101,7 @@ const unsettledAtMost = 256;
  * that could outlast the lease.
  *
  * @param leaseEnd on the monotonic clock
- * @param urgent what to try first, even while the receiver is left alone (see `tryNow`)
+ * @param urgent what to try first, even while the receiver is left alone (see `attemptNow`)
  */
 export function runLane(
   lane: Lane,
@@ -123,7 +123,7 @@ export function runLane(
   let health = lane.health;
   let halt: 'lost' | 'stopped' | undefined;
   let isEnding = false;
-  let verdictsUnderWay = 0;
+  let decisionsUnderWay = 0;
   let woken = true;
   /** Something is wanted now, whatever the circuit breaker says. */
   let isForced = urgent !== undefined;
@@ -149,7 +149,7 @@ export function runLane(
     const before = healthUnder(receiver.settingsRevision);
     if (before === undefined) return;
     if (before.failingSince !== undefined || before.open !== undefined) setHealth(afterSuccess(before));
-    if (receiver.isWarned || before.warnedAt !== undefined) verdict(integrations.clearWarning(receiver));
+    if (receiver.isWarned || before.warnedAt !== undefined) write(integrations.clearWarning(receiver));
   };
 
   /** Only once it is written: nobody is disabled whose operator could not see the warning. */
@@ -169,12 +169,12 @@ export function runLane(
     if (before === undefined) return;
     const after = afterFailure(before, failure, retryAfter, timing);
     const opened = after.open !== undefined && (before.open === undefined || before.open.until <= at);
-    const judgement = judge(after, at, timing);
+    const decision = judge(after, at, timing);
     if (opened || before.failingSince === undefined) setHealth(after);
     else health = after;
-    if (judgement.verdict === 'warn') {
-      const { failingSince, disablesAt } = judgement;
-      verdict(
+    if (decision.action === 'warn') {
+      const { failingSince, disablesAt } = decision;
+      write(
         integrations.warn({ ...receiver, at, failingSince, disablesAt }).then((isWarned) => {
           if (isWarned) noteWarning(receiver, at);
         }),
@@ -187,9 +187,9 @@ export function runLane(
         'a receiver keeps failing and is left alone',
       );
     }
-    const reason = status === 410 ? 'gone' : judgement.verdict === 'disable' ? 'failing' : undefined;
+    const reason = status === 410 ? 'gone' : decision.action === 'disable' ? 'failing' : undefined;
     if (reason !== undefined) {
-      verdict(
+      write(
         integrations.disable({ ...receiver, reason, at }).then((disabled) => {
           if (!disabled) return;
           log.warn({ integration_id: integrationId, reason }, 'the integration is disabled');
@@ -199,18 +199,18 @@ export function runLane(
     }
   };
 
-  /** Verdicts under way. Batches wait for them: nothing more is sent to who said 410. */
-  let verdicts: Promise<unknown> = Promise.resolve();
-  const verdict = (passing: Promise<unknown>): void => {
-    verdictsUnderWay += 1;
-    const passed = passing
+  /** Decisions that are being written. Batches wait for them: nothing more is sent to who said 410. */
+  let decisions: Promise<unknown> = Promise.resolve();
+  const write = (writing: Promise<unknown>): void => {
+    decisionsUnderWay += 1;
+    const written = writing
       .catch((error: unknown) => {
-        log.warn({ error, integration_id: integrationId }, 'a verdict on a receiver could not be written');
+        log.warn({ error, integration_id: integrationId }, 'a decision on a receiver could not be written');
       })
       .finally(() => {
-        verdictsUnderWay -= 1;
+        decisionsUnderWay -= 1;
       });
-    verdicts = Promise.all([verdicts, passed]);
+    decisions = Promise.all([decisions, written]);
   };
 
   const attempt = async (delivery: DeliveryWithBody, stamp: number, receiver: Receiver): Promise<void> => {
@@ -237,12 +237,12 @@ export function runLane(
     const { status, error, headers: responseHeaders, response, responseCut, milliseconds } = result;
     const isDelivered = status !== undefined && status >= 200 && status < 300;
     const now = clock.now();
-    const { id: deliveryId, tries, failures: failuresBefore } = delivery;
+    const { id: deliveryId, attemptCount, failures: failuresBefore } = delivery;
     const record = {
-      ...{ integrationId, deliveryId, stamp, number: tries + 1, at, milliseconds, status },
+      ...{ integrationId, deliveryId, stamp, number: attemptCount + 1, at, milliseconds, status },
       ...{ error, responseHeaders, response, responseCut },
     };
-    observer.tried(status === undefined ? String(error) : `${Math.floor(status / 100)}xx`, milliseconds / 1_000);
+    observer.attempted(status === undefined ? String(error) : `${Math.floor(status / 100)}xx`, milliseconds / 1_000);
     if (isDelivered) {
       noteSuccess(receiver);
       const isOrdinary = delivery.replayId === undefined && delivery.createdAt >= receiver.changedAt;
@@ -252,11 +252,11 @@ export function runLane(
     }
     const asked = status === 429 || status === 503 ? readRetryAfter(responseHeaders['retry-after'], now) : undefined;
     noteFailure(receiver, { at: now, status, error }, asked);
-    const wait = nextTryIn({ failuresBefore, retryAfter: asked }, timing, dependencies.random());
+    const wait = nextAttemptIn({ failuresBefore, retryAfter: asked }, timing, dependencies.random());
     if (wait === undefined) observer.finished('failed');
-    const nextTryAt = wait === undefined ? undefined : new Date(now.getTime() + wait);
-    if (nextTryAt !== undefined) dependencies.retryAt(integrationId, nextTryAt);
-    return { outcome: 'failed', attempt: record, failure: { deliveryId, stamp, failuresBefore, nextTryAt } };
+    const nextAttemptAt = wait === undefined ? undefined : new Date(now.getTime() + wait);
+    if (nextAttemptAt !== undefined) dependencies.retryAt(integrationId, nextAttemptAt);
+    return { outcome: 'failed', attempt: record, failure: { deliveryId, stamp, failuresBefore, nextAttemptAt } };
   };
 
   /** Deliveries that somebody wants to see tried now, and that can be. */
@@ -270,7 +270,7 @@ export function runLane(
 
   /** Reads and begins up to so many. @returns whether more may be due, or why the lane has to end */
   const beginBatch = async (places: number): Promise<boolean | LaneEnd> => {
-    await verdicts;
+    await decisions;
     const [[integration], first, found] = await Promise.all([
       integrations.find([integrationId]),
       findWanted(places),
@@ -358,7 +358,7 @@ export function runLane(
     }
     isEnding = true;
     while (underWay.size > 0) await signal.wait(timing.renewal);
-    await verdicts;
+    await decisions;
     if (laneEnd.reason === 'open') {
       // What was under way may have closed the breaker.
       const lookAgainIn = health === undefined ? 0 : waitOf(health, clock.now(), timing.breaker.longestOpen);
@@ -378,7 +378,7 @@ export function runLane(
       woken = true;
       signal.notify();
     },
-    tryNow(deliveryId) {
+    attemptNow(deliveryId) {
       if (isEnding) return false;
       if (deliveryId !== undefined) wanted.add(deliveryId);
       isForced = true;
@@ -386,7 +386,7 @@ export function runLane(
       return true;
     },
     reserve(deliveryIds, settingsRevision) {
-      const isClear = candidates.length === 0 && !mayBeMore && verdictsUnderWay === 0;
+      const isClear = candidates.length === 0 && !mayBeMore && decisionsUnderWay === 0;
       if (isEnding || !mayStart() || !isClear || batch + 1 >= batchesPerToken) return undefined;
       const present = healthUnder(settingsRevision);
       if (present === undefined || isProbing(present)) return undefined;

@@ -1,6 +1,6 @@
 import { signatureHeaders, type SigningSecrets } from './signatures.ts';
 
-/** What the headers of a try are made of. */
+/** What the headers of an attempt are made of. */
 export interface Message {
   readonly eventId: string;
   readonly eventType: string;
@@ -19,7 +19,7 @@ export interface HeaderContext {
 }
 
 /**
- * All headers of one try but Host and Content-Length, names and values by turns. Custom ones come first; the rules for
+ * All headers of one attempt but Host and Content-Length, names and values by turns. Custom ones come first; the rules for
  * their names keep them from taking another's.
  */
 export function deliveryHeaders(message: Message, context: HeaderContext, at: Date): string[] {

@@ -6,7 +6,7 @@ import { sendErrorOf, type SendError } from './send-error.ts';
 /** Informational responses before the real one. */
 const informationalAtMost = 16;
 
-/** What came of a try. The status line decides, whatever becomes of the body after it. */
+/** What came of an attempt. The status line decides, whatever becomes of the body after it. */
 export interface SendResult {
   readonly status: number | undefined;
   /** Why there was no answer, or not all of it. Set whenever there is no status. */
@@ -20,12 +20,12 @@ export interface SendResult {
   readonly milliseconds: number;
 }
 
-/** The try took too long, or is no longer wanted. */
+/** The attempt took too long, or is no longer wanted. */
 export class TryEndedError extends Error {
   readonly code: 'TRY_TIMEOUT' | 'TRY_ABORTED';
 
   constructor(code: TryEndedError['code']) {
-    super('The try was ended.');
+    super('The attempt was ended.');
     this.name = 'TryEndedError';
     this.code = code;
   }
@@ -68,7 +68,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
     }, limits.totalTimeout);
   }
 
-  /** Gives the try up, wherever it is: waiting for a connection, too. */
+  /** Gives the attempt up, wherever it is: waiting for a connection, too. */
   end(reason: TryEndedError): void {
     if (this.#ended !== undefined) return;
     this.#ended = reason;

@@ -1,5 +1,5 @@
 /**
- * Why a try got no answer, or not all of it. `aborted` says nothing about the receiver: this service gave up, because
+ * Why an attempt got no answer, or not all of it. `aborted` says nothing about the receiver: this service gave up, because
  * it is being stopped.
  */
 export type SendError =

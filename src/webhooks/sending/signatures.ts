@@ -2,9 +2,9 @@ import { createHmac, type Hmac } from 'node:crypto';
 
 /** What is signed. */
 export interface SignedMessage {
-  /** Id of the event: the same on every try. */
+  /** Id of the event: the same on every attempt. */
   readonly id: string;
-  /** Of this try, in whole seconds since the epoch. */
+  /** Of this attempt, in whole seconds since the epoch. */
   readonly timestamp: number;
   /** Exactly the bytes that are sent. */
   readonly body: Uint8Array;

@@ -39,7 +39,7 @@ export function createWaitingStore(database: Database): WaitingStore {
           _id: { $lte: ['$next_attempt_at', now] },
           count: { $sum: 1 },
           oldest_at: { $min: '$created_at' },
-          // A first try is due a day early (see firstDue).
+          // A first attempt is due a day early (see firstDue).
           due_since: { $min: { $max: ['$created_at', '$next_attempt_at'] } },
         },
       },

@@ -43,15 +43,15 @@ export async function behaviourMistakes(
   ): Promise<DeliveryRecord> => {
     const record = await read(world, integrations[name] ?? '');
     const { attempts, statuses } = record;
-    expectThat(attempts.length > 0, `${name}: no tries are on record`);
+    expectThat(attempts.length > 0, `${name}: no attempts are on record`);
     const odd = attempts.filter((attempt) => !isExpected(attempt));
     const [first] = odd;
     expectThat(
       odd.length === 0,
-      `${name}: ${odd.length} odd tries, such as ${first?.status ?? ''} ${first?.error ?? ''}`,
+      `${name}: ${odd.length} odd attempts, such as ${first?.status ?? ''} ${first?.error ?? ''}`,
     );
     const slow = attempts.filter(({ milliseconds }) => milliseconds > totalTimeout + tolerance);
-    expectThat(slow.length === 0, `${name}: ${slow.length} tries took longer than the limit`);
+    expectThat(slow.length === 0, `${name}: ${slow.length} attempts took longer than the limit`);
     const others = Object.keys(statuses).filter((status) => status !== outcome && status !== 'pending');
     expectThat(others.length === 0, `${name}: deliveries are ${others.join(', ')}`);
     if (outcome !== 'pending') expectThat((statuses[outcome] ?? 0) > 0, `${name}: no delivery is ${outcome}`);

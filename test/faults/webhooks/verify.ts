@@ -35,7 +35,7 @@ export interface Findings {
   readonly deliveries: number;
   /** Arrivals beyond the first of each event. */
   readonly redeliveries: number;
-  /** Failed tries that do not count: the delivery was somebody else's by then. */
+  /** Failed attempts that do not count: the delivery was somebody else's by then. */
   readonly voidFailures: number;
   /** Failures that count and are not on record: the process was killed between the two. */
   readonly unrecordedFailures: number;
@@ -153,19 +153,19 @@ interface StoredAttempt {
   status?: number;
 }
 
-/** Compares each delivery with what its receiver knows, and its failures with the tries that are on record. */
+/** Compares each delivery with what its receiver knows, and its failures with the attempts that are on record. */
 async function checkSettlements({
   database: { db },
   ledgers,
 }: World): Promise<{ settledWrongly: number; voidFailures: number; unrecordedFailures: number }> {
   const byIntegration = new Map(ledgers.map((ledger) => [ledger.integrationId, ledger]));
-  const failedTries = new Map<string, number>();
+  const failedAttempts = new Map<string, number>();
   for await (const { _id, status } of db
     .collection<StoredAttempt>('attempts')
     .find({}, { projection: { status: 1 } })) {
     // `<integration id>/<delivery id>/<stamp>`
     const [, delivery = ''] = _id.split('/');
-    if (status === undefined || status >= 300) failedTries.set(delivery, (failedTries.get(delivery) ?? 0) + 1);
+    if (status === undefined || status >= 300) failedAttempts.set(delivery, (failedAttempts.get(delivery) ?? 0) + 1);
   }
   let settledWrongly = 0;
   let voidFailures = 0;
@@ -175,7 +175,7 @@ async function checkSettlements({
     const ledger = byIntegration.get(delivery.integration_id);
     if (ledger === undefined) continue;
     const isAccepted = (ledger.events.get(delivery.event_id)?.accepted ?? 0) > 0;
-    const failed = failedTries.get(delivery._id) ?? 0;
+    const failed = failedAttempts.get(delivery._id) ?? 0;
     if ((delivery.status === 'delivered') !== isAccepted) settledWrongly += 1;
     voidFailures += Math.max(0, failed - delivery.failures);
     unrecordedFailures += Math.max(0, delivery.failures - failed);
