@@ -3,7 +3,8 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import contract from '../../generated/openapi.json' with { type: 'json' };
 import { nextFiscalSpan } from '../../src/catalog/locations/fiscal-calendar.ts';
-import { createLocations, type LocationContent, type Locations } from '../../src/catalog/locations/locations.ts';
+import type { NewLocation } from '../../src/catalog/locations/location.ts';
+import { createLocations, type Locations } from '../../src/catalog/locations/locations.ts';
 import { createLocationStore, type LocationStore } from '../../src/catalog/locations/location-store.ts';
 import { fromOutboxDocuments, type WithOutbox } from '../../src/events/outbox.ts';
 import { toPayload } from '../../src/events/serialise.ts';
@@ -48,7 +49,7 @@ beforeAll(async () => {
 });
 afterAll(() => database.drop());
 
-const open = async (at: string, members: Partial<LocationContent> = {}): Promise<string> => {
+const open = async (at: string, members: Partial<NewLocation> = {}): Promise<string> => {
   clock = new Date(at);
   // Locations of other tests are none of this test's clock.
   await database.db.collection('locations').deleteMany({});
@@ -230,7 +231,7 @@ describe('a day closed by call', () => {
 });
 
 describe('a change of the day end or the time zone', () => {
-  const change = async (id: string, members: Partial<LocationContent>): Promise<void> => {
+  const change = async (id: string, members: Partial<NewLocation>): Promise<void> => {
     await process().locations.update(id, members, always);
   };
   const noonOfJune = '2026-06-01T12:00:00Z';
@@ -328,7 +329,7 @@ describe('a change of the day end or the time zone', () => {
         // As the service does each second.
         clock = new Date(clock.getTime() + 3_000);
         await process().days.tick();
-        await change(id, step as Partial<LocationContent>);
+        await change(id, step as Partial<NewLocation>);
       } else if ('tick' in step) await process().days.tick();
       else if ('close' in step) {
         const date = new Date(clock.getTime() + Number(step.close) * 24 * hour).toISOString().slice(0, 10);

@@ -1,4 +1,7 @@
 import { Binary } from 'mongodb';
+import { categoryFields } from '../../src/catalog/categories/category.ts';
+import { locationFields } from '../../src/catalog/locations/location.ts';
+import { productFields } from '../../src/catalog/products/product.ts';
 import { connectDatabase, type Database } from '../../src/db/client.ts';
 import { silentLog } from './log.ts';
 import type { TestService } from './service.ts';
@@ -58,14 +61,11 @@ const fields: Readonly<Record<string, readonly string[]>> = {
   installation: [...stamps, 'installation_id', 'former_orders'],
 
   locations: [
-    ...[...stamps, ...times, 'name', 'currency', 'timezone', 'fiscal_day_end', 'tax_rate', 'fee_rate', 'zones'],
+    ...[...stamps, ...locationFields.storedNames],
     ...['next_fiscal_day', 'next_fiscal_day_begins_at', 'next_fiscal_day_ends_at'],
   ],
-  categories: [...stamps, ...times, 'location_id', 'name', 'outbox'],
-  products: [
-    ...[...stamps, ...times, 'location_id', 'currency', 'category_id', 'name', 'price', 'tags', 'modifiers', 'active'],
-    'outbox',
-  ],
+  categories: [...stamps, ...categoryFields.storedNames, 'outbox'],
+  products: [...stamps, ...productFields.storedNames, 'outbox'],
   orders: [
     ...[...stamps, 'location_id', 'status', 'currency', 'items', 'subtotal', 'taxes', 'fees', 'total', 'spot', 'note'],
     ...['created_at', 'completed_at', 'canceled_at', 'fingerprint', 'fiscal_day', 'uncounted', 'outbox', 'sample'],

@@ -1,18 +1,13 @@
 import { randomUUID } from 'node:crypto';
-import { changeContent, changeTime, requireMatch, type Change, type Precondition } from '../../editing/edits.ts';
+import { changed, requireMatch, type Precondition } from '../../editing/edits.ts';
 import { ProblemError } from '../../errors/problem-error.ts';
 import { categoryUpdated } from '../../events/announcements.ts';
 import { makeRoom, outboxCapacity, type Relay } from '../../events/outbox.ts';
 import { createTurns, untilWon } from '../../editing/edit-queue.ts';
 import type { Locations } from '../locations/locations.ts';
 import { requireLocation, requireSameLocation } from '../references.ts';
-import type { Category } from './category.ts';
+import type { Category, CategoryChange, NewCategory } from './category.ts';
 import type { CategoryStore } from './category-store.ts';
-
-/** What a caller decides about a category once it exists. */
-export type CategoryContent = Pick<Category, 'name'>;
-/** Changes of a category. Its location can only be repeated. */
-export type CategoryChange = Change<CategoryContent & Pick<Category, 'locationId'>>;
 
 /** Categories. Every method that takes an id throws `category-not-found`. */
 export interface Categories {
@@ -21,7 +16,7 @@ export interface Categories {
    * a receiver knows has changed.
    * @throws {ProblemError} unknown-location
    */
-  create(category: CategoryContent & { readonly locationId: string }, id: string): Promise<Category>;
+  create(category: NewCategory, id: string): Promise<Category>;
   get(id: string): Promise<Category>;
   /** The category, or `undefined` where {@link get} throws. */
   find(id: string): Promise<Category | undefined>;
@@ -37,7 +32,7 @@ export interface Categories {
    */
   update(
     id: string,
-    change: CategoryChange,
+    change: CategoryChange & { readonly locationId?: string | undefined },
     precondition: Precondition<Category>,
     traceparent?: string,
   ): Promise<Category>;
@@ -71,10 +66,10 @@ export function createCategories({
     find: (id) => store.find(id),
     list: (locationId, limit, offset) => store.list(locationId, limit, offset),
 
-    async create({ locationId, name }, id) {
-      await requireLocation(locations, locationId);
+    async create(sent, id) {
+      await requireLocation(locations, sent.locationId);
       const at = now();
-      const category: Category = { id, locationId, name, createdAt: at, updatedAt: at, revision: 1, waiting: 0 };
+      const category: Category = { id, ...sent, createdAt: at, updatedAt: at, revision: 1, waiting: 0 };
       return (await store.insert(category)) ? category : await get(id);
     },
 
@@ -84,12 +79,11 @@ export function createCategories({
           const present = await get(id);
           requireMatch(present, precondition);
           requireSameLocation(present, locationId);
-          const content = changeContent({ name: present.name }, change);
-          if (content === undefined) return present;
+          const next = changed(present, change, now());
+          if (next === present) return present;
           if (present.waiting >= outboxCapacity) {
             await makeRoom(relay, 'categories', id, async () => (await get(id)).waiting);
           }
-          const next = { ...present, ...content, updatedAt: changeTime(present.updatedAt, now()) };
           const occasion = { eventId: newId(), locationId: present.locationId, at: next.updatedAt, traceparent };
           const stored = await store.replace(next, [categoryUpdated(id, occasion)]);
           if (stored !== undefined) relay.nudge('categories', id);

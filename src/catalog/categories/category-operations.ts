@@ -1,8 +1,7 @@
-import type { components } from '../../../generated/types.ts';
 import { ifMatch } from '../../http/conditional.ts';
 import type { OperationHandlers } from '../../http/operation.ts';
 import { nextPageLink } from '../../http/page.ts';
-import type { Category } from './category.ts';
+import { categoryFields, type Category } from './category.ts';
 import type { Categories } from './categories.ts';
 
 type CategoryOperations = Pick<
@@ -15,13 +14,13 @@ const collectionPath = '/v1/categories';
 /** The contract's operations on categories. */
 export function categoryOperations(categories: Categories): CategoryOperations {
   return {
-    async createCategory({ body: { location_id, name }, context }) {
+    async createCategory({ body, context }) {
       const id = `cat_${context.resourceId.replaceAll('-', '')}`;
-      const category = await categories.create({ locationId: location_id, name }, id);
+      const category = await categories.create(categoryFields.readNew(body), id);
       return {
         status: 201,
         headers: { Location: `${collectionPath}/${category.id}`, ETag: entityTag(category) },
-        body: represent(category),
+        body: categoryFields.show(category),
       };
     },
     async listCategories({ query: { limit = 20, offset = 0, location_id } }) {
@@ -30,21 +29,21 @@ export function categoryOperations(categories: Categories): CategoryOperations {
       return {
         status: 200,
         headers: nextPageLink(collectionPath, pagination, found.length, { location_id }),
-        body: { data: found.map(represent), pagination },
+        body: { data: found.map(categoryFields.show), pagination },
       };
     },
     async getCategory({ path }) {
       const category = await categories.get(path.id);
-      return { status: 200, headers: { ETag: entityTag(category) }, body: represent(category) };
+      return { status: 200, headers: { ETag: entityTag(category) }, body: categoryFields.show(category) };
     },
-    async updateCategory({ path, headers, body: { location_id, name }, context }) {
+    async updateCategory({ path, headers, body, context }) {
       const category = await categories.update(
         path.id,
-        { locationId: location_id, name },
+        { ...categoryFields.readChange(body), locationId: body.location_id },
         (present) => ifMatch(headers['If-Match'], entityTag(present)),
         context.traceparent,
       );
-      return { status: 200, headers: { ETag: entityTag(category) }, body: represent(category) };
+      return { status: 200, headers: { ETag: entityTag(category) }, body: categoryFields.show(category) };
     },
   };
 }
@@ -52,14 +51,4 @@ export function categoryOperations(categories: Categories): CategoryOperations {
 /** The entity tag of a category: another one after each change. */
 function entityTag({ id, revision }: Category): string {
   return `"${id}.${revision}"`;
-}
-
-function represent(category: Category): components['schemas']['Category'] {
-  return {
-    id: category.id,
-    location_id: category.locationId,
-    name: category.name,
-    created_at: category.createdAt.toISOString(),
-    updated_at: category.updatedAt.toISOString(),
-  };
 }

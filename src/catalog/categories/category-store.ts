@@ -4,7 +4,8 @@ import type { CollectionIndexes } from '../../db/indexes.ts';
 import { compareAndSet, insertOnce, read, type StampedDocument } from '../../db/writes.ts';
 import type { OutboxEntry } from '../../events/event.ts';
 import { outboxIndex, pushEvents, type WithOutbox } from '../../events/outbox.ts';
-import type { Category } from './category.ts';
+import type { Document } from '../../fields/fields.ts';
+import { categoryFields, type Category } from './category.ts';
 
 /** Categories in the database. Every method throws `database-unavailable` when it must. */
 export interface CategoryStore {
@@ -24,12 +25,7 @@ export interface CategoryStore {
   replace(category: Category, events: readonly OutboxEntry[]): Promise<Category | undefined>;
 }
 
-interface CategoryDocument extends StampedDocument, WithOutbox {
-  location_id: string;
-  name: string;
-  created_at: Date;
-  updated_at: Date;
-}
+type CategoryDocument = StampedDocument & WithOutbox & Document<typeof categoryFields.table>;
 
 const collectionName = 'categories';
 
@@ -46,15 +42,8 @@ export function createCategoryStore(database: Database): CategoryStore {
   const categories: Collection<CategoryDocument> = database.db.collection(collectionName);
 
   return {
-    async insert({ id, locationId, name, createdAt, updatedAt }) {
-      const document = {
-        _id: id,
-        location_id: locationId,
-        name,
-        created_at: createdAt,
-        updated_at: updatedAt,
-        outbox: [],
-      };
+    async insert(category) {
+      const document = { ...categoryFields.toDocument(category), outbox: [] };
       return (await insertOnce(categories, document)).outcome === 'done';
     },
     async find(id) {
@@ -70,8 +59,8 @@ export function createCategoryStore(database: Database): CategoryStore {
       return { categories: documents.map(fromDocument), total };
     },
     async replace(category, events) {
-      const { id, revision, name, updatedAt } = category;
-      const change = { $set: { name, updated_at: updatedAt }, ...pushEvents(events) };
+      const { id, revision } = category;
+      const change = { ...categoryFields.toUpdate(category), ...pushEvents(events) };
       const result = await compareAndSet(categories, { id, revision, change });
       if (result.outcome !== 'done') return undefined;
       return { ...category, revision: result.revision, waiting: category.waiting + events.length };
@@ -81,11 +70,7 @@ export function createCategoryStore(database: Database): CategoryStore {
 
 function fromDocument(document: CategoryDocument): Category {
   return {
-    id: document._id,
-    locationId: document.location_id,
-    name: document.name,
-    createdAt: document.created_at,
-    updatedAt: document.updated_at,
+    ...categoryFields.fromDocument(document),
     revision: document.revision,
     waiting: document.outbox.length,
   };

@@ -1,14 +1,33 @@
-/** A group of a location's products. */
-export interface Category {
+import type { components } from '../../../generated/types.ts';
+import { changeable, fields, fixed, made, type Change, type New, type None } from '../../fields/fields.ts';
+import type { Thing, Undeclared } from '../../fields/fields.ts';
+import { moment, text } from '../../fields/kinds.ts';
+
+/** What is kept of a category. */
+export const categoryFields = fields({
   /** `cat_` and 32 hexadecimal digits. */
-  readonly id: string;
-  readonly locationId: string;
-  readonly name: string;
-  readonly createdAt: Date;
+  id: made(text),
+  locationId: fixed(text),
+  name: changeable(text),
+  createdAt: made(moment),
   /** Each change moves it forward. */
-  readonly updatedAt: Date;
+  updatedAt: made(moment),
+});
+
+/** A group of a location's products. */
+export interface Category extends Thing<typeof categoryFields.table> {
   /** Counts the changes, from 1. */
   readonly revision: number;
   /** Events that are waiting to be relayed. */
   readonly waiting: number;
 }
+
+/** What a caller decides about a new category. */
+export type NewCategory = New<typeof categoryFields.table>;
+/** Changes of a category. */
+export type CategoryChange = Change<typeof categoryFields.table>;
+
+type Schemas = components['schemas'];
+export type UndeclaredInCategory = None<
+  Undeclared<typeof categoryFields.table, Schemas['Category'], Schemas['CategoryCreate'], Schemas['CategoryUpdate']>
+>;

@@ -1,16 +1,10 @@
 import type { Collection } from 'mongodb';
 import type { Database } from '../../db/client.ts';
 import type { CollectionIndexes } from '../../db/indexes.ts';
-import {
-  compareAndSet,
-  insertOnce,
-  read,
-  writeIdempotently,
-  type StampedDocument,
-  type Unstamped,
-} from '../../db/writes.ts';
+import { compareAndSet, insertOnce, read, writeIdempotently, type StampedDocument } from '../../db/writes.ts';
+import type { Document } from '../../fields/fields.ts';
 import { beginOfFiscalDay, type FiscalSpan } from './fiscal-calendar.ts';
-import type { Location, Zone } from './location.ts';
+import { locationFields, type Location } from './location.ts';
 
 /** Locations in the database. Every method throws `database-unavailable` when it must. */
 export interface LocationStore {
@@ -30,21 +24,13 @@ export interface LocationStore {
   advance(location: Location, next: FiscalSpan): Promise<void>;
 }
 
-interface LocationDocument extends StampedDocument {
-  name: string;
-  currency: string;
-  timezone: string;
-  fiscal_day_end: string;
-  tax_rate: number;
-  fee_rate: number;
-  zones: { id: string; name: string; spots: { id: string; name: string }[] }[];
-  created_at: Date;
-  updated_at: Date;
+interface SpanFields {
   next_fiscal_day: string;
   /** Absent in documents of earlier versions. */
   next_fiscal_day_begins_at?: Date;
   next_fiscal_day_ends_at: Date;
 }
+type LocationDocument = StampedDocument & Document<typeof locationFields.table> & SpanFields;
 
 const collectionName = 'locations';
 
@@ -61,7 +47,7 @@ export function createLocationStore(database: Database): LocationStore {
 
   return {
     async insert(location) {
-      const document = { _id: location.id, ...toFields(location), created_at: location.createdAt };
+      const document = { ...locationFields.toDocument(location), ...toSpanFields(location.nextFiscalDay) };
       return (await insertOnce(locations, document)).outcome === 'done';
     },
     async find(id) {
@@ -76,11 +62,12 @@ export function createLocationStore(database: Database): LocationStore {
       return { locations: documents.map(fromDocument), total };
     },
     async replace(location, present) {
+      const update = locationFields.toUpdate(location);
       const result = await compareAndSet(locations, {
         id: location.id,
         revision: location.revision,
         where: { next_fiscal_day: present.date },
-        change: { $set: toFields(location) },
+        change: { ...update, $set: { ...update.$set, ...toSpanFields(location.nextFiscalDay) } },
       });
       return result.outcome === 'done' ? { ...location, revision: result.revision } : undefined;
     },
@@ -105,38 +92,13 @@ export function createLocationStore(database: Database): LocationStore {
   };
 }
 
-function toFields(location: Location): Omit<Unstamped<LocationDocument>, '_id' | 'created_at'> {
-  return {
-    name: location.name,
-    currency: location.currency,
-    timezone: location.timezone,
-    fiscal_day_end: location.fiscalDayEnd,
-    tax_rate: location.taxRate,
-    fee_rate: location.feeRate,
-    zones: copyZones(location.zones),
-    updated_at: location.updatedAt,
-    ...toSpanFields(location.nextFiscalDay),
-  };
-}
-
-type SpanField = 'next_fiscal_day' | 'next_fiscal_day_begins_at' | 'next_fiscal_day_ends_at';
-
-function toSpanFields({ date, beginsAt, endsAt }: FiscalSpan): Required<Pick<LocationDocument, SpanField>> {
+function toSpanFields({ date, beginsAt, endsAt }: FiscalSpan): Required<SpanFields> {
   return { next_fiscal_day: date, next_fiscal_day_begins_at: beginsAt, next_fiscal_day_ends_at: endsAt };
 }
 
 function fromDocument(document: LocationDocument): Location {
   return {
-    id: document._id,
-    name: document.name,
-    currency: document.currency,
-    timezone: document.timezone,
-    fiscalDayEnd: document.fiscal_day_end,
-    taxRate: document.tax_rate,
-    feeRate: document.fee_rate,
-    zones: copyZones(document.zones),
-    createdAt: document.created_at,
-    updatedAt: document.updated_at,
+    ...locationFields.fromDocument(document),
     nextFiscalDay: fromSpanFields(document),
     revision: document.revision,
   };
@@ -149,13 +111,4 @@ function fromSpanFields(document: LocationDocument): FiscalSpan {
     beginsAt: document.next_fiscal_day_begins_at ?? beginOfFiscalDay(date, { timezone, fiscalDayEnd }),
     endsAt,
   };
-}
-
-/** Copies member by member, so that nothing else gets into storage or answers. */
-function copyZones(zones: readonly Zone[]): LocationDocument['zones'] {
-  return zones.map((zone) => ({
-    id: zone.id,
-    name: zone.name,
-    spots: zone.spots.map((spot) => ({ id: spot.id, name: spot.name })),
-  }));
 }

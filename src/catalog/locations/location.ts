@@ -1,35 +1,49 @@
-import type { FiscalClock, FiscalSpan } from './fiscal-calendar.ts';
+import type { components } from '../../../generated/types.ts';
+import { changeable, fields, fixed, made, type Change, type New, type None } from '../../fields/fields.ts';
+import type { Thing, Undeclared } from '../../fields/fields.ts';
+import { integer, list, moment, object, text, type ValueOf } from '../../fields/kinds.ts';
+import type { FiscalSpan } from './fiscal-calendar.ts';
 
 /** A place where an order can be placed, such as a table. */
-export interface Spot {
+export type Spot = ValueOf<typeof spot>;
+const spot = object({
   /** Unique within the location. */
-  readonly id: string;
-  readonly name: string;
-}
+  id: text,
+  name: text,
+});
 
 /** A part of a location, such as a terrace. */
-export interface Zone {
+export type Zone = ValueOf<typeof zone>;
+const zone = object({
   /** Unique among the location's zones. */
-  readonly id: string;
-  readonly name: string;
-  readonly spots: readonly Spot[];
-}
+  id: text,
+  name: text,
+  spots: list(spot),
+});
+
+/** What is kept of a location, the fiscal day under way apart. */
+export const locationFields = fields({
+  /** UUID. */
+  id: made(text),
+  name: changeable(text),
+  /** ISO 4217. Never changes: every price at the location is in it. */
+  currency: fixed(text),
+  /** IANA time zone. */
+  timezone: changeable(text),
+  /** `HH:MM`. */
+  fiscalDayEnd: changeable(text, { initially: '00:00' }),
+  /** In basis points, of the subtotal. */
+  taxRate: changeable(integer, { initially: 0, shownAs: 'tax_rate_bp' }),
+  /** In basis points, of the subtotal. */
+  feeRate: changeable(integer, { initially: 0, shownAs: 'fee_rate_bp' }),
+  zones: changeable(list(zone), { initially: [] }),
+  createdAt: made(moment),
+  /** Each change moves it forward. */
+  updatedAt: made(moment),
+});
 
 /** A place that sells things. */
-export interface Location extends FiscalClock {
-  /** UUID. */
-  readonly id: string;
-  readonly name: string;
-  /** ISO 4217. Never changes: every price at the location is in it. */
-  readonly currency: string;
-  /** In basis points, of the subtotal. */
-  readonly taxRate: number;
-  /** In basis points, of the subtotal. */
-  readonly feeRate: number;
-  readonly zones: readonly Zone[];
-  readonly createdAt: Date;
-  /** Each change moves it forward. */
-  readonly updatedAt: Date;
+export interface Location extends Thing<typeof locationFields.table> {
   /**
    * The fiscal day that is closed next. All earlier ones are closed, and their orders marked as counted. Once it has begun,
    * no change of the clock moves its beginning.
@@ -38,6 +52,16 @@ export interface Location extends FiscalClock {
   /** Counts the changes, from 1. Fiscal days that end are none. */
   readonly revision: number;
 }
+
+/** What a caller decides about a new location. */
+export type NewLocation = New<typeof locationFields.table>;
+/** Changes of a location. */
+export type LocationChange = Change<typeof locationFields.table>;
+
+type Schemas = components['schemas'];
+export type UndeclaredInLocation = None<
+  Undeclared<typeof locationFields.table, Schemas['Location'], Schemas['LocationCreate'], Schemas['LocationUpdate']>
+>;
 
 /** The spot of this id, and the zone that it is in. */
 export function findSpot({ zones }: Location, spotId: string): { spot: Spot; zone: Zone } | undefined {

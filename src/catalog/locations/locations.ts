@@ -1,17 +1,14 @@
 import { refuseFindings, type Finding } from '../../errors/findings.ts';
 import { ProblemError } from '../../errors/problem-error.ts';
 import { createTurns, untilWon } from '../../editing/edit-queue.ts';
-import { changeContent, changeTime, requireMatch, type Change, type Precondition } from '../../editing/edits.ts';
+import { changed, requireMatch, type Precondition } from '../../editing/edits.ts';
 import { isCurrency } from './currencies.ts';
 import { changedFiscalSpan, fiscalDateAt, fiscalSpan, nextFiscalSpan, timezoneNamed } from './fiscal-calendar.ts';
-import type { Location } from './location.ts';
+import type { Location, LocationChange, NewLocation } from './location.ts';
 import type { LocationStore } from './location-store.ts';
 
-/** What a caller decides about a location. */
-export type LocationContent = Pick<
-  Location,
-  'name' | 'currency' | 'timezone' | 'fiscalDayEnd' | 'taxRate' | 'feeRate' | 'zones'
->;
+/** Changes of a location. Its currency can only be repeated. */
+type SentChange = LocationChange & { readonly currency?: string | undefined };
 
 /** Locations. Every method that takes an id throws `location-not-found`. */
 export interface Locations {
@@ -19,7 +16,7 @@ export interface Locations {
    * Stores a location, or finds the one that an earlier attempt stored under the same id.
    * @throws {ProblemError} unknown-currency, unknown-timezone
    */
-  create(content: LocationContent, id: string): Promise<Location>;
+  create(content: NewLocation, id: string): Promise<Location>;
   get(id: string): Promise<Location>;
   /** The location, or `undefined` where {@link get} throws. */
   find(id: string): Promise<Location | undefined>;
@@ -30,7 +27,7 @@ export interface Locations {
    * under way.
    * @throws {ProblemError} precondition-failed, currency-fixed, unknown-timezone, edit-conflict
    */
-  update(id: string, change: Change<LocationContent>, precondition: Precondition<Location>): Promise<Location>;
+  update(id: string, change: SentChange, precondition: Precondition<Location>): Promise<Location>;
 
   /** Locations whose next fiscal day ended before this instant, the longest overdue first. */
   findDue(before: Date, limit: number): Promise<Location[]>;
@@ -82,7 +79,7 @@ export function createLocations({ store, now = () => new Date() }: LocationsOpti
           const present = await get(id);
           requireMatch(present, precondition);
           const next = applyChange(present, change, now());
-          return next === undefined ? present : await store.replace(next, present.nextFiscalDay);
+          return next === present ? present : await store.replace(next, present.nextFiscalDay);
         }),
       ),
 
@@ -96,24 +93,15 @@ export function createLocations({ store, now = () => new Date() }: LocationsOpti
   };
 }
 
-/** The location after a change; `undefined` when nothing changes. */
-function applyChange(present: Location, change: Change<LocationContent>, at: Date): Location | undefined {
-  const { name, currency, timezone, fiscalDayEnd, taxRate, feeRate, zones } = present;
+/** The location after a change; the very same when nothing changes. */
+function applyChange(present: Location, { currency, ...change }: SentChange, at: Date): Location {
   // A time zone that the database no longer has may stay as it is.
-  const sentTimezone = change.timezone ?? timezone;
-  const newTimezone = sentTimezone === timezone ? timezone : timezoneNamed(sentTimezone);
-  refuseFindings(
-    ...(newTimezone === undefined ? [unknownTimezone(sentTimezone)] : []),
-    otherCurrency(present, change.currency),
-  );
-  const content = changeContent(
-    { name, currency, timezone, fiscalDayEnd, taxRate, feeRate, zones },
-    { ...change, timezone: newTimezone },
-  );
-  if (content === undefined) return undefined;
-  const isSameClock = content.timezone === timezone && content.fiscalDayEnd === fiscalDayEnd;
-  const nextFiscalDay = isSameClock ? present.nextFiscalDay : changedFiscalSpan(present.nextFiscalDay, content, at);
-  return { ...present, ...content, nextFiscalDay, updatedAt: changeTime(present.updatedAt, at) };
+  const sent = change.timezone ?? present.timezone;
+  const timezone = sent === present.timezone ? sent : timezoneNamed(sent);
+  refuseFindings(...(timezone === undefined ? [unknownTimezone(sent)] : []), otherCurrency(present, currency));
+  const next = changed(present, { ...change, timezone: timezone ?? sent }, at);
+  const isSameClock = next.timezone === present.timezone && next.fiscalDayEnd === present.fiscalDayEnd;
+  return isSameClock ? next : { ...next, nextFiscalDay: changedFiscalSpan(present.nextFiscalDay, next, at) };
 }
 
 function unknownCurrency(code: string): Finding {

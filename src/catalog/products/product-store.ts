@@ -1,10 +1,11 @@
 import type { Collection, Filter } from 'mongodb';
 import type { Database } from '../../db/client.ts';
 import type { CollectionIndexes } from '../../db/indexes.ts';
-import { compareAndSet, insertOnce, read, type StampedDocument, type Unstamped } from '../../db/writes.ts';
+import { compareAndSet, insertOnce, read, type StampedDocument } from '../../db/writes.ts';
 import type { OutboxEntry } from '../../events/event.ts';
 import { outboxIndex, pushEvents, type WithOutbox } from '../../events/outbox.ts';
-import type { Modifier, Product } from './product.ts';
+import type { Document } from '../../fields/fields.ts';
+import { productFields, type Product } from './product.ts';
 
 /** Which products are wanted. */
 export interface ProductFilter {
@@ -28,18 +29,7 @@ export interface ProductStore {
   replace(product: Product, events: readonly OutboxEntry[]): Promise<Product | undefined>;
 }
 
-interface ProductDocument extends StampedDocument, WithOutbox {
-  location_id: string;
-  currency: string;
-  category_id: string;
-  name: string;
-  price: number;
-  tags: string[];
-  modifiers: { id: string; name: string; price: number }[];
-  active: boolean;
-  created_at: Date;
-  updated_at: Date;
-}
+type ProductDocument = StampedDocument & WithOutbox & Document<typeof productFields.table>;
 
 const collectionName = 'products';
 
@@ -58,9 +48,8 @@ export function createProductStore(database: Database): ProductStore {
 
   return {
     async insert(product) {
-      const { id, locationId, currency, createdAt } = product;
-      const fixed = { _id: id, location_id: locationId, currency, created_at: createdAt };
-      return (await insertOnce(products, { ...fixed, ...toChangeableFields(product), outbox: [] })).outcome === 'done';
+      const document = { ...productFields.toDocument(product), outbox: [] };
+      return (await insertOnce(products, document)).outcome === 'done';
     },
     async find(id) {
       const document = await read(() => products.findOne({ _id: id }));
@@ -84,7 +73,7 @@ export function createProductStore(database: Database): ProductStore {
     },
     async replace(product, events) {
       const { id, revision } = product;
-      const change = { $set: toChangeableFields(product), ...pushEvents(events) };
+      const change = { ...productFields.toUpdate(product), ...pushEvents(events) };
       const result = await compareAndSet(products, { id, revision, change });
       if (result.outcome !== 'done') return undefined;
       return { ...product, revision: result.revision, waiting: product.waiting + events.length };
@@ -92,39 +81,10 @@ export function createProductStore(database: Database): ProductStore {
   };
 }
 
-type FixedField = '_id' | 'location_id' | 'currency' | 'created_at' | 'outbox';
-
-function toChangeableFields(product: Product): Omit<Unstamped<ProductDocument>, FixedField> {
-  return {
-    category_id: product.categoryId,
-    name: product.name,
-    price: product.price,
-    tags: [...product.tags],
-    modifiers: copyModifiers(product.modifiers),
-    active: product.active,
-    updated_at: product.updatedAt,
-  };
-}
-
 function fromDocument(document: ProductDocument): Product {
   return {
-    id: document._id,
-    locationId: document.location_id,
-    currency: document.currency,
-    categoryId: document.category_id,
-    name: document.name,
-    price: document.price,
-    tags: [...document.tags],
-    modifiers: copyModifiers(document.modifiers),
-    active: document.active,
-    createdAt: document.created_at,
-    updatedAt: document.updated_at,
+    ...productFields.fromDocument(document),
     revision: document.revision,
     waiting: document.outbox.length,
   };
-}
-
-/** Copies member by member, so that nothing else gets into storage or answers. */
-function copyModifiers(modifiers: readonly Modifier[]): ProductDocument['modifiers'] {
-  return modifiers.map(({ id, name, price }) => ({ id, name, price }));
 }

@@ -1,32 +1,61 @@
+import type { components } from '../../../generated/types.ts';
+import {
+  changeable,
+  fields,
+  fixed,
+  made,
+  type None,
+  type Change,
+  type New,
+  type Thing,
+  type Undeclared,
+} from '../../fields/fields.ts';
+import { flag, integer, list, moment, object, text, type ValueOf } from '../../fields/kinds.ts';
+
 /** A choice that changes a product, such as a size or an extra. */
-export interface Modifier {
+export type Modifier = ValueOf<typeof modifier>;
+const modifier = object({
   /** Unique among the product's modifiers. */
-  readonly id: string;
-  readonly name: string;
+  id: text,
+  name: text,
   /** In minor units of the product's currency, for each time it is chosen for one product. */
-  readonly price: number;
-}
+  price: integer,
+});
+
+/** What is kept of a product. */
+export const productFields = fields({
+  /** UUID. */
+  id: made(text),
+  locationId: fixed(text),
+  categoryId: changeable(text),
+  name: changeable(text),
+  /** In minor units of the currency. */
+  price: changeable(integer),
+  /** The location's. */
+  currency: made(text),
+  tags: changeable(list(text), { initially: [] }),
+  modifiers: changeable(list(modifier), { initially: [] }),
+  /** Only active products can be ordered. */
+  active: changeable(flag, { initially: true }),
+  createdAt: made(moment),
+  /** Each change moves it forward. */
+  updatedAt: made(moment),
+});
 
 /** Something that a location sells. */
-export interface Product {
-  /** UUID. */
-  readonly id: string;
-  readonly locationId: string;
-  /** The location's. */
-  readonly currency: string;
-  readonly categoryId: string;
-  readonly name: string;
-  /** In minor units of the currency. */
-  readonly price: number;
-  readonly tags: readonly string[];
-  readonly modifiers: readonly Modifier[];
-  /** Only active products can be ordered. */
-  readonly active: boolean;
-  readonly createdAt: Date;
-  /** Each change moves it forward. */
-  readonly updatedAt: Date;
+export interface Product extends Thing<typeof productFields.table> {
   /** Counts the changes, from 1. */
   readonly revision: number;
   /** Events that are waiting to be relayed. */
   readonly waiting: number;
 }
+
+/** What a caller decides about a new product. */
+export type NewProduct = New<typeof productFields.table>;
+/** Changes of a product. */
+export type ProductChange = Change<typeof productFields.table>;
+
+type Schemas = components['schemas'];
+export type UndeclaredInProduct = None<
+  Undeclared<typeof productFields.table, Schemas['Product'], Schemas['ProductCreate'], Schemas['ProductUpdate']>
+>;

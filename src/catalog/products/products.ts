@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { changeContent, changeTime, requireMatch, type Change, type Precondition } from '../../editing/edits.ts';
+import { changed, requireMatch, type Precondition } from '../../editing/edits.ts';
 import { ProblemError } from '../../errors/problem-error.ts';
 import { categoryUpdated, productUpdated, type Occasion } from '../../events/announcements.ts';
 import type { OutboxEntry } from '../../events/event.ts';
@@ -8,14 +8,8 @@ import { createTurns, untilWon } from '../../editing/edit-queue.ts';
 import type { Categories } from '../categories/categories.ts';
 import type { Locations } from '../locations/locations.ts';
 import { requireCategory, requireLocation, requireSameLocation } from '../references.ts';
-import type { Product } from './product.ts';
+import type { NewProduct, Product, ProductChange } from './product.ts';
 import type { ProductFilter, ProductStore } from './product-store.ts';
-
-/** What a caller decides about a product once it exists. */
-export type ProductContent = Pick<Product, 'categoryId' | 'name' | 'price' | 'tags' | 'modifiers' | 'active'>;
-
-/** Changes of a product. Its location can only be repeated. */
-export type ProductChange = Change<ProductContent & Pick<Product, 'locationId'>>;
 
 /** Products. Every method that takes an id throws `product-not-found`. */
 export interface Products {
@@ -24,7 +18,7 @@ export interface Products {
    * a receiver knows has changed.
    * @throws {ProblemError} unknown-location, unknown-category
    */
-  create(product: ProductContent & { readonly locationId: string }, id: string): Promise<Product>;
+  create(product: NewProduct, id: string): Promise<Product>;
   get(id: string): Promise<Product>;
   /** Those of the products that exist, by id. */
   findAll(ids: readonly string[]): Promise<ReadonlyMap<string, Product>>;
@@ -37,7 +31,7 @@ export interface Products {
    */
   update(
     id: string,
-    change: ProductChange,
+    change: ProductChange & { readonly locationId?: string | undefined },
     precondition: Precondition<Product>,
     traceparent?: string,
   ): Promise<Product>;
@@ -87,11 +81,11 @@ export function createProducts({
     findAll: (ids) => store.findAll(ids),
     list: (filter, limit, offset) => store.list(filter, limit, offset),
 
-    async create({ locationId, ...content }, id) {
-      const { currency } = await requireLocation(locations, locationId);
-      await requireCategory(categories, content.categoryId, locationId);
+    async create(sent, id) {
+      const { currency } = await requireLocation(locations, sent.locationId);
+      await requireCategory(categories, sent.categoryId, sent.locationId);
       const at = now();
-      const product = { id, locationId, currency, ...content, createdAt: at, updatedAt: at, revision: 1, waiting: 0 };
+      const product = { id, currency, ...sent, createdAt: at, updatedAt: at, revision: 1, waiting: 0 };
       return (await store.insert(product)) ? product : await get(id);
     },
 
@@ -101,23 +95,18 @@ export function createProducts({
           const present = await get(id);
           requireMatch(present, precondition);
           requireSameLocation(present, locationId);
-          const content = changeContent(contentOf(present), change);
-          if (content === undefined) return present;
-          if (content.categoryId !== present.categoryId) {
-            await requireCategory(categories, content.categoryId, present.locationId);
+          const next = changed(present, change, now());
+          if (next === present) return present;
+          if (next.categoryId !== present.categoryId) {
+            await requireCategory(categories, next.categoryId, present.locationId);
           }
           if (present.waiting >= outboxCapacity) {
             await makeRoom(relay, 'products', id, async () => (await get(id)).waiting);
           }
-          const next = { ...present, ...content, updatedAt: changeTime(present.updatedAt, now()) };
           const stored = await store.replace(next, announce(present, next, traceparent));
           if (stored !== undefined) relay.nudge('products', id);
           return stored;
         }),
       ),
   };
-}
-
-function contentOf({ categoryId, name, price, tags, modifiers, active }: Product): ProductContent {
-  return { categoryId, name, price, tags, modifiers, active };
 }

@@ -1,0 +1,74 @@
+/** The kinds of values that fields have. Each copies member by member, so that nothing else gets into storage or answers. */
+import { snakeCase, type SnakeCase } from './names.ts';
+
+/**
+ * What a value is in the code (`Value`), in the database (`Stored`), in answers (`Shown`) and in requests (`Sent`).
+ * Requests are checked against the contract before they are read.
+ */
+export interface Kind<Value = unknown, Stored = unknown, Shown = unknown, Sent = Shown> {
+  toStored(value: Value): Stored;
+  fromStored(stored: Stored): Value;
+  show(value: Value): Shown;
+  /** @returns `undefined` for what means the same as leaving an optional field out */
+  read(sent: Sent): Value | undefined;
+}
+
+export type ValueOf<K extends Kind> =
+  K extends Kind<infer Value, infer _Stored, infer _Shown, infer _Sent> ? Value : never;
+export type StoredOf<K extends Kind> = ReturnType<K['toStored']>;
+export type ShownOf<K extends Kind> = ReturnType<K['show']>;
+export type SentOf<K extends Kind> = Parameters<K['read']>[0];
+
+/** What is the same everywhere, up to a copy. */
+export function same<Value>(copy: (value: Value) => Value = (value) => value): Kind<Value, Value, Value> {
+  return { toStored: copy, fromStored: copy, show: copy, read: copy };
+}
+
+export const text: Kind<string, string, string> = same();
+export const integer: Kind<number, number, number> = same();
+export const flag: Kind<boolean, boolean, boolean> = same();
+
+/** A moment. Leaves as ISO 8601 in UTC with milliseconds. */
+export const moment: Kind<Date, Date, string> = {
+  toStored: (at) => at,
+  fromStored: (at) => at,
+  show: (at) => at.toISOString(),
+  read: (at) => new Date(at),
+};
+
+/** A list of values of one kind. */
+export function list<Value, Stored, Shown, Sent>(
+  of: Kind<Value, Stored, Shown, Sent>,
+): Kind<readonly Value[], Stored[], Shown[], readonly Sent[]> {
+  return {
+    toStored: (values) => values.map((value) => of.toStored(value)),
+    fromStored: (stored) => stored.map((one) => of.fromStored(one)),
+    show: (values) => values.map((value) => of.show(value)),
+    read: (sent) => sent.flatMap((one) => of.read(one) ?? []),
+  };
+}
+
+type Members = Readonly<Record<string, Kind>>;
+
+/** An object whose members are all set. Their names are in camel case in the code, else in snake case. */
+export function object<const M extends Members>(
+  members: M,
+): Kind<
+  { readonly [Name in keyof M]: ValueOf<M[Name]> },
+  { -readonly [Name in keyof M & string as SnakeCase<Name>]: StoredOf<M[Name]> },
+  { -readonly [Name in keyof M & string as SnakeCase<Name>]: ShownOf<M[Name]> },
+  { readonly [Name in keyof M & string as SnakeCase<Name>]: SentOf<M[Name]> }
+> {
+  const entries = Object.entries(members).map(([name, kind]) => ({ name, outside: snakeCase(name), kind }));
+  type Values = Readonly<Record<string, unknown>>;
+  const outwards = (values: Values, map: (kind: Kind, value: unknown) => unknown): Values =>
+    Object.fromEntries(entries.map(({ name, outside, kind }) => [outside, map(kind, values[name])]));
+  const inwards = (values: Values, map: (kind: Kind, value: unknown) => unknown): Values =>
+    Object.fromEntries(entries.map(({ name, outside, kind }) => [name, map(kind, values[outside])]));
+  return {
+    toStored: (value) => outwards(value, (kind, member) => kind.toStored(member)),
+    fromStored: (stored) => inwards(stored, (kind, member) => kind.fromStored(member)),
+    show: (value) => outwards(value, (kind, member) => kind.show(member)),
+    read: (sent) => inwards(sent, (kind, member) => kind.read(member)),
+  } as ReturnType<typeof object<M>>;
+}
