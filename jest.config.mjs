@@ -1,8 +1,8 @@
-/** Node runs the TypeScript sources as they are (erasable syntax), so no transformer is needed. */
 export default {
   testEnvironment: 'node',
+  testRunner: '<rootDir>/test/support/jest/native-runner.ts',
+  // Node runs the TypeScript sources as they are (erasable syntax).
   transform: {},
-  extensionsToTreatAsEsm: ['.ts'],
   testMatch: ['<rootDir>/test/**/*.test.ts'],
   testTimeout: 60_000,
   // Many tests wait for time-outs, outages and restarts, so more of them than cores can run side by side.

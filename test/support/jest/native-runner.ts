@@ -1,0 +1,59 @@
+import { createRequire, registerHooks } from 'node:module';
+import { pathToFileURL } from 'node:url';
+
+/** What Jest's runner asks of Jest's module loader, as far as it is answered differently here. */
+interface Runtime {
+  requireInternalModule(path: string): unknown;
+  unstable_shouldLoadAsEsm(path: string): boolean;
+  unstable_importModule(path: string): Promise<unknown>;
+  setGlobalsForRuntime(globals: object): void;
+}
+
+const require = createRequire(import.meta.url);
+const circus = require('jest-circus/runner') as { default(...parameters: unknown[]): Promise<unknown> };
+const globalsModule = new URL('globals.ts', import.meta.url).href;
+let filesRun = 0;
+
+registerHooks({
+  resolve: (specifier, context, next) =>
+    specifier === '@jest/globals' ? { url: globalsModule, shortCircuit: true } : next(specifier, context),
+});
+
+/**
+ * Jest's `testRunner`: runs a test file with Jest's own runner, and lets Node load the modules. Jest would load them
+ * again for each file, into a context of its own: more than two seconds of CPU for the service, its packages and the
+ * validators of the contract. Now each worker process loads them once. This relies on modules without state.
+ */
+export default async function runTestFile(
+  globalConfig: unknown,
+  config: unknown,
+  environment: unknown,
+  runtime: Runtime,
+  testPath: string,
+  sendMessageToJest: unknown,
+): Promise<unknown> {
+  const native: Runtime = Object.assign(Object.create(runtime) as Runtime, {
+    requireInternalModule: loadAnew,
+    unstable_shouldLoadAsEsm: () => true,
+    unstable_importModule: (path: string) => import(`${pathToFileURL(path).href}?run=${(filesRun += 1)}`),
+    setGlobalsForRuntime: (globals: object) => {
+      Reflect.set(globalThis, Symbol.for('globals of the test file'), globals);
+    },
+  });
+  const environmentBefore = { ...process.env };
+  try {
+    return await circus.default(globalConfig, config, environment, native, testPath, sendMessageToJest);
+  } finally {
+    for (const name of Object.keys(process.env)) {
+      if (environmentBefore[name] === undefined) Reflect.deleteProperty(process.env, name);
+    }
+    Object.assign(process.env, environmentBefore);
+  }
+}
+
+/** The part of the runner that collects and runs tests keeps its state in its module and in a global. */
+function loadAnew(path: string): unknown {
+  Reflect.deleteProperty(require.cache, path);
+  Reflect.deleteProperty(globalThis, Symbol.for('EVENT_HANDLERS'));
+  return require(path);
+}
