@@ -61,7 +61,7 @@ export interface ApiKeysOptions {
 }
 
 /** The longest chain of keys, each made by the one before: each key keeps the list. */
-const mostAncestors = 16;
+const maxAncestors = 16;
 
 export function createApiKeys({ store, allScopes, now = () => new Date(), onRevoked }: ApiKeysOptions): ApiKeys {
   /** The acting key as it is now; `undefined` for the one from configuration. */
@@ -109,9 +109,9 @@ export function createApiKeys({ store, allScopes, now = () => new Date(), onRevo
         throw invalidExpiry(`must not be later than the end of the key that makes this one, ${end.toISOString()}`);
       }
       const ancestors = [...(stored?.ancestors ?? []), maker.keyId];
-      if (ancestors.length > mostAncestors) {
+      if (ancestors.length > maxAncestors) {
         throw noAuthority(
-          `This key is at the end of a chain of ${mostAncestors} keys, each made by the one before. Use a key nearer to its start.`,
+          `This key is at the end of a chain of ${maxAncestors} keys, each made by the one before. Use a key nearer to its start.`,
         );
       }
       const { key, id, secretHash } = mintKey(randomUUID());

@@ -20,7 +20,7 @@ export interface RefusedKeys {
 }
 
 /** Addresses whose windows are kept; beyond that, the one that was refused longest ago starts a new window. */
-const mostAddresses = 10_000;
+const maxAddresses = 10_000;
 /**
  * How long such an address waits for its refusal, in milliseconds. Each of its connections is refused ten times a second
  * at most then, and not as often as this process can, which the requests of others would have to wait for.
@@ -32,7 +32,7 @@ export function createRefusedKeys(policy: RefusedKeysPolicy | undefined): Refuse
   if (policy === undefined) return undefined;
   const { refusals, windowSeconds } = policy;
   const windowMs = windowSeconds * 1_000;
-  const windows = new LRUCache<string, { refused: number }>({ max: mostAddresses, ttl: windowMs });
+  const windows = new LRUCache<string, { refused: number }>({ max: maxAddresses, ttl: windowMs });
   /** When no address can be exceeded any more, on the monotonic clock. */
   let someUntil = -Infinity;
   return {

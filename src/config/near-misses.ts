@@ -2,7 +2,7 @@ import { variableText, type Environment } from './read-settings.ts';
 
 /** Shorter names are near too many others. */
 const shortestName = 7;
-const mostEdits = 2;
+const maxEdits = 2;
 
 /**
  * Finds variables that look like misspelt settings: two letters at most from a setting that is not set, whatever their
@@ -14,7 +14,7 @@ export function findNearMisses(names: readonly string[], environment: Environmen
   const known = new Set(names);
   const unset = names.filter((name) => name.length >= shortestName && variableText(environment, name) === undefined);
   return Object.keys(environment)
-    .filter((found) => !known.has(found) && found.length >= shortestName - mostEdits && found.length <= 64)
+    .filter((found) => !known.has(found) && found.length >= shortestName - maxEdits && found.length <= 64)
     .flatMap((found) => {
       const meant = unset.find((name) => isNear(found.toUpperCase(), name));
       return meant === undefined ? [] : [`${found} is set but is no setting; did you mean ${meant}?`];
@@ -23,7 +23,7 @@ export function findNearMisses(names: readonly string[], environment: Environmen
 
 /** Whether the Levenshtein distance is `mostEdits` or less. The first letter has to agree. */
 function isNear(found: string, name: string): boolean {
-  if (found[0] !== name[0] || Math.abs(found.length - name.length) > mostEdits) return false;
+  if (found[0] !== name[0] || Math.abs(found.length - name.length) > maxEdits) return false;
   let above = Array.from({ length: name.length + 1 }, (_, column) => column);
   for (const [row, letter] of [...found].entries()) {
     const current = [row + 1];
@@ -33,5 +33,5 @@ function isNear(found: string, name: string): boolean {
     }
     above = current;
   }
-  return (above[name.length] ?? Infinity) <= mostEdits;
+  return (above[name.length] ?? Infinity) <= maxEdits;
 }

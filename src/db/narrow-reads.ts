@@ -34,7 +34,7 @@ export const sampling = 64;
 /** Samples in a part of a span: some 250 documents. */
 const samplesPerPart = 4;
 /** Parts of a span at most, so that a million documents take no thousands of commands. They grow beyond that. */
-const mostParts = 128;
+const maxParts = 128;
 /** Ids that one command looks up; of documents that may be large, and to begin with. */
 export const idsAtOnce = 100;
 const fewAtOnce = 8;
@@ -67,7 +67,7 @@ export async function cut<T extends Document & { _id: string }>(source: Source<T
   const projection = { _id: 0, [time]: 1 };
   const found = await read(() => collection.find(filter, { projection }).toArray());
   const times = found.map((document) => (document[time] as Date).getTime()).sort((a, b) => a - b);
-  const step = Math.max(source.samplesPerPart ?? samplesPerPart, Math.ceil(times.length / mostParts));
+  const step = Math.max(source.samplesPerPart ?? samplesPerPart, Math.ceil(times.length / maxParts));
   const bounds = [...new Set(times.filter((_, index) => index > 0 && index % step === 0))].map((at) => new Date(at));
   return [...bounds, undefined].map((until, index) => ({
     since: index === 0 ? span.since : bounds[index - 1],

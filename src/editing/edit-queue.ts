@@ -13,23 +13,23 @@ const firstPauseMs = 10;
 const longestPauseMs = 200;
 
 /** Lets those who edit the same thing in this process go one after the other. */
-export interface Turns {
+export interface EditQueue {
   /**
    * Does the work once the work before it under the same key has ended or taken longer than its turn. Turns save work,
    * they are not what makes edits safe.
    * @param otherwise done instead if the turn has not come within 15 s; an edit-conflict when left out
    */
-  take<Result>(key: string, work: () => Promise<Result>, otherwise?: () => Promise<Result>): Promise<Result>;
+  run<Result>(key: string, work: () => Promise<Result>, otherwise?: () => Promise<Result>): Promise<Result>;
 }
 
 /**
  * Of a hundred edits of one thing at the same time, all but one would lose their compare-and-set and start again.
- * Across processes they still may; that is what {@link untilWon} is for.
+ * Across processes they still may; that is what {@link retryLostRaces} is for.
  */
-export function createTurns(): Turns {
+export function createEditQueue(): EditQueue {
   const last = new Map<string, Promise<undefined>>();
   return {
-    async take(key, work, otherwise = () => Promise.reject(editConflict())) {
+    async run(key, work, otherwise = () => Promise.reject(editConflict())) {
       const { promise: over, resolve } = Promise.withResolvers<undefined>();
       const end = (): void => {
         resolve(undefined);
@@ -58,15 +58,15 @@ export function createTurns(): Turns {
  * @param attempt returns `undefined` when someone else was first
  * @throws {ProblemError} edit-conflict after 5 s of lost races
  */
-export async function untilWon<Result>(attempt: () => Promise<Result | undefined>): Promise<Result> {
-  let raced = 0;
+export async function retryLostRaces<Result>(attempt: () => Promise<Result | undefined>): Promise<Result> {
+  let elapsed = 0;
   for (let pause = firstPauseMs; ; pause = Math.min(2 * pause, longestPauseMs)) {
     const started = performance.now();
     const result = await attempt();
     if (result !== undefined) return result;
     const wait = pause * Math.random();
-    raced += Math.min(performance.now() - started, longestRaceMs) + wait;
-    if (raced > raceLimitMs) throw editConflict();
+    elapsed += Math.min(performance.now() - started, longestRaceMs) + wait;
+    if (elapsed > raceLimitMs) throw editConflict();
     await sleep(wait);
   }
 }

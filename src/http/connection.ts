@@ -16,7 +16,7 @@ interface Waiting {
 }
 
 /** Requests that may wait on one connection. */
-const mostWaiting = 100;
+const maxWaiting = 100;
 
 /**
  * One connection, whose requests reach the application one at a time.
@@ -59,7 +59,7 @@ export class Connection {
     if (this.#waiting.length > 0 || this.answer !== undefined) {
       this.#wait({ response, begin: () => void begin(response.req, response) });
       if (this.#parse === undefined) this.#takeOver();
-      if (this.#waiting.length >= mostWaiting) {
+      if (this.#waiting.length >= maxWaiting) {
         response.setHeader('connection', 'close');
         this.#isOver = true;
         this.#onFlood();

@@ -3,10 +3,10 @@ import type { ProblemDetail } from '../errors/problem-error.ts';
 import { exclusionWords, formatWords, inUrl, patternWords } from './contract-words.ts';
 
 /** More than this helps nobody and lets hostile input make large answers. */
-const most = 20;
+const maxErrors = 20;
 const longest = 1_000;
 /** Members and elements in a body, at most, for which all errors are looked for. */
-const mostParts = 2_000;
+const maxParts = 2_000;
 
 /**
  * Turns ajv errors into problem details: `pointer` is a JSON Pointer in URI fragment form (RFC 6901, section 6).
@@ -32,12 +32,12 @@ export function explainParameters(errors: readonly ErrorObject[]): ProblemDetail
 /** Has the value few enough parts for all its errors to be looked for? */
 export function isSmall(value: unknown): boolean {
   const waiting = [value];
-  for (let parts = 0; parts < mostParts; parts += 1) {
+  for (let parts = 0; parts < maxParts; parts += 1) {
     if (waiting.length === 0) return true;
     const part = waiting.pop();
     if (typeof part !== 'object' || part === null) continue;
     const members = Object.values(part);
-    if (members.length > mostParts) return false;
+    if (members.length > maxParts) return false;
     waiting.push(...(members as unknown[]));
   }
   return false;
@@ -51,7 +51,7 @@ function distinct(errors: readonly ErrorObject[]): ErrorObject[] {
     .map((error) => (alternatives.has(location(error)) ? inOneSentence(error, errors) : error))
     .filter((error) => {
       const key = `${location(error)} ${sentence(error)}`;
-      return !seen.has(key) && seen.add(key).size <= most;
+      return !seen.has(key) && seen.add(key).size <= maxErrors;
     });
 }
 

@@ -30,8 +30,8 @@ export interface ListQueueOptions {
   readonly places?: number;
   /** Lists whose answers are read or not taken yet by their callers, so that their memory is bounded. */
   readonly answers?: number;
-  readonly mostWaiting?: number;
-  readonly mostWaitingPerKey?: number;
+  readonly maxWaiting?: number;
+  readonly maxWaitingPerKey?: number;
   /** Milliseconds that a list waits for its turn. */
   readonly waitLimitMs?: number;
 }
@@ -42,12 +42,12 @@ const retryAfter = '5';
 export function createListQueue({
   places = 2,
   answers = 16,
-  mostWaiting = 1_000,
-  mostWaitingPerKey = 250,
+  maxWaiting = 1_000,
+  maxWaitingPerKey = 250,
   waitLimitMs = 60_000,
 }: ListQueueOptions = {}): ListQueue {
   // A caller that does not take its answers leaves a quarter of the places to others.
-  const answering = createFairQueue({ places: answers, reserved: answers / 4, mostWaiting, mostWaitingPerKey });
+  const answering = createFairQueue({ places: answers, reserved: answers / 4, maxWaiting, maxWaitingPerKey });
   const reading = createFairQueue({ places });
   /** Ends all waits for a turn. */
   let outage = new AbortController();

@@ -32,10 +32,10 @@ const defaultLimits: ConnectionLimits = { head: 20_000, request: 60_000, check: 
 /** For how long what still comes in is read and thrown away, so that the client gets to see why it was refused. */
 const lingerMs = 2_000;
 /** Connections at once. Beyond that the idle ones are closed to make room. */
-const mostConnections = 10_000;
+const maxConnections = 10_000;
 
 /** Connections at once that may hold far more requests than are answered, each some megabytes. The oldest are cut. */
-const mostFloods = 8;
+const maxFloods = 8;
 
 /** An HTTP server with what is needed to stop it without disturbing its clients. */
 export interface HttpServer {
@@ -88,7 +88,7 @@ export function createHttpServer(
     const onFlood = (): void => {
       floods.add(socket);
       const [oldest] = floods;
-      if (floods.size > mostFloods) oldest?.destroy();
+      if (floods.size > maxFloods) oldest?.destroy();
     };
     connections.set(socket, new Connection(socket, onFlood));
     socket.once('close', () => {
@@ -96,7 +96,7 @@ export function createHttpServer(
       floods.delete(socket);
     });
   });
-  server.maxConnections = mostConnections;
+  server.maxConnections = maxConnections;
   server.on('drop', () => {
     server.closeIdleConnections();
   });

@@ -13,7 +13,7 @@ export interface RawAnswer {
 export const problemMediaType = 'application/problem+json';
 
 /** Places that a problem names, at most: the contract's bound. A body can have thousands that are wrong. */
-const mostErrors = 100;
+const maxErrors = 100;
 
 /**
  * Serialises a failure as RFC 9457 problem details. Anything but a ProblemError becomes `internal-error`, whose detail
@@ -32,7 +32,7 @@ export function problemAnswer(error: unknown, instance: string, requestId: strin
     detail: problem.message,
     instance: uriReference(instance.slice(0, 2_000)),
     request_id: requestId,
-    ...(problem.errors === undefined ? {} : { errors: problem.errors.slice(0, mostErrors) }),
+    ...(problem.errors === undefined ? {} : { errors: problem.errors.slice(0, maxErrors) }),
     ...problem.extensions,
   };
   return {

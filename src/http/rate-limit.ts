@@ -18,7 +18,7 @@ export interface RateLimiter {
 }
 
 /** Keys whose windows are kept; beyond that, the one that was used least recently starts a new window. */
-const mostKeys = 100_000;
+const maxKeys = 100_000;
 
 /**
  * One fixed window for each key, in this process's memory. `undefined` means no limit and no fields. A window is an
@@ -27,7 +27,7 @@ const mostKeys = 100_000;
 export function createRateLimiter(policy: RateLimitPolicy | undefined): RateLimiter {
   if (policy === undefined) return { count: () => ({}) };
   const { requests, windowSeconds } = policy;
-  const windows = new LRUCache<string, { used: number }>({ max: mostKeys, ttl: windowSeconds * 1_000 });
+  const windows = new LRUCache<string, { used: number }>({ max: maxKeys, ttl: windowSeconds * 1_000 });
   return {
     count(keyId) {
       let window = windows.get(keyId);

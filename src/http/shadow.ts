@@ -11,14 +11,14 @@ export interface ShadowDependencies {
 }
 
 /** Exchanges waiting for the referee, at most; more are not judged. */
-const mostWaiting = 100;
+const maxWaiting = 100;
 
 /** Shows live traffic to the contract referee after it was answered; disagreements go to log and metrics. */
 export function createShadow({ document, metrics, log }: ShadowDependencies): (exchange: Exchange) => void {
   let referee: Promise<Referee> | undefined;
   let waiting = 0;
   return (exchange) => {
-    if (exchange.operationId === undefined || waiting >= mostWaiting) return;
+    if (exchange.operationId === undefined || waiting >= maxWaiting) return;
     if (exchange.answer.status === callerGoneStatus) return;
     waiting += 1;
     const operation = exchange.operationId;

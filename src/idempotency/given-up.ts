@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { IdempotencyRecord, IdempotencyStore } from './idempotency-store.ts';
 
 /** Records to be given up at the same time, at most: while the database is away they pile up. */
-const mostWaiting = 10_000;
+const maxWaiting = 10_000;
 const pauseMs = 500;
 
 /** Gives records up, one after the other, however long the database is away. */
@@ -37,7 +37,7 @@ export function createGivenUp(store: Pick<IdempotencyStore, 'giveUp'>): GivenUp 
       waiting.set(record.owner, record);
       const [oldest] = waiting.keys();
       // What is left out stays as it is until its term is over.
-      if (waiting.size > mostWaiting && oldest !== undefined) waiting.delete(oldest);
+      if (waiting.size > maxWaiting && oldest !== undefined) waiting.delete(oldest);
       return (work ??= giveUpAll());
     },
     stop() {

@@ -131,7 +131,7 @@ export function createIdempotency({
         return found;
       }
       if (held.holds(found)) throw inUse(1_000);
-      const { leftMs, isAlive } = watch.look(found, lookedAt);
+      const { leftMs, isAlive } = watch.observe(found, lookedAt);
       if (isAlive) throw inUse(2_000);
       if (leftMs === 0) {
         const taken = { ...fresh, resourceId: found.resourceId };

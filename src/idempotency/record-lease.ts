@@ -12,7 +12,7 @@ export const writeTermMs = 5_000;
 export const beatMs = 1_500;
 
 /** What somebody who would like to go on with a record knows after a look at it. */
-export interface Sight {
+export interface Observation {
   /** Milliseconds until the record may be taken over, should its owner not live; 0 when that is now. */
   readonly leftMs: number;
   /** Whether the record changed since the last look, so that somebody works on it. */
@@ -22,16 +22,16 @@ export interface Sight {
 /** Remembers since when the records of others have not changed. */
 export interface LeaseWatch {
   /** @param lookedAt when the look began, on the monotonic clock */
-  look(record: IdempotencyRecord, lookedAt: number): Sight;
+  observe(record: IdempotencyRecord, lookedAt: number): Observation;
 }
 
 /** Records remembered at most. One that is forgotten is waited for anew. */
-const mostRemembered = 10_000;
+const maxRemembered = 10_000;
 
 export function createLeaseWatch(monotonic: () => number): LeaseWatch {
-  const seen = new LRUCache<string, { owner: string; beat: number; since: number }>({ max: mostRemembered });
+  const seen = new LRUCache<string, { owner: string; beat: number; since: number }>({ max: maxRemembered });
   return {
-    look({ id, owner, beat, termMs, isGivenUp }, lookedAt) {
+    observe({ id, owner, beat, termMs, isGivenUp }, lookedAt) {
       if (isGivenUp) return { leftMs: 0, isAlive: false };
       const before = seen.get(id);
       if (before?.owner === owner && before.beat === beat) {

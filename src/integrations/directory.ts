@@ -4,7 +4,7 @@ import type { Sealed, SecretBox } from './secrets.ts';
 import type { IntegrationStore } from './integration-store.ts';
 
 /** All that a delivery needs to know of its receiver. It holds secrets: never log it. */
-export interface Receiver {
+export interface ReceiverSettings {
   readonly integrationId: string;
   readonly settingsRevision: number;
   /** When an operator changed, paused or enabled it last. */
@@ -30,7 +30,7 @@ export interface IntegrationDirectory {
   subscribers(types: ReadonlySet<EventType>): Promise<ReadonlyMap<EventType, readonly string[]>>;
   find(ids: readonly string[]): Promise<Integration[]>;
   /** @throws SecretUnreadableError when a key is missing: nothing may be sent unsigned or without its headers */
-  open(integration: Integration): Receiver;
+  open(integration: Integration): ReceiverSettings;
   /** Ids of all integrations in their order, from after the given one. */
   ids(after: string, limit: number): Promise<string[]>;
   /** Ids of active integrations in their order, from after the given one. */

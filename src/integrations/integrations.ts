@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import { changeTime, requireMatch, type Precondition } from '../editing/edits.ts';
 import { ProblemError } from '../errors/problem-error.ts';
-import { createTurns, untilWon } from '../editing/edit-queue.ts';
+import { createEditQueue, retryLostRaces } from '../editing/edit-queue.ts';
 import { mask, sealHeaders, showHeaders, type HeaderValues } from './headers.ts';
 import {
   headerRecord,
@@ -65,7 +65,7 @@ export interface IntegrationsOptions {
   readonly checkUrl: (url: string) => { readonly url: string } | { readonly mistake: string };
   /** Told of an integration that was changed. */
   readonly nudge: (integrationId: string) => void;
-  /** Told of an integration that is to be sent to, even if its receiver is being left alone. */
+  /** Told of an integration that is to be sent to, even if its circuit breaker is open. */
   readonly attemptNow: (integrationId: string) => void;
   readonly now?: () => Date;
   readonly newId?: () => string;
@@ -83,7 +83,7 @@ export function createIntegrations({
   now = () => new Date(),
   newId = randomUUID,
 }: IntegrationsOptions): Integrations {
-  const turns = createTurns();
+  const editQueue = createEditQueue();
 
   const get = async (id: string): Promise<Integration> => {
     const integration = await store.find(id);
@@ -97,8 +97,8 @@ export function createIntegrations({
     change: (present: Integration) => Integration,
     precondition: Precondition<Integration> = () => true,
   ): Promise<Integration> =>
-    turns.take(id, () =>
-      untilWon(async () => {
+    editQueue.run(id, () =>
+      retryLostRaces(async () => {
         const present = await get(id);
         requireMatch(present, precondition);
         const changed = withRenewedSeals(change(present), secrets);
@@ -160,8 +160,8 @@ export function createIntegrations({
       ),
 
     async remove(id, precondition) {
-      await turns.take(id, () =>
-        untilWon(async () => {
+      await editQueue.run(id, () =>
+        retryLostRaces(async () => {
           const present = await get(id);
           requireMatch(present, precondition);
           return (await store.remove(present)) ? true : undefined;

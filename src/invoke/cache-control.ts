@@ -9,7 +9,7 @@ export interface CachePolicy {
 }
 
 /** The largest delta-seconds that a cache has to tell apart (RFC 9111, section 1.2.2). */
-const mostSeconds = 2 ** 31;
+const maxSeconds = 2 ** 31;
 
 /**
  * Reads the request directives of a `Cache-Control` field (RFC 9111, sections 5.2 and 5.2.1).
@@ -36,7 +36,7 @@ export function parseCacheControl(field: string | undefined, defaultMaxAge: numb
   let noStore = false;
   let onlyIfCached = false;
   for (const [name, argument] of directivesOf(field ?? '')) {
-    if (name === 'max-age') maxAge = Math.min(maxAge ?? mostSeconds, deltaSeconds(argument));
+    if (name === 'max-age') maxAge = Math.min(maxAge ?? maxSeconds, deltaSeconds(argument));
     else if (name === 'no-cache') noCache = true;
     else if (name === 'no-store') noStore = true;
     else if (name === 'only-if-cached') onlyIfCached = true;
@@ -60,5 +60,5 @@ function* directivesOf(field: string): Generator<readonly [name: string, argumen
 /** A number of seconds, in quotes or without; larger ones count as the largest that matters. */
 function deltaSeconds(argument: string | undefined): number {
   const digits = /^(?:"(\d+)"|(\d+))$/.exec(argument ?? '');
-  return digits === null ? 0 : Math.min(Number(digits[1] ?? digits[2]), mostSeconds);
+  return digits === null ? 0 : Math.min(Number(digits[1] ?? digits[2]), maxSeconds);
 }

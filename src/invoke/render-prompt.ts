@@ -14,10 +14,10 @@ export function lengthOf(messages: readonly Message[]): number {
 }
 
 /** Names that a problem lists at most; the contract bounds the array. */
-const mostNames = 10_000;
+const maxNames = 10_000;
 
 /** Places that a problem lists at most. */
-const mostPlaces = 100;
+const maxPlaces = 100;
 
 /** What is sent to a provider, and supplied variables that are ignored. */
 export interface RenderedPrompt {
@@ -42,7 +42,7 @@ export function renderPrompt(
   throw new ProblemError('unknown-variables', {
     detail: `The prompt neither declares nor uses: ${rendered.unknown.slice(0, 20).join(', ')}.`,
     errors: placesOf(rendered.unknown),
-    extensions: { variables: rendered.unknown.slice(0, mostNames) },
+    extensions: { variables: rendered.unknown.slice(0, maxNames) },
   });
 }
 
@@ -53,7 +53,7 @@ export function unknownVariableWarnings(unknown: readonly string[]): { warnings?
 }
 
 function placesOf(unknown: readonly string[]): { detail: string; pointer: string }[] {
-  return unknown.slice(0, mostPlaces).map(placeOf);
+  return unknown.slice(0, maxPlaces).map(placeOf);
 }
 
 function placeOf(name: string): { detail: string; pointer: string } {
@@ -72,7 +72,7 @@ function render(
       throw new ProblemError('missing-variables', {
         detail: error.message,
         ...(error.unknown.length > 0 && { errors: placesOf(error.unknown) }),
-        extensions: { variables: error.names.slice(0, mostNames) },
+        extensions: { variables: error.names.slice(0, maxNames) },
       });
     }
     if (error instanceof RenderedPromptTooLargeError) {

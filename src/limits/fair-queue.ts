@@ -34,9 +34,9 @@ export interface FairQueueOptions {
   /** How many places background work may hold at once; all when left out. */
   readonly background?: number;
   /** How many wait at most; any number when left out. */
-  readonly mostWaiting?: number;
+  readonly maxWaiting?: number;
   /** How many of one key wait at most; any number when left out. */
-  readonly mostWaitingPerKey?: number;
+  readonly maxWaitingPerKey?: number;
 }
 
 /** Too many wait for a place already. */
@@ -55,8 +55,8 @@ export class QueueFullError extends Error {
 type Waiting = Map<string, Set<() => void>>;
 
 export function createFairQueue(options: FairQueueOptions): FairQueue {
-  const { places, reserved = 0, background: mostBackground = places } = options;
-  const { mostWaiting = Infinity, mostWaitingPerKey = Infinity } = options;
+  const { places, reserved = 0, background: maxBackground = places } = options;
+  const { maxWaiting = Infinity, maxWaitingPerKey = Infinity } = options;
   const held = new Map<string, number>();
   const foreground: Waiting = new Map();
   const background: Waiting = new Map();
@@ -67,7 +67,7 @@ export function createFairQueue(options: FairQueueOptions): FairQueue {
   const heldBy = (key: string): number => held.get(key) ?? 0;
   const waitingOf = (key: string): number => (foreground.get(key)?.size ?? 0) + (background.get(key)?.size ?? 0);
   const mayEnter = (key: string, isBackground: boolean): boolean =>
-    (free > reserved || (free > 0 && heldBy(key) < reserved)) && (!isBackground || inBackground < mostBackground);
+    (free > reserved || (free > 0 && heldBy(key) < reserved)) && (!isBackground || inBackground < maxBackground);
 
   const take = (key: string, isBackground: boolean): (() => void) => {
     free -= 1;
@@ -119,8 +119,8 @@ export function createFairQueue(options: FairQueueOptions): FairQueue {
       signal?.throwIfAborted();
       // Whoever waits could not come in when a place was last given back, so nobody is overtaken.
       if (mayEnter(key, isBackground)) return take(key, isBackground);
-      if (waitingOf(key) >= mostWaitingPerKey) throw new QueueFullError('key');
-      if (waiting >= mostWaiting) throw new QueueFullError('all');
+      if (waitingOf(key) >= maxWaitingPerKey) throw new QueueFullError('key');
+      if (waiting >= maxWaiting) throw new QueueFullError('all');
       return new Promise((resolve, reject) => {
         const crowd = isBackground ? background : foreground;
         const enter = (): void => {

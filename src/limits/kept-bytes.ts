@@ -21,13 +21,13 @@ export interface KeptBytesOptions {
 const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
 /** Keys that are counted at most; beyond that, the one that was used least recently begins anew. */
-const mostKeys = 10_000;
+const maxKeys = 10_000;
 
 /** Bytes by the hour in which they were stored. */
 type ByHour = Map<number, number>;
 
 export function createKeptBytes({ perKey, perProcess, monotonic }: KeptBytesOptions): KeptBytes {
-  const keys = new LRUCache<string, ByHour>({ max: mostKeys });
+  const keys = new LRUCache<string, ByHour>({ max: maxKeys });
   const all: ByHour = new Map();
 
   /** @returns seconds until there is room; 0 when there is */

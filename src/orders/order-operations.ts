@@ -50,12 +50,12 @@ export function orderOperations(orders: Orders, derivedIds: ReturnType<typeof cr
     },
     async listOrders({ query: { limit = 20, offset = 0, status, location_id, since, until } }) {
       const filter = { status, locationId: location_id, since: toInstant(since), until: toInstant(until) };
-      const { orders: found, total } = await orders.list(filter, limit, offset);
+      const { orders: orderAnswer, total } = await orders.list(filter, limit, offset);
       const pagination = { total, limit, offset };
       return {
         status: 200,
-        headers: nextPageLink(collectionPath, pagination, found.length, { status, location_id, since, until }),
-        body: { data: found.map(representSummary), pagination },
+        headers: nextPageLink(collectionPath, pagination, orderAnswer.length, { status, location_id, since, until }),
+        body: { data: orderAnswer.map(representSummary), pagination },
       };
     },
     async getOrder({ path }) {

@@ -9,7 +9,7 @@ import { orderPlaced } from '../events/announcements.ts';
 import type { OutboxEntry } from '../events/event.ts';
 import type { Relay } from '../events/outbox.ts';
 import { idempotencyKeyReused } from '../idempotency/idempotency.ts';
-import { untilWon } from '../editing/edit-queue.ts';
+import { retryLostRaces } from '../editing/edit-queue.ts';
 import { asPlaced, type Order, type OrderSummary } from './order.ts';
 import { priceOrder, type OrderTotals } from './pricing.ts';
 import { snapshotOrder, type RequestedItem, type UnpricedItem } from './snapshot.ts';
@@ -89,7 +89,7 @@ export function createOrders({
   };
 
   const end = (id: string, status: 'completed' | 'canceled', precondition: Precondition<Order>): Promise<Order> =>
-    untilWon(async () => {
+    retryLostRaces(async () => {
       const order = await get(id);
       requireMatch(order, precondition);
       if (order.status !== 'open') throw notOpen(order);

@@ -29,7 +29,7 @@ const filesAge = 5_000;
 /** Milliseconds for which IPv6 addresses are waited for when there are others (see RFC 8305, section 3). */
 const resolutionDelay = 100;
 /** Names whose failure is remembered. */
-const rememberedAtMost = 1_000;
+const maxRemembered = 1_000;
 /** Look-ups that may wait for the system's resolver. */
 const waitingForSystem = 16;
 
@@ -51,7 +51,7 @@ export function createLookUp({
   files = systemFiles,
   askSystem = async (name) => (await dns.lookup(name, { all: true })) as Address[],
 }: LookUpOptions = {}): LookUp {
-  const failures = new LRUCache<string, { readonly error: unknown }>({ max: rememberedAtMost, ttl: rememberMs });
+  const failures = new LRUCache<string, { readonly error: unknown }>({ max: maxRemembered, ttl: rememberMs });
   const underWay = new Map<string, Promise<readonly Address[]>>();
   const system = oneAtATime(askSystem);
   const readNames = createFileReader(files);

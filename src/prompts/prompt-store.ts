@@ -85,7 +85,7 @@ const deletingAtOnce = 500;
 /** Versions that one command removes. */
 const removedAtOnce = 50;
 /** More than any prompt has versions. */
-const mostVersions = 2 ** 31;
+const maxVersions = 2 ** 31;
 
 /** Keeps prompts in the collection `prompts` and their earlier versions in `prompt_versions`. */
 export function createPromptStore(database: Database): PromptStore {
@@ -181,7 +181,7 @@ export function createPromptStore(database: Database): PromptStore {
     },
     async removeArchived(promptId) {
       // A removal that was interrupted has left a gap below.
-      for (let done = 0, width = removedAtOnce; done < mostVersions;) {
+      for (let done = 0, width = removedAtOnce; done < maxVersions;) {
         const filter = { prompt_id: promptId, version: { $gt: done, $lt: done + width + 1 } };
         const { deletedCount } = await writeIdempotently(() => versions.deleteMany(filter));
         done += width;

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { requireMatch, type Precondition } from '../editing/edits.ts';
 import { ProblemError } from '../errors/problem-error.ts';
-import { createTurns, untilWon } from '../editing/edit-queue.ts';
+import { createEditQueue, retryLostRaces } from '../editing/edit-queue.ts';
 import { applyChange, contentChange, type PromptChange } from './prompt-changes.ts';
 import type { PromptContent } from './content.ts';
 import { finishDeletion, finishDeletions, removeOrphanedVersions, type Cascade } from './prompt-deletion.ts';
@@ -100,7 +100,7 @@ export function createPrompts({
   now = () => new Date(),
   versionCache = createVersionCache(),
 }: PromptsOptions): Prompts {
-  const turns = createTurns();
+  const editQueue = createEditQueue();
 
   const find = shareReads((slugOrId) => store.find(slugOrId));
 
@@ -130,7 +130,7 @@ export function createPrompts({
 
   /** Tries an edit of a prompt until it wins against those of others. @param attempt returns `undefined` for a lost race */
   const contend = <Result>(slugOrId: string, attempt: () => Promise<Result | undefined>): Promise<Result> =>
-    turns.take(slugOrId, () => untilWon(attempt));
+    editQueue.run(slugOrId, () => retryLostRaces(attempt));
 
   /** Reads the prompt, changes it, and starts again when someone else changed it meanwhile. */
   const edit = (
@@ -184,7 +184,7 @@ export function createPrompts({
       }
       return await insertSuffixed();
     };
-    return turns.take(`name of ${prompt.slug}`, work, insertSuffixed);
+    return editQueue.run(`name of ${prompt.slug}`, work, insertSuffixed);
   };
 
   return {

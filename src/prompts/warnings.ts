@@ -5,7 +5,7 @@ import type { PromptContent } from './content.ts';
 type Warning = components['schemas']['Warning'];
 
 /** Warnings that one answer has at most. */
-const mostWarnings = 100;
+const maxWarnings = 100;
 /** Characters of the text that a warning shows. */
 const shown = 60;
 /** `{name}}`: one brace too few where a placeholder begins. */
@@ -18,7 +18,7 @@ const halfOpened = /(?<!\{)\{[ \t]*[A-Za-z_][A-Za-z0-9_.-]{0,63}[ \t]*\}\}/g;
 export function contentWarnings({ messages, variables }: Pick<PromptContent, 'messages' | 'variables'>): Warning[] {
   const warnings: Warning[] = [];
   const warn = (warning: () => Warning): void => {
-    if (warnings.length < mostWarnings) warnings.push(warning());
+    if (warnings.length < maxWarnings) warnings.push(warning());
   };
   const used = new Set<string>();
   for (const [index, { content }] of messages.entries()) {

@@ -13,7 +13,7 @@ export interface RemoteTarget {
   readonly toPrompt: (messages: readonly ChatMessage[]) => LanguageModelV4Prompt;
   readonly options?: SharedV4ProviderOptions;
   /** Bounds how many calls to the provider are under way at once. */
-  readonly turns: FairQueue;
+  readonly queue: FairQueue;
 }
 
 /** A failed attempt that another follows. */
@@ -49,7 +49,7 @@ const longestTimer = 2 ** 31 - 1;
  * Tries again at most twice: after rate limits, server errors, and connections that failed before an answer began.
  * An answer that broke off or makes no sense is not asked for again, since it was probably charged for. Between attempts
  * it waits as long as `Retry-After` asks, else 250 and 500 ms, halved at most by chance; a wait that would reach the
- * deadline is not begun. The one deadline covers everything: waiting for a turn, attempts and pauses.
+ * deadline is not begun. The one deadline covers everything: waiting for a place in the queue, attempts and pauses.
  *
  * @throws ProblemError `provider-*` (502).
  * @throws The reason of `request.signal` when that is aborted; the upstream call is cancelled then.
@@ -101,14 +101,14 @@ export async function generate(
 }
 
 async function tryOnce(
-  { models, turns, options }: RemoteTarget,
+  { models, queue, options }: RemoteTarget,
   { model, keyId, traceparent, background = false }: GenerateRequest,
   prompt: LanguageModelV4Prompt,
   signal: AbortSignal,
 ): Promise<{ result: InvocationResult } | { failure: Failure }> {
   let leave: () => void;
   try {
-    leave = await turns.enter({ key: keyId, background, signal });
+    leave = await queue.enter({ key: keyId, background, signal });
   } catch {
     return { failure: timeout('turn') };
   }

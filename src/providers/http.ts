@@ -76,7 +76,7 @@ export function createProviderHttp(options: ProviderHttpOptions): ProviderHttp {
       if (body !== null && typeof body !== 'string') throw new TypeError('Only text bodies can be sent.');
       const url = new URL(input instanceof Request ? input.url : input);
 
-      const exchange = new Exchange(maxResponseBytes, signal, resolve, reject);
+      const exchange = new ProviderRequest(maxResponseBytes, signal, resolve, reject);
       agent.dispatch(
         {
           origin: url.origin,
@@ -100,7 +100,7 @@ function toHeaderRecord(headers: RequestInit['headers']): Record<string, string>
 }
 
 /** One request and its response, collected as undici hands it over. */
-class Exchange implements Dispatcher.DispatchHandler {
+class ProviderRequest implements Dispatcher.DispatchHandler {
   readonly #maxBytes: number;
   readonly #signal: AbortSignal | undefined;
   readonly #resolve: (response: Response) => void;

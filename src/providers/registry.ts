@@ -86,7 +86,7 @@ function builtInEntry(id: RemoteProviderId, settings: ProviderSettings, fetch: F
       models: once(() => load(own, fetch)),
       toPrompt: systemFirst ? toPromptWithSystemFirst : toPrompt,
       ...(options && { options }),
-      turns: createTurns(settings.concurrency),
+      queue: createCallQueue(settings.concurrency),
     },
   };
 }
@@ -100,7 +100,7 @@ function compatibleEntry(provider: CompatibleProviderSettings, settings: Provide
       id,
       models: once(() => loadCompatible(provider, fetch)),
       toPrompt,
-      turns: createTurns(settings.concurrency),
+      queue: createCallQueue(settings.concurrency),
     },
   };
 }
@@ -109,7 +109,7 @@ function compatibleEntry(provider: CompatibleProviderSettings, settings: Provide
  * Test runs make twenty calls each and can wait: they have half of the places. An eighth of them stays out of the reach of
  * a key that has that many already, so that calls which hang hold up only the key that made them.
  */
-function createTurns(places: number): FairQueue {
+function createCallQueue(places: number): FairQueue {
   return createFairQueue({ places, reserved: Math.floor(places / 8), background: Math.ceil(places / 2) });
 }
 

@@ -40,7 +40,7 @@ const links = {
 /** What runs here, health, metrics and the contract itself. */
 export function serviceOperations(dependencies: ServiceDependencies): Operations {
   const { version, metrics, isStopping } = dependencies;
-  const look = shareFor(checkedForMs, async () => {
+  const check = shareFor(checkedForMs, async () => {
     const [database, storage] = await Promise.allSettled([
       dependencies.checkDatabase(),
       within(checkLimitMs, dependencies.checkStorage()),
@@ -60,7 +60,7 @@ export function serviceOperations(dependencies: ServiceDependencies): Operations
           headers: { 'retry-after': '5' },
         });
       }
-      const { database, storage } = await look();
+      const { database, storage } = await check();
       if (database.status === 'rejected') throw database.reason;
       // Only test runs need object storage, so the service is ready without it.
       const storageStatus = storage.status === 'fulfilled' ? 'ok' : 'unavailable';
@@ -76,8 +76,8 @@ function shareFor<T>(milliseconds: number, work: () => Promise<T>): () => Promis
   let last: { finishedAt: number; result: Promise<T> } | undefined;
   return () => {
     if (last === undefined || performance.now() - last.finishedAt > milliseconds) {
-      const look = { finishedAt: Infinity, result: work().finally(() => (look.finishedAt = performance.now())) };
-      last = look;
+      const shared = { finishedAt: Infinity, result: work().finally(() => (shared.finishedAt = performance.now())) };
+      last = shared;
     }
     return last.result;
   };

@@ -1,5 +1,5 @@
 /** A template may name many thousands of variables; a sentence should not. */
-const mostNamesInMessage = 20;
+const maxNamesInMessage = 20;
 
 /** Variables that a rendering needs and has no value for. */
 export class MissingVariablesError extends Error {
@@ -9,8 +9,8 @@ export class MissingVariablesError extends Error {
   readonly unknown: readonly string[];
 
   constructor(names: readonly string[], unknown: readonly string[]) {
-    const shown = names.slice(0, mostNamesInMessage).join(', ');
-    const others = names.length - mostNamesInMessage;
+    const shown = names.slice(0, maxNamesInMessage).join(', ');
+    const others = names.length - maxNamesInMessage;
     super(`No value for: ${shown}${others > 0 ? ` and ${others} more` : ''}.`);
     this.name = 'MissingVariablesError';
     this.names = names;

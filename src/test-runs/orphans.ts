@@ -4,7 +4,7 @@ import type { ResultArchive } from './result-archive.ts';
 import type { TestRunStore } from './test-run-store.ts';
 
 export interface OrphanDependencies {
-  readonly store: Pick<TestRunStore, 'promptIds' | 'buried' | 'remove'>;
+  readonly store: Pick<TestRunStore, 'promptIds' | 'tombstones' | 'remove'>;
   readonly archive: Pick<ResultArchive, 'delete'>;
   readonly prompts: Pick<Prompts, 'resolve'>;
   readonly deleteAllOf: (promptId: string) => Promise<void>;
@@ -15,9 +15,9 @@ export interface OrphanDependencies {
 }
 
 const day = 24 * 60 * 60 * 1_000;
-/** What one step looks at: prompts, and buried runs. */
+/** What one step looks at: prompts, and tombstones of runs. */
 const promptsPerStep = 20;
-const buriedPerStep = 100;
+const tombstonesPerStep = 100;
 
 /**
  * Makes the function that, called every few seconds, goes through all prompts once a day, a few at a time, and removes
@@ -34,9 +34,9 @@ export function createOrphanRemoval(dependencies: OrphanDependencies): () => Pro
     position ??= '';
 
     // A day is longer than any process can be late with its results.
-    const buried = await store.buried(new Date(now() - day), buriedPerStep);
-    await Promise.all(buried.map((id) => archive.delete(id)));
-    await store.remove(buried);
+    const tombstones = await store.tombstones(new Date(now() - day), tombstonesPerStep);
+    await Promise.all(tombstones.map((id) => archive.delete(id)));
+    await store.remove(tombstones);
 
     const promptIds = await store.promptIds(position, promptsPerStep);
     // A prompt is there before its first test run, so one that is not there now is gone.

@@ -3,7 +3,7 @@ import type { ResultArchive } from './result-archive.ts';
 import type { TestRun, TestRunStore } from './test-run-store.ts';
 
 export interface DeletionDependencies {
-  readonly store: Pick<TestRunStore, 'someOf' | 'end' | 'bury' | 'remove'>;
+  readonly store: Pick<TestRunStore, 'someOf' | 'end' | 'leaveTombstones' | 'remove'>;
   readonly archive: Pick<ResultArchive, 'delete'>;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
@@ -36,7 +36,7 @@ export function createDeletion({ store, archive, now }: DeletionDependencies): (
         runs.filter(({ status }) => (status === 'interrupted') === interrupted).map(({ id }) => id);
       // Whoever worked on an interrupted run may be storing its results just now, and die before it notices that they
       // are not wanted. So its id is kept for a day, and then its results are removed once more.
-      await store.bury(idsOf(true), new Date(now()));
+      await store.leaveTombstones(idsOf(true), new Date(now()));
       await store.remove(idsOf(false));
     }
   };

@@ -74,10 +74,10 @@ export interface TestRunStore {
   heartbeats(): Promise<Heartbeat[]>;
   /** Some runs of a prompt; none only when it has none. */
   someOf(promptId: string, limit: number): Promise<TestRun[]>;
-  /** Leaves nothing of interrupted runs but their ids, for `buried` to name. */
-  bury(ids: readonly string[], at: Date): Promise<void>;
-  /** Some of the ids that were buried before a time. */
-  buried(before: Date, limit: number): Promise<string[]>;
+  /** Leaves nothing of interrupted runs but their ids, for `tombstones` to name. */
+  leaveTombstones(ids: readonly string[], at: Date): Promise<void>;
+  /** Some of the ids of tombstones that were left before a time. */
+  tombstones(before: Date, limit: number): Promise<string[]>;
   remove(ids: readonly string[]): Promise<void>;
   /** The ids from one, inclusive, to before another of runs that ended before a time. */
   endedBefore(time: Date, from: string, to: string): Promise<string[]>;
@@ -88,7 +88,7 @@ export interface TestRunStore {
 interface TestRunDocument extends StampedDocument {
   prompt_id: string;
   prompt_version: number;
-  /** `buried`: its prompt was deleted; only id and `buried_at` are left. */
+  /** `buried`: a tombstone. Its prompt was deleted; only id and `buried_at` are left. */
   status: TestRun['status'] | 'buried';
   providers: TestTarget[];
   unknown_variables?: string[];
@@ -120,7 +120,7 @@ export const testRunIndexes: CollectionIndexes = {
   ],
 };
 
-/** What is not kept of a buried run. */
+/** What a tombstone does not keep. */
 const forgottenFields = [
   ...['prompt_id', 'prompt_version', 'providers', 'unknown_variables', 'created_at', 'finished_at', 'result_bytes'],
   ...['heartbeat', 'sample'],
@@ -199,14 +199,14 @@ export function createTestRunStore(database: Database): TestRunStore {
       }
       return found;
     },
-    async bury(ids, at) {
+    async leaveTombstones(ids, at) {
       const interrupted: Filter<TestRunDocument> = { _id: { $in: [...ids] }, status: 'interrupted' };
       const rest = Object.fromEntries(forgottenFields.map((name) => [name, '']));
       await writeIdempotently(() =>
         runs.updateMany(interrupted, { $set: { status: 'buried', buried_at: at }, $unset: rest as never }),
       );
     },
-    async buried(before, limit) {
+    async tombstones(before, limit) {
       const projection = { _id: 1 };
       const found = await read(() =>
         runs
@@ -237,7 +237,7 @@ export function createTestRunStore(database: Database): TestRunStore {
   };
 }
 
-/** Undefined for what was buried, too. */
+/** Undefined for a tombstone, too. */
 function fromDocument(document: TestRunDocument | null): TestRun | undefined {
   if (document === null || document.status === 'buried') return undefined;
   return {

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { IntegrationDirectory, Receiver } from '../integrations/directory.ts';
+import type { IntegrationDirectory, ReceiverSettings } from '../integrations/directory.ts';
 import { deliveryId, type NewDelivery } from './deliveries/delivery.ts';
 import type { DeliveryStore } from './deliveries/delivery-store.ts';
 import type { Settlements } from './deliveries/settlements.ts';
-import { waitOf } from './lanes/health.ts';
+import { remainingWait } from './lanes/health.ts';
 import { createDueTimes } from './lanes/due-times.ts';
 import { runLane, type LaneDependencies, type RunningLane } from './lanes/lane.ts';
 import { createLaneWatch } from './lanes/lane-lease.ts';
@@ -19,11 +19,11 @@ export interface WebhookEngine {
   start(): void;
   /** Lets requests under way finish, at most so many milliseconds, and gives the lanes up. */
   stop(timeoutMs: number): Promise<void>;
-  /** An operator changed an integration's settings or wants something sent to it: look at it now. */
+  /** An operator changed an integration's settings or wants something sent to it: work on it now. */
   nudge(integrationId: string): void;
-  /** Someone wants to see something tried now, this delivery or what is due, even while the receiver is left alone. */
+  /** Attempts something now, this delivery or what is due, even while the circuit breaker is open. */
   attemptNow(integrationId: string, deliveryId?: string): void;
-  /** There is something to send to an integration, unless it is being left alone. */
+  /** There is something to send to an integration, unless its circuit breaker is open. */
   wake(integrationId: string): void;
   /** Reserves places for deliveries that are about to be made, in lanes that this process holds. */
   prepare(deliveries: readonly NewDelivery[]): Promise<PreparedDeliveries>;
@@ -56,12 +56,12 @@ export interface EngineDependencies {
 }
 
 /** Integrations that one poll looks up; the next one goes on where it ended. */
-const polledAtOnce = 32;
+const pollBatch = 32;
 /** Milliseconds after which a lane that another process holds is looked at once more. */
 const contestedMs = 300;
 
-/** Deliveries of one integration that are remembered as to be tried at once. */
-const mostUrgent = 100;
+/** Deliveries of one integration that are remembered as to be attempted at once. */
+const maxUrgent = 100;
 
 export function createEngine(dependencies: EngineDependencies): WebhookEngine {
   const { lanes, deliveries, integrations, settlements, sender, replays, timing, limits, clock, log, observer } =
@@ -70,20 +70,20 @@ export function createEngine(dependencies: EngineDependencies): WebhookEngine {
   const holder = randomUUID();
   const watch = createLaneWatch(timing.lease, () => clock.monotonic());
   const running = new Map<string, RunningLane>();
-  /** Lanes that are being taken. Two takes of one process could not tell each other's writes from their own. */
-  const taking = new Set<string>();
+  /** Lanes that are being acquired. Two acquisitions of one process could not tell each other's writes from their own. */
+  const acquiring = new Set<string>();
   /** Lanes that were nudged while they ran: whatever they end with, there is news. */
   const nudged = new Set<string>();
-  /** Until when, on the monotonic clock, looking at a lane is pointless. */
+  /** Until when, on the monotonic clock, a lane is not looked up. */
   const notBefore = new Map<string, number>();
-  /** What is to be tried at once, by integration, until its lane has been told; undefined is whatever is due. */
+  /** What is to be attempted at once, by integration, until its lane has been told; undefined is whatever is due. */
   const urgent = new Map<string, Set<string | undefined>>();
   const dueTimes = createDueTimes();
   /** Integrations that may have running replays. */
   const replaying = new Set<string>();
   const rechecking = new Set<string>();
-  let wanted = new Set<string>();
-  let considering: Promise<void> | undefined;
+  let queued = new Set<string>();
+  let draining: Promise<void> | undefined;
   let pollCursor = '';
   let stopped = false;
   const timers = new Set<NodeJS.Timeout>();
@@ -92,7 +92,7 @@ export function createEngine(dependencies: EngineDependencies): WebhookEngine {
   const laneDependencies: LaneDependencies = {
     ...dependencies,
     share: () => Math.max(1, Math.min(limits.perReceiver, Math.floor(limits.inAll / running.size))),
-    retryAt: dueTimes.add,
+    scheduleRetry: dueTimes.add,
     async continueReplays(integrationId) {
       if (!replaying.delete(integrationId)) return false;
       const mayBeMore = await replays.continue(integrationId);
@@ -101,8 +101,8 @@ export function createEngine(dependencies: EngineDependencies): WebhookEngine {
     },
   };
 
-  /** Takes what lanes of these integrations can be taken, and sends what is due in them. */
-  const consider = async (ids: readonly string[]): Promise<void> => {
+  /** Acquires the lanes of these integrations that are free, and sends what is due in them. */
+  const acquireLanes = async (ids: readonly string[]): Promise<void> => {
     const now = clock.monotonic();
     const candidates = ids.filter((id) => !running.has(id) && (notBefore.get(id) ?? 0) <= now);
     if (candidates.length === 0) return;
@@ -113,13 +113,14 @@ export function createEngine(dependencies: EngineDependencies): WebhookEngine {
         const integration = known.get(id);
         if (integration?.status !== 'active') {
           urgent.delete(id);
-          leaveAlone(id, timing.inactive);
+          postpone(id, timing.inactive);
           return;
         }
         const lane = underSettings(seen.get(id), integration.settingsRevision);
-        const wait = lane?.health === undefined ? 0 : waitOf(lane.health, clock.now(), timing.breaker.longestOpen);
-        if (wait > 0 && !urgent.has(id)) leaveAlone(id, wait);
-        else if (lane === undefined || mayTake(lane)) await take(id, lane);
+        const wait =
+          lane?.health === undefined ? 0 : remainingWait(lane.health, clock.now(), timing.breaker.longestOpen);
+        if (wait > 0 && !urgent.has(id)) postpone(id, wait);
+        else if (lane === undefined || mayAcquire(lane)) await acquire(id, lane);
         else recheck(id);
       }),
     );
@@ -129,22 +130,22 @@ export function createEngine(dependencies: EngineDependencies): WebhookEngine {
    * A lane that this process holds and does not run is one that it could not give up, because the database was away:
    * everything in it is settled.
    */
-  const mayTake = (lane: Lane): boolean =>
-    (lane.holder === holder && !running.has(lane.integrationId)) || watch.mayTake(lane);
+  const mayAcquire = (lane: Lane): boolean =>
+    (lane.holder === holder && !running.has(lane.integrationId)) || watch.mayAcquire(lane);
 
-  const take = async (id: string, seen: Lane | undefined): Promise<void> => {
-    if (running.has(id) || taking.has(id)) return;
-    taking.add(id);
+  const acquire = async (id: string, seen: Lane | undefined): Promise<void> => {
+    if (running.has(id) || acquiring.has(id)) return;
+    acquiring.add(id);
     try {
-      await takeAlone(id, seen);
+      await acquireLane(id, seen);
     } finally {
-      taking.delete(id);
+      acquiring.delete(id);
     }
   };
 
-  const takeAlone = async (id: string, seen: Lane | undefined): Promise<void> => {
+  const acquireLane = async (id: string, seen: Lane | undefined): Promise<void> => {
     const leaseEnd = clock.monotonic() + timing.lease;
-    const lane = await lanes.take(id, seen, holder);
+    const lane = await lanes.acquire(id, seen, holder);
     if (lane === undefined) return;
     if (stopped) {
       await lanes.release(id, lane.token, undefined);
@@ -155,23 +156,23 @@ export function createEngine(dependencies: EngineDependencies): WebhookEngine {
     running.set(id, runningLane);
     observer.lanesHeld(running.size);
     background(
-      runningLane.ended.then(({ lookAgainIn, wasWoken }) => {
+      runningLane.ended.then(({ retryIn: lookAgainIn, wasWoken }) => {
         running.delete(id);
         observer.lanesHeld(running.size);
-        if (nudged.delete(id)) want(id);
-        else if (lookAgainIn > 0) leaveAlone(id, lookAgainIn);
-        else if (wasWoken) want(id);
+        if (nudged.delete(id)) enqueue(id);
+        else if (lookAgainIn > 0) postpone(id, lookAgainIn);
+        else if (wasWoken) enqueue(id);
       }),
     );
   };
 
-  const tellUrgent = (id: string, lane: RunningLane): void => {
-    const wanted = [...(urgent.get(id) ?? [])];
-    if (wanted.every((deliveryId) => lane.attemptNow(deliveryId))) urgent.delete(id);
+  const passOnUrgent = (id: string, lane: RunningLane): void => {
+    const requested = [...(urgent.get(id) ?? [])];
+    if (requested.every((deliveryId) => lane.attemptNow(deliveryId))) urgent.delete(id);
   };
 
   /** Bounded, because another process may have been told of what changes the picture. */
-  const leaveAlone = (id: string, milliseconds: number): void => {
+  const postpone = (id: string, milliseconds: number): void => {
     dueTimes.add(id, new Date(clock.now().getTime() + milliseconds));
     notBefore.set(id, clock.monotonic() + Math.min(milliseconds, timing.inactive));
   };
@@ -184,49 +185,46 @@ export function createEngine(dependencies: EngineDependencies): WebhookEngine {
       background(
         deliveries
           .anyDue(id, clock.now())
-          .then((isDue) => (isDue ? consider([id]) : undefined))
+          .then((isDue) => (isDue ? acquireLanes([id]) : undefined))
           .finally(() => rechecking.delete(id)),
       );
     });
   };
 
-  const want = (id: string): void => {
+  const enqueue = (id: string): void => {
     if (stopped) return;
     const lane = running.get(id);
     if (lane !== undefined) {
-      tellUrgent(id, lane);
+      passOnUrgent(id, lane);
       lane.wake();
       return;
     }
-    wanted.add(id);
-    considering ??= considerWanted();
+    queued.add(id);
+    draining ??= drainQueue();
   };
 
   /** Nudges that come while some are worked on are worked on together after them. */
-  const considerWanted = async (): Promise<void> => {
-    while (wanted.size > 0 && !stopped) {
-      const ids = [...wanted];
-      wanted = new Set();
-      await consider(ids).catch((error: unknown) => {
+  const drainQueue = async (): Promise<void> => {
+    while (queued.size > 0 && !stopped) {
+      const ids = [...queued];
+      queued = new Set();
+      await acquireLanes(ids).catch((error: unknown) => {
         log.warn({ error }, 'deliveries could not be looked up, it will be tried again');
       });
     }
-    considering = undefined;
+    draining = undefined;
   };
 
   /**
    * Looks for work that no nudge told of: retries whose time has come, and what other processes left. Of its own lanes
-   * this process knows when; through the others it looks by turns. A lane that is held, by whomever, is its holder's to
+   * this process knows when; it goes through the others in rounds. A lane that is held, by whomever, is its holder's to
    * look after.
    */
   const poll = async (): Promise<void> => {
     for (const lane of running.values()) lane.wake();
-    for (const id of dueTimes.take(clock.now())) want(id);
-    const [active, withReplays] = await Promise.all([
-      integrations.activeIds(pollCursor, polledAtOnce),
-      replays.waiting(),
-    ]);
-    pollCursor = active.length < polledAtOnce ? '' : (active.at(-1) ?? '');
+    for (const id of dueTimes.takeDue(clock.now())) enqueue(id);
+    const [active, withReplays] = await Promise.all([integrations.activeIds(pollCursor, pollBatch), replays.waiting()]);
+    pollCursor = active.length < pollBatch ? '' : (active.at(-1) ?? '');
     for (const id of withReplays) replaying.add(id);
     const at = clock.monotonic();
     const others = active.filter((id) => !running.has(id) && (notBefore.get(id) ?? 0) <= at);
@@ -234,8 +232,8 @@ export function createEngine(dependencies: EngineDependencies): WebhookEngine {
     await Promise.all(
       others.map(async (id) => {
         const lane = seen.get(id);
-        if (lane !== undefined && !mayTake(lane)) return;
-        if (replaying.has(id) || (await deliveries.anyDue(id, clock.now()))) want(id);
+        if (lane !== undefined && !mayAcquire(lane)) return;
+        if (replaying.has(id) || (await deliveries.anyDue(id, clock.now()))) enqueue(id);
       }),
     );
   };
@@ -307,7 +305,7 @@ export function createEngine(dependencies: EngineDependencies): WebhookEngine {
       const lane = running.get(integration.id);
       const group = groups.get(integration.id) ?? [];
       if (lane === undefined || integration.status !== 'active') continue;
-      let receiver: Receiver;
+      let receiver: ReceiverSettings;
       try {
         receiver = integrations.open(integration);
       } catch {
@@ -339,7 +337,7 @@ export function createEngine(dependencies: EngineDependencies): WebhookEngine {
           else begin();
         }
         const others = prepared.filter((delivery) => !stamps.has(deliveryId(delivery)));
-        for (const id of new Set(others.map(({ integrationId }) => integrationId))) want(id);
+        for (const id of new Set(others.map(({ integrationId }) => integrationId))) enqueue(id);
       },
       failed() {
         for (const { id, lane } of reserved) lane.giveUp(id);
@@ -351,28 +349,28 @@ export function createEngine(dependencies: EngineDependencies): WebhookEngine {
     notBefore.delete(integrationId);
     replaying.add(integrationId);
     if (running.has(integrationId)) nudged.add(integrationId);
-    want(integrationId);
+    enqueue(integrationId);
   };
 
   return {
     prepare,
     nudge,
     attemptNow(integrationId, deliveryId) {
-      const wishes = urgent.get(integrationId) ?? new Set();
-      // Another process may hold the lane for long: beyond so many deliveries, whatever is due is tried instead.
-      wishes.add(wishes.size < mostUrgent ? deliveryId : undefined);
-      urgent.set(integrationId, wishes);
+      const requested = urgent.get(integrationId) ?? new Set();
+      // Another process may hold the lane for long: beyond so many deliveries, whatever is due is attempted instead.
+      requested.add(requested.size < maxUrgent ? deliveryId : undefined);
+      urgent.set(integrationId, requested);
       nudge(integrationId);
     },
     start() {
       repeat(timing.poll, poll);
       repeat(timing.renewal, renew);
     },
-    wake: want,
+    wake: enqueue,
     async stop(timeoutMs) {
       stopped = true;
       for (const timer of timers) clearTimeout(timer);
-      await considering;
+      await draining;
       for (const lane of running.values()) lane.stop();
       const ended = Promise.all([...running.values()].map((lane) => lane.ended));
       const limit = new AbortController();

@@ -1,7 +1,7 @@
 import type { DeliveryStatus } from './deliveries/delivery.ts';
 
 /**
- * Why deliveries wait: they are due; a later attempt is still to come, or their receiver is left alone; their integration is
+ * Why deliveries wait: they are due; a later attempt is still to come, or their circuit breaker is open; their integration is
  * paused or disabled.
  */
 export const waitingStatuses = ['due', 'retrying', 'paused', 'disabled'] as const;

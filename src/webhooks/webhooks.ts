@@ -10,7 +10,7 @@ import { createSettlements } from './deliveries/settlements.ts';
 import { createDeliveryStore, deliveryIndexes } from './deliveries/delivery-store.ts';
 import { createEngine, type WebhookEngine } from './engine.ts';
 import { createEventStore, eventIndexes } from './events/event-store.ts';
-import { waitOf } from './lanes/health.ts';
+import { remainingWait } from './lanes/health.ts';
 import { createLaneStore } from './lanes/lane-store.ts';
 import { silentObserver, type WebhookLog, type WebhookObserver } from './observer.ts';
 import { createRelay, type RunningRelay } from './relay/relay.ts';
@@ -105,7 +105,7 @@ export function createWebhooks(dependencies: WebhookDependencies): Webhooks {
       wanted.map(({ id, settingsRevision, status }): [string, Condition] => {
         const health = found.get(id)?.health;
         if (health?.settingsRevision !== settingsRevision) return [id, soundCondition];
-        const wait = status === 'active' ? waitOf(health, now, timing.breaker.longestOpen) : 0;
+        const wait = status === 'active' ? remainingWait(health, now, timing.breaker.longestOpen) : 0;
         const { failuresInARow: consecutiveFailures, lastFailure } = health;
         const retryingUntil = wait > 0 ? new Date(now.getTime() + wait) : undefined;
         return [id, { consecutiveFailures, lastFailure, retryingUntil, waiting: undefined }];

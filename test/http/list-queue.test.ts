@@ -145,7 +145,7 @@ describe('the queue of lists', () => {
   });
 
   it('refuses what waits for too long, and too many', async () => {
-    const queue = queueOf({ places: 1, answers: 4, mostWaitingPerKey: 1, mostWaiting: 2, waitLimitMs: 30 });
+    const queue = queueOf({ places: 1, answers: 4, maxWaitingPerKey: 1, maxWaiting: 2, waitLimitMs: 30 });
     const calls = ['a', 'a', 'a', 'a', 'a', 'b', 'c', 'd'].map((key) => ask(queue, key));
     const problemOf = async (call: Call | undefined): Promise<unknown> =>
       call?.result.catch((error: unknown) => {

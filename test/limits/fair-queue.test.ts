@@ -97,7 +97,7 @@ describe('a fair queue', () => {
   });
 
   it('refuses those who are too many, of one key and of all', async () => {
-    const { enter } = watched({ places: 1, mostWaiting: 3, mostWaitingPerKey: 2 });
+    const { enter } = watched({ places: 1, maxWaiting: 3, maxWaitingPerKey: 2 });
     const leave = await enter('a', { key: 'a' });
     const second = enter('a', { key: 'a' });
     void enter('a', { key: 'a', background: true });
@@ -115,7 +115,7 @@ describe('a fair queue', () => {
   });
 
   it('forgets an entrant whose signal is aborted', async () => {
-    const { queue, enter } = watched({ places: 1, mostWaitingPerKey: 1 });
+    const { queue, enter } = watched({ places: 1, maxWaitingPerKey: 1 });
     const leave = await enter('a', { key: 'a' });
     const impatient = new AbortController();
     const gone = enter('a', { key: 'a', signal: impatient.signal });

@@ -8,7 +8,7 @@ import { createLocations, type Locations } from '../../src/catalog/locations/loc
 import { createLocationStore, type LocationStore } from '../../src/catalog/locations/location-store.ts';
 import { fromOutboxDocuments, type WithOutbox } from '../../src/events/outbox.ts';
 import { toPayload } from '../../src/events/serialise.ts';
-import { countOrders, mostOrders } from '../../src/orders/fiscal-days/count-orders.ts';
+import { countOrders, maxOrders } from '../../src/orders/fiscal-days/count-orders.ts';
 import { createFiscalDays, type FiscalDays } from '../../src/orders/fiscal-days/fiscal-days.ts';
 import { createFiscalDayStore, type FiscalDayStore } from '../../src/orders/fiscal-days/fiscal-day-store.ts';
 import type { Order } from '../../src/orders/order.ts';
@@ -462,7 +462,7 @@ describe('an order', () => {
 describe('a list that would get too long or too large', () => {
   it('is as long as the contract says', () => {
     const { description } = contract.paths['/v1/locations/{id}/fiscal-days/{date}/close'].post;
-    expect(description).toContain(`at most ${mostOrders.toLocaleString('en')} orders`);
+    expect(description).toContain(`at most ${maxOrders.toLocaleString('en')} orders`);
     expect(description).toContain(`at most a total of ${Number.MAX_SAFE_INTEGER.toLocaleString('en')}.`);
   });
 

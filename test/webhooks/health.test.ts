@@ -3,9 +3,9 @@ import {
   afterFailure,
   afterSuccess,
   isProbing,
-  judge,
+  decide,
   newHealth,
-  waitOf,
+  remainingWait,
   type Failure,
   type LaneHealth,
 } from '../../src/webhooks/lanes/health.ts';
@@ -23,7 +23,8 @@ function failures(count: number, health: LaneHealth = newHealth(1), when = start
   for (let each = 0; each < count; each += 1) after = afterFailure(after, failure(when), undefined, defaultTiming);
   return after;
 }
-const wait = (health: LaneHealth, when = start): number => waitOf(health, when, defaultTiming.breaker.longestOpen);
+const wait = (health: LaneHealth, when = start): number =>
+  remainingWait(health, when, defaultTiming.breaker.longestOpen);
 
 describe('circuit breaker', () => {
   it('stays closed for four failures in a row, and opens for 30 s with the fifth', () => {
@@ -66,30 +67,30 @@ describe('circuit breaker', () => {
   });
 });
 
-describe('judge', () => {
+describe('decide', () => {
   const failing = (since: Date, warnedAt?: Date): LaneHealth => ({ ...failures(9, newHealth(1), since), warnedAt });
 
   it('finds nothing wrong before three days', () => {
-    expect(judge(newHealth(1), start, defaultTiming)).toEqual({ action: 'none' });
-    expect(judge(failing(start), at(3 * day - 1), defaultTiming)).toEqual({ action: 'none' });
+    expect(decide(newHealth(1), start, defaultTiming)).toEqual({ action: 'none' });
+    expect(decide(failing(start), at(3 * day - 1), defaultTiming)).toEqual({ action: 'none' });
   });
 
   it('warns after three days of nothing but failures, and says when it disables', () => {
     const warning = { action: 'warn', failingSince: start, disablesAt: at(5 * day) };
-    expect(judge(failing(start), at(3 * day), defaultTiming)).toEqual(warning);
+    expect(decide(failing(start), at(3 * day), defaultTiming)).toEqual(warning);
   });
 
   it('disables after five', () => {
     const warned = failing(start, at(3 * day));
-    expect(judge(warned, at(5 * day - 1), defaultTiming)).toEqual({ action: 'none' });
-    expect(judge(warned, at(5 * day), defaultTiming)).toEqual({ action: 'disable', failingSince: start });
+    expect(decide(warned, at(5 * day - 1), defaultTiming)).toEqual({ action: 'none' });
+    expect(decide(warned, at(5 * day), defaultTiming)).toEqual({ action: 'disable', failingSince: start });
   });
 
   it('never disables without a day of notice, however rarely something is sent', () => {
-    expect(judge(failing(start), at(9 * day), defaultTiming)).toMatchObject({
+    expect(decide(failing(start), at(9 * day), defaultTiming)).toMatchObject({
       action: 'warn',
       disablesAt: at(10 * day),
     });
-    expect(judge(failing(start, at(9 * day)), at(9.5 * day), defaultTiming)).toEqual({ action: 'none' });
+    expect(decide(failing(start, at(9 * day)), at(9.5 * day), defaultTiming)).toEqual({ action: 'none' });
   });
 });

@@ -36,16 +36,16 @@ const receivedIds = (): string[] => receiver.requests.map(({ headers }) => Strin
 describe('the lane store', () => {
   it('gives a lane to one of many takers, with a larger token each time', async () => {
     const seen = (await lanes.find(['a'])).get('a');
-    const first = await Promise.all(['x', 'y', 'z'].map((holder) => lanes.take('a', seen, holder)));
+    const first = await Promise.all(['x', 'y', 'z'].map((holder) => lanes.acquire('a', seen, holder)));
     const [winner] = first.filter((lane) => lane !== undefined);
     expect(first.filter((lane) => lane !== undefined)).toHaveLength(1);
-    const again = await Promise.all(['x', 'y', 'z'].map((holder) => lanes.take('a', winner, holder)));
+    const again = await Promise.all(['x', 'y', 'z'].map((holder) => lanes.acquire('a', winner, holder)));
     expect(again.filter((lane) => lane !== undefined)).toMatchObject([{ token: 2 }]);
   });
 
   it('renews only lanes that are still the holder’s, and a release by a former holder does nothing', async () => {
-    const first = await lanes.take('b', undefined, 'x');
-    const second = await lanes.take('b', first, 'y');
+    const first = await lanes.acquire('b', undefined, 'x');
+    const second = await lanes.acquire('b', first, 'y');
     expect([...(await lanes.renew(['b'], 'x'))]).toEqual([]);
     expect([...(await lanes.renew(['b'], 'y'))]).toEqual(['b']);
     await lanes.release('b', first?.token ?? 0, undefined);
@@ -132,7 +132,7 @@ describe('several engines', () => {
   it('send every event once when two reasons to take a lane meet in one process', async () => {
     receiver.always({ kind: 'answer', delay: 800 });
     const id = await harness.addIntegration({ url: receiver.url });
-    const others = await lanes.take(id, undefined, 'another process');
+    const others = await lanes.acquire(id, undefined, 'another process');
     let meet: (() => Promise<void>) | undefined;
     const engine = harness.createEngine({
       timing: patientTiming,
@@ -275,9 +275,9 @@ describe('what is due later', () => {
     times.add('a', at(1));
     times.add('a', at(900));
     times.add('b', at(2_000));
-    expect(times.take(at(999))).toEqual(new Set());
-    expect(times.take(at(1_000))).toEqual(new Set(['a']));
-    expect(times.take(at(5_000))).toEqual(new Set(['b']));
-    expect(times.take(at(9_000))).toEqual(new Set());
+    expect(times.takeDue(at(999))).toEqual(new Set());
+    expect(times.takeDue(at(1_000))).toEqual(new Set(['a']));
+    expect(times.takeDue(at(5_000))).toEqual(new Set(['b']));
+    expect(times.takeDue(at(9_000))).toEqual(new Set());
   });
 });

@@ -77,16 +77,16 @@ describe('createLaneWatch', () => {
     let now = 0;
     const watch = createLaneWatch(30_000, () => now);
     const lane = { integrationId: 'a', token: 7 };
-    expect(watch.mayTake({ ...lane, holder: undefined, beat: 1 })).toBe(true);
-    expect(watch.mayTake({ ...lane, holder: 'x', beat: 1 })).toBe(false);
+    expect(watch.mayAcquire({ ...lane, holder: undefined, beat: 1 })).toBe(true);
+    expect(watch.mayAcquire({ ...lane, holder: 'x', beat: 1 })).toBe(false);
     now = 29_999;
-    expect(watch.mayTake({ ...lane, holder: 'x', beat: 1 })).toBe(false);
-    expect(watch.mayTake({ ...lane, holder: 'x', beat: 2 })).toBe(false);
+    expect(watch.mayAcquire({ ...lane, holder: 'x', beat: 1 })).toBe(false);
+    expect(watch.mayAcquire({ ...lane, holder: 'x', beat: 2 })).toBe(false);
     now = 59_998;
-    expect(watch.mayTake({ ...lane, holder: 'x', beat: 2 })).toBe(false);
+    expect(watch.mayAcquire({ ...lane, holder: 'x', beat: 2 })).toBe(false);
     now = 59_999;
-    expect(watch.mayTake({ ...lane, holder: 'x', beat: 2 })).toBe(true);
-    expect(watch.mayTake({ ...lane, token: 8, holder: 'y', beat: 2 })).toBe(false);
+    expect(watch.mayAcquire({ ...lane, holder: 'x', beat: 2 })).toBe(true);
+    expect(watch.mayAcquire({ ...lane, token: 8, holder: 'y', beat: 2 })).toBe(false);
   });
 });
 

@@ -3,7 +3,7 @@ import { changed, requireMatch, type Precondition } from '../../editing/edits.ts
 import { ProblemError } from '../../errors/problem-error.ts';
 import { categoryUpdated } from '../../events/announcements.ts';
 import { makeRoom, outboxCapacity, type Relay } from '../../events/outbox.ts';
-import { createTurns, untilWon } from '../../editing/edit-queue.ts';
+import { createEditQueue, retryLostRaces } from '../../editing/edit-queue.ts';
 import type { Locations } from '../locations/locations.ts';
 import { requireLocation, requireSameLocation } from '../references.ts';
 import type { Category, CategoryChange, NewCategory } from './category.ts';
@@ -53,7 +53,7 @@ export function createCategories({
   now = () => new Date(),
   newId = randomUUID,
 }: CategoriesOptions): Categories {
-  const turns = createTurns();
+  const editQueue = createEditQueue();
   const get = async (id: string): Promise<Category> => {
     const category = await store.find(id);
     if (category === undefined)
@@ -74,8 +74,8 @@ export function createCategories({
     },
 
     update: (id, { locationId, ...change }, precondition, traceparent) =>
-      turns.take(id, () =>
-        untilWon(async () => {
+      editQueue.run(id, () =>
+        retryLostRaces(async () => {
           const present = await get(id);
           requireMatch(present, precondition);
           requireSameLocation(present, locationId);

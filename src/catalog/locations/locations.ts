@@ -1,6 +1,6 @@
 import { refuseFindings, type Finding } from '../../errors/findings.ts';
 import { ProblemError } from '../../errors/problem-error.ts';
-import { createTurns, untilWon } from '../../editing/edit-queue.ts';
+import { createEditQueue, retryLostRaces } from '../../editing/edit-queue.ts';
 import { changed, requireMatch, type Precondition } from '../../editing/edits.ts';
 import { isCurrency } from './currencies.ts';
 import { changedFiscalSpan, fiscalDateAt, fiscalSpan, nextFiscalSpan, timezoneNamed } from './fiscal-calendar.ts';
@@ -44,7 +44,7 @@ export interface LocationsOptions {
 }
 
 export function createLocations({ store, now = () => new Date() }: LocationsOptions): Locations {
-  const turns = createTurns();
+  const editQueue = createEditQueue();
   const get = async (id: string): Promise<Location> => {
     const location = await store.find(id);
     if (location === undefined)
@@ -74,8 +74,8 @@ export function createLocations({ store, now = () => new Date() }: LocationsOpti
     },
 
     update: (id, change, precondition) =>
-      turns.take(id, () =>
-        untilWon(async () => {
+      editQueue.run(id, () =>
+        retryLostRaces(async () => {
           const present = await get(id);
           requireMatch(present, precondition);
           const next = applyChange(present, change, now());

@@ -4,7 +4,7 @@ import { ProblemError } from '../../errors/problem-error.ts';
 import { categoryUpdated, productUpdated, type Occasion } from '../../events/announcements.ts';
 import type { OutboxEntry } from '../../events/event.ts';
 import { makeRoom, outboxCapacity, type Relay } from '../../events/outbox.ts';
-import { createTurns, untilWon } from '../../editing/edit-queue.ts';
+import { createEditQueue, retryLostRaces } from '../../editing/edit-queue.ts';
 import type { Categories } from '../categories/categories.ts';
 import type { Locations } from '../locations/locations.ts';
 import { requireCategory, requireLocation, requireSameLocation } from '../references.ts';
@@ -54,7 +54,7 @@ export function createProducts({
   now = () => new Date(),
   newId = randomUUID,
 }: ProductsOptions): Products {
-  const turns = createTurns();
+  const editQueue = createEditQueue();
   const get = async (id: string): Promise<Product> => {
     const product = await store.find(id);
     if (product === undefined) throw new ProblemError('product-not-found', { detail: `No product has the id ${id}.` });
@@ -90,8 +90,8 @@ export function createProducts({
     },
 
     update: (id, { locationId, ...change }, precondition, traceparent) =>
-      turns.take(id, () =>
-        untilWon(async () => {
+      editQueue.run(id, () =>
+        retryLostRaces(async () => {
           const present = await get(id);
           requireMatch(present, precondition);
           requireSameLocation(present, locationId);

@@ -104,16 +104,16 @@ export function watchServer(
     wellSince = undefined;
   };
 
-  let look: Promise<void> | undefined;
+  let check: Promise<void> | undefined;
   const timer = setInterval(() => {
-    look ??= findFault()
+    check ??= findFault()
       .then((fault) => (fault === undefined ? undefined : replace(fault)))
-      .finally(() => (look = undefined));
+      .finally(() => (check = undefined));
   }, times.intervalMs);
   timer.unref();
   return async () => {
     clearInterval(timer);
-    await look;
+    await check;
     await probe?.close();
   };
 }

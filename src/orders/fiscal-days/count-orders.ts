@@ -7,7 +7,7 @@ export interface CountedOrders {
 }
 
 /** Ids of 16 bytes each have to fit into one document of at most 16 MiB, with room to spare. */
-export const mostOrders = 500_000;
+export const maxOrders = 500_000;
 
 /**
  * Adds orders up. It stops before the list gets too long to be stored or the sum too large to be exact; what is left is
@@ -15,12 +15,12 @@ export const mostOrders = 500_000;
  */
 export async function countOrders(
   orders: AsyncIterable<UncountedOrder>,
-  most: number = mostOrders,
+  limit: number = maxOrders,
 ): Promise<CountedOrders> {
   const ids: string[] = [];
   let sum = 0;
   for await (const { id, total } of orders) {
-    if (ids.length === most || !Number.isSafeInteger(sum + total)) break;
+    if (ids.length === limit || !Number.isSafeInteger(sum + total)) break;
     ids.push(id);
     sum += total;
   }

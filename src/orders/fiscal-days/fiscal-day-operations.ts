@@ -10,7 +10,7 @@ type FiscalDayOperations = Pick<OperationHandlers, 'closeFiscalDay' | 'listFisca
 export function fiscalDayOperations(fiscalDays: FiscalDays): FiscalDayOperations {
   return {
     async closeFiscalDay({ path: { id, date }, context }) {
-      return found(await fiscalDays.close(id, date, context.traceparent));
+      return fiscalDayAnswer(await fiscalDays.close(id, date, context.traceparent));
     },
     async listFiscalDays({ path: { id }, query: { limit = 20, offset = 0 } }) {
       const { days, total } = await fiscalDays.list(id, limit, offset);
@@ -22,12 +22,16 @@ export function fiscalDayOperations(fiscalDays: FiscalDays): FiscalDayOperations
       };
     },
     async getFiscalDay({ path: { id, date } }) {
-      return found(await fiscalDays.get(id, date));
+      return fiscalDayAnswer(await fiscalDays.get(id, date));
     },
   };
 }
 
-function found(day: FiscalDay): { status: 200; headers: { ETag: string }; body: ReturnType<typeof represent> } {
+function fiscalDayAnswer(day: FiscalDay): {
+  status: 200;
+  headers: { ETag: string };
+  body: ReturnType<typeof represent>;
+} {
   // A closed day never changes.
   return { status: 200, headers: { ETag: `"${day.locationId}.${day.date}"` }, body: represent(day) };
 }

@@ -34,7 +34,7 @@ export interface DeliveriesDependencies {
   readonly events: EventStore;
   readonly replays: Replays;
   readonly serialise: (entry: OutboxEntry) => Uint8Array;
-  /** Told of a delivery that someone wants to see tried at once. */
+  /** Told of a delivery that someone wants attempted at once. */
   readonly attemptNow: (integrationId: string, deliveryId: string) => void;
   readonly timing: Pick<WebhookTiming, 'retention'>;
   readonly clock: Clock;

@@ -44,7 +44,7 @@ export interface AttemptDocument {
   milliseconds: number;
   status?: number;
   error?: SendError;
-  /** Names and values by turns: a receiver's choice is never the name of a field. */
+  /** Names and values alternating: a receiver's choice is never the name of a field. */
   response_headers: string[];
   response: { buffer: Uint8Array };
   response_cut: boolean;

@@ -58,7 +58,7 @@ export interface DeliveryFilter {
 export interface DeliveryStore {
   /**
    * Makes the deliveries that do not exist yet, due at once.
-   * @param stamps of those, by id, that are made as being tried already
+   * @param stamps of those, by id, that are made with an attempt under way
    * @returns ids of those that existed
    */
   insertMissing(
@@ -69,13 +69,13 @@ export interface DeliveryStore {
   /** Deliveries of an integration that are due, the longest due first. */
   due(integrationId: string, now: Date, limit: number, except: readonly string[]): Promise<DeliveryWithBody[]>;
   /**
-   * Marks pending deliveries as being tried, and counts the attempt; over smaller stamps only. A stamp is used once.
+   * Marks pending deliveries as under way, and counts the attempt; over smaller stamps only. A stamp is used once.
    * @returns those that bear the stamp now
    */
   stamp(ids: readonly string[], stamp: number): Promise<ReadonlySet<string>>;
   /** Records attempts. Recording one again changes nothing. */
   recordAttempts(attempts: readonly (Attempt & { readonly stamp: number })[], expiresAt: Date): Promise<void>;
-  /** Settles deliveries as delivered, whoever else has tried them meanwhile: the receiver has the event. */
+  /** Settles deliveries as delivered, whoever else has attempted them meanwhile: the receiver has the event. */
   settleDelivered(ids: readonly string[], at: Date, expiresAt: Date): Promise<void>;
   /** Settles failed attempts of deliveries that still bear their stamp. */
   settleFailed(failures: readonly SettledFailure[], at: Date, expiresAt: Date): Promise<void>;
@@ -214,9 +214,9 @@ export function createDeliveryStore(database: Database): DeliveryStore {
       const source = owed(integrationId, after(now));
       for (const part of await cut(source)) {
         // Those that are taken are left out here: a condition on their ids would have some servers read all that is due.
-        const most = limit - found.length + isTaken.size;
+        const remaining = limit - found.length + isTaken.size;
         const [{ $match: filter }] = matching(source, part) as [{ $match: Filter<DeliveryDocument> }];
-        const some = await read(() => deliveries.find(filter).sort({ next_attempt_at: 1 }).limit(most).toArray());
+        const some = await read(() => deliveries.find(filter).sort({ next_attempt_at: 1 }).limit(remaining).toArray());
         for (const document of some) {
           if (isTaken.has(document._id)) continue;
           found.push({ ...fromDeliveryDocument(document), body: document.body.buffer });

@@ -33,7 +33,7 @@ export interface Delivery {
   /** W3C trace context of the request that caused the event. */
   readonly traceparent?: string | undefined;
   readonly createdAt: Date;
-  /** When it is due to be tried again; undefined before the first attempt, and when it is finished. */
+  /** When the next attempt is due; undefined before the first attempt, and when it is finished. */
   readonly nextAttemptAt: Date | undefined;
   readonly finishedAt: Date | undefined;
 }
@@ -76,7 +76,7 @@ export interface Attempt {
 
 /** @see Outcome */
 export function outcomeOf({ status, error }: Pick<Attempt, 'status' | 'error'>): Outcome {
-  // What was aborted has not ended: it is tried again at once, and nothing of it is recorded.
+  // What was aborted has not ended: it is attempted again at once, and nothing of it is recorded.
   if (status === undefined) return error === undefined || error === 'aborted' ? 'other' : error;
   return statusClasses.find((name) => name.startsWith(String(status).charAt(0))) ?? 'other';
 }

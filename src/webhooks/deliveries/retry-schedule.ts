@@ -9,7 +9,7 @@ export interface FailedAttempt {
 }
 
 /**
- * When to try again.
+ * When to make the next attempt.
  *
  * @param random a number from 0 up to 1
  * @returns milliseconds from now; undefined when that was the last attempt

@@ -14,7 +14,7 @@ export type Settlement = { readonly attempt: Attempt & { readonly stamp: number 
 export interface Settlements {
   /** Resolves when it is written, however long the database is away; or when it was given up. */
   add(settlement: Settlement): Promise<void>;
-  /** Waits for what is being written. After `abandon` nothing is tried again: unwritten attempts are made again by others. */
+  /** Waits for what is being written. After `abandon` nothing is written again: others repeat the attempts that were not written. */
   idle(): Promise<void>;
   abandon(): void;
 }

@@ -2,11 +2,11 @@
 export interface DueTimes {
   add(integrationId: string, at: Date): void;
   /** Takes out those whose time has come. */
-  take(now: Date): ReadonlySet<string>;
+  takeDue(now: Date): ReadonlySet<string>;
 }
 
 /** Times that are remembered; what is beyond that is found by polling. */
-const rememberedAtMost = 100_000;
+const maxRemembered = 100_000;
 
 /** Times are kept to the second, rounded up. */
 export function createDueTimes(): DueTimes {
@@ -14,14 +14,14 @@ export function createDueTimes(): DueTimes {
   let size = 0;
   return {
     add(integrationId, at) {
-      if (size >= rememberedAtMost) return;
+      if (size >= maxRemembered) return;
       const second = Math.ceil(at.getTime() / 1_000);
       let ids = bySecond.get(second);
       if (ids === undefined) bySecond.set(second, (ids = new Set()));
       size -= ids.size;
       size += ids.add(integrationId).size;
     },
-    take(now) {
+    takeDue(now) {
       const due = new Set<string>();
       for (const [second, ids] of bySecond) {
         if (second * 1_000 > now.getTime()) continue;

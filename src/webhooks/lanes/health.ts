@@ -73,7 +73,7 @@ function nextOpening(
 }
 
 /** Milliseconds until something may be sent; 0 when it may be now. */
-export function waitOf({ open }: LaneHealth, now: Date, longest: number): number {
+export function remainingWait({ open }: LaneHealth, now: Date, longest: number): number {
   if (open === undefined) return 0;
   // The lane may come from a process whose clock is ahead.
   return Math.min(Math.max(open.until.getTime() - now.getTime(), 0), longest);
@@ -91,7 +91,7 @@ export type FailingDecision =
   | { readonly action: 'disable'; readonly failingSince: Date };
 
 /** Judges after a failure. Nobody is disabled without having been warned some time before. */
-export function judge(
+export function decide(
   { failingSince, warnedAt }: LaneHealth,
   at: Date,
   { failing: { warnAfter, disableAfter, leastNotice } }: Pick<WebhookTiming, 'failing'>,

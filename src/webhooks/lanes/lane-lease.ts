@@ -17,7 +17,7 @@ export interface SeenLane {
 /** Remembers since when lanes of others have not moved. */
 export interface LaneWatch {
   /** Whether the lane may be taken now: nobody holds it, or its holder has not renewed for a full term. */
-  mayTake(lane: SeenLane): boolean;
+  mayAcquire(lane: SeenLane): boolean;
 }
 
 /**
@@ -27,7 +27,7 @@ export interface LaneWatch {
 export function createLaneWatch(term: number, monotonic: () => number): LaneWatch {
   const seen = new Map<string, { token: number; beat: number; since: number }>();
   return {
-    mayTake({ integrationId, holder, token, beat }) {
+    mayAcquire({ integrationId, holder, token, beat }) {
       if (holder === undefined) {
         seen.delete(integrationId);
         return true;

@@ -19,7 +19,7 @@ export interface LaneStore {
    * @param holder unique to the taker
    * @returns the lane with its fencing token, larger than all before; undefined when someone was first
    */
-  take(integrationId: string, seen: Lane | undefined, holder: string): Promise<Lane | undefined>;
+  acquire(integrationId: string, seen: Lane | undefined, holder: string): Promise<Lane | undefined>;
   /** Counts the counters up. @returns the integrations whose lanes the holder still has */
   renew(integrationIds: readonly string[], holder: string): Promise<ReadonlySet<string>>;
   saveHealth(integrationId: string, token: number, health: LaneHealth): Promise<void>;
@@ -63,7 +63,7 @@ export function createLaneStore(database: Database): LaneStore {
       const found = await read(() => lanes.find({ _id: { $in: [...integrationIds] } }).toArray());
       return new Map(found.map((document) => [document._id, fromDocument(document)]));
     },
-    async take(integrationId, seen, holder) {
+    async acquire(integrationId, seen, holder) {
       if (seen === undefined) {
         await insertMissing(lanes, [{ _id: integrationId, holder, token: 1, beat: 1 }]);
         return findTaken(integrationId, holder, 1, 1);

@@ -1,22 +1,22 @@
 import { readRetryAfter } from '../../outbound/retry-after.ts';
 import { SecretUnreadableError } from '../../integrations/secrets.ts';
-import type { IntegrationDirectory, Receiver } from '../../integrations/directory.ts';
+import type { IntegrationDirectory, ReceiverSettings } from '../../integrations/directory.ts';
 import type { DeliveryWithBody } from '../deliveries/delivery.ts';
 import { nextAttemptIn } from '../deliveries/retry-schedule.ts';
 import type { Settlement, Settlements } from '../deliveries/settlements.ts';
 import type { DeliveryStore } from '../deliveries/delivery-store.ts';
 import type { WebhookLog, WebhookObserver } from '../observer.ts';
 import { deliveryHeaders } from '../sending/delivery-headers.ts';
-import type { SendResult } from '../sending/exchange.ts';
+import type { SendResult } from '../sending/attempt-request.ts';
 import type { Sender } from '../sending/sender.ts';
 import type { Clock, WebhookTiming } from '../timing.ts';
 import {
   afterFailure,
   afterSuccess,
   isProbing,
-  judge,
+  decide,
   newHealth,
-  waitOf,
+  remainingWait,
   type Failure,
   type LaneHealth,
 } from './health.ts';
@@ -34,7 +34,7 @@ export interface LaneDependencies {
   /** How many requests may be under way to one receiver at present. */
   readonly share: () => number;
   /** A delivery of the integration is going to be due again. */
-  readonly retryAt: (integrationId: string, at: Date) => void;
+  readonly scheduleRetry: (integrationId: string, at: Date) => void;
   /** Of this service. */
   readonly version: string;
   readonly timing: WebhookTiming;
@@ -44,11 +44,11 @@ export interface LaneDependencies {
   readonly observer: WebhookObserver;
 }
 
-/** Why a lane ended, and when it is worth looking at it again. */
+/** Why a lane ended, and when to acquire it again. */
 export interface LaneEnd {
   readonly reason: 'idle' | 'inactive' | 'open' | 'deleted' | 'lost' | 'stopped' | 'interrupted';
   /** Milliseconds; 0 when there is no need to wait. */
-  readonly lookAgainIn: number;
+  readonly retryIn: number;
 }
 
 /** The sending to one integration, while this process holds its lane. */
@@ -56,7 +56,7 @@ export interface RunningLane {
   /** There may be something to send. */
   wake(): void;
   /**
-   * Tries something now, even while the receiver is being left alone: this delivery, or what is due.
+   * Attempts something now, even while the circuit breaker is open: this delivery, or what is due.
    * @returns false when the lane is ending
    */
   attemptNow(deliveryId: string | undefined): boolean;
@@ -73,7 +73,7 @@ export interface RunningLane {
    */
   reserve(deliveryIds: readonly string[], settingsRevision: number): Reservation | undefined;
   /** Begins a delivery that a place was reserved for; unless there is no time left, then it is due as any other. */
-  begin(delivery: DeliveryWithBody, stamp: number, receiver: Receiver): void;
+  begin(delivery: DeliveryWithBody, stamp: number, receiver: ReceiverSettings): void;
   /** Gives up the place of a delivery that somebody else has made. */
   giveUp(deliveryId: string): void;
   /** Resolves once all that was begun is settled and the lane is given up. */
@@ -89,9 +89,9 @@ export interface Reservation {
 /** Batches that can be told apart under one token. The stamp is `token * batchesPerToken + batch`. */
 const batchesPerToken = 2 ** 20;
 /** Deliveries that one look at the database brings, so that a backlog is not looked through for every batch. */
-const candidatesAtOnce = 256;
+const candidateBatch = 256;
 /** Results that may wait to be written, while the database is slow or away. */
-const unsettledAtMost = 256;
+const maxUnsettled = 256;
 
 /**
  * Sends the deliveries of one integration that are due.
@@ -101,7 +101,7 @@ const unsettledAtMost = 256;
  * that could outlast the lease.
  *
  * @param leaseEnd on the monotonic clock
- * @param urgent what to try first, even while the receiver is left alone (see `attemptNow`)
+ * @param urgent what to attempt first, even while the circuit breaker is open (see `attemptNow`)
  */
 export function runLane(
   lane: Lane,
@@ -112,7 +112,7 @@ export function runLane(
   const { lanes, deliveries, integrations, settlements, sender, timing, clock, log, observer } = dependencies;
   const { integrationId, token } = lane;
   const signal = createSignal();
-  /** Deliveries that have a place: about to be tried, being tried, or tried and not settled. Each has one only. */
+  /** Deliveries that have a place: about to be attempted, under way, or attempted and not settled. Each has one only. */
   const underWay = new Set<string>();
   /** Deliveries that were due when they were looked up. They are begun only once they are stamped. */
   let candidates: readonly DeliveryWithBody[] = [];
@@ -125,10 +125,10 @@ export function runLane(
   let isEnding = false;
   let decisionsUnderWay = 0;
   let woken = true;
-  /** Something is wanted now, whatever the circuit breaker says. */
+  /** Something is requested now, whatever the circuit breaker says. */
   let isForced = urgent !== undefined;
-  /** Deliveries that are wanted before any other. */
-  const wanted = new Set([...(urgent ?? [])].filter(isThere));
+  /** Deliveries that are requested before any other. */
+  const requested = new Set([...(urgent ?? [])].filter(isDefined));
 
   const mayStart = (): boolean => halt === undefined && clock.monotonic() + timing.totalTimeout < end;
 
@@ -145,7 +145,7 @@ export function runLane(
     return health.settingsRevision === settingsRevision ? health : undefined;
   };
 
-  const noteSuccess = (receiver: Receiver): void => {
+  const recordSuccess = (receiver: ReceiverSettings): void => {
     const before = healthUnder(receiver.settingsRevision);
     if (before === undefined) return;
     if (before.failingSince !== undefined || before.open !== undefined) setHealth(afterSuccess(before));
@@ -153,7 +153,7 @@ export function runLane(
   };
 
   /** Only once it is written: nobody is disabled whose operator could not see the warning. */
-  const noteWarning = (receiver: Receiver, at: Date): void => {
+  const recordWarning = (receiver: ReceiverSettings, at: Date): void => {
     const present = healthUnder(receiver.settingsRevision);
     if (present?.failingSince === undefined || present.warnedAt !== undefined) return;
     setHealth({ ...present, warnedAt: at });
@@ -163,20 +163,20 @@ export function runLane(
     );
   };
 
-  const noteFailure = (receiver: Receiver, failure: Failure, retryAfter: number | undefined): void => {
+  const recordFailure = (receiver: ReceiverSettings, failure: Failure, retryAfter: number | undefined): void => {
     const { at, status } = failure;
     const before = healthUnder(receiver.settingsRevision);
     if (before === undefined) return;
     const after = afterFailure(before, failure, retryAfter, timing);
     const opened = after.open !== undefined && (before.open === undefined || before.open.until <= at);
-    const decision = judge(after, at, timing);
+    const decision = decide(after, at, timing);
     if (opened || before.failingSince === undefined) setHealth(after);
     else health = after;
     if (decision.action === 'warn') {
       const { failingSince, disablesAt } = decision;
       write(
         integrations.warn({ ...receiver, at, failingSince, disablesAt }).then((isWarned) => {
-          if (isWarned) noteWarning(receiver, at);
+          if (isWarned) recordWarning(receiver, at);
         }),
       );
     }
@@ -213,7 +213,7 @@ export function runLane(
     decisions = Promise.all([decisions, written]);
   };
 
-  const attempt = async (delivery: DeliveryWithBody, stamp: number, receiver: Receiver): Promise<void> => {
+  const attempt = async (delivery: DeliveryWithBody, stamp: number, receiver: ReceiverSettings): Promise<void> => {
     const at = clock.now();
     const { integrationId: id, url, headers: custom } = receiver;
     const context = { integrationId: id, custom, secrets: receiver, version: dependencies.version };
@@ -222,15 +222,15 @@ export function runLane(
     posting -= 1;
     // Nobody's fault: the delivery is due for whoever has the lane next.
     if (result.status !== undefined || result.error !== 'aborted')
-      await settlements.add(judgeResult(delivery, stamp, receiver, at, result));
+      await settlements.add(toSettlement(delivery, stamp, receiver, at, result));
     underWay.delete(delivery.id);
     signal.notify();
   };
 
-  const judgeResult = (
+  const toSettlement = (
     delivery: DeliveryWithBody,
     stamp: number,
-    receiver: Receiver,
+    receiver: ReceiverSettings,
     at: Date,
     result: SendResult,
   ): Settlement => {
@@ -244,28 +244,28 @@ export function runLane(
     };
     observer.attempted(status === undefined ? String(error) : `${Math.floor(status / 100)}xx`, milliseconds / 1_000);
     if (isDelivered) {
-      noteSuccess(receiver);
+      recordSuccess(receiver);
       const isOrdinary = delivery.replayId === undefined && delivery.createdAt >= receiver.changedAt;
       const age = Math.max(0, now.getTime() - delivery.eventCreatedAt.getTime()) / 1_000;
       observer.finished('delivered', isOrdinary ? age : undefined);
       return { outcome: 'delivered', attempt: record };
     }
     const asked = status === 429 || status === 503 ? readRetryAfter(responseHeaders['retry-after'], now) : undefined;
-    noteFailure(receiver, { at: now, status, error }, asked);
+    recordFailure(receiver, { at: now, status, error }, asked);
     const wait = nextAttemptIn({ failuresBefore, retryAfter: asked }, timing, dependencies.random());
     if (wait === undefined) observer.finished('failed');
     const nextAttemptAt = wait === undefined ? undefined : new Date(now.getTime() + wait);
-    if (nextAttemptAt !== undefined) dependencies.retryAt(integrationId, nextAttemptAt);
+    if (nextAttemptAt !== undefined) dependencies.scheduleRetry(integrationId, nextAttemptAt);
     return { outcome: 'failed', attempt: record, failure: { deliveryId, stamp, failuresBefore, nextAttemptAt } };
   };
 
-  /** Deliveries that somebody wants to see tried now, and that can be. */
-  const findWanted = async (places: number): Promise<DeliveryWithBody[]> => {
-    if (wanted.size === 0) return [];
-    const ids = [...wanted].slice(0, places);
+  /** Requested deliveries that can be attempted now. */
+  const findRequested = async (places: number): Promise<DeliveryWithBody[]> => {
+    if (requested.size === 0) return [];
+    const ids = [...requested].slice(0, places);
     const found = await Promise.all(ids.map((id) => deliveries.find(id)));
-    for (const id of ids) wanted.delete(id);
-    return found.filter((each) => each?.status === 'pending' && !underWay.has(each.id)).filter(isThere);
+    for (const id of ids) requested.delete(id);
+    return found.filter((each) => each?.status === 'pending' && !underWay.has(each.id)).filter(isDefined);
   };
 
   /** Reads and begins up to so many. @returns whether more may be due, or why the lane has to end */
@@ -273,15 +273,15 @@ export function runLane(
     await decisions;
     const [[integration], first, found] = await Promise.all([
       integrations.find([integrationId]),
-      findWanted(places),
-      candidates.length > 0 ? [] : deliveries.due(integrationId, clock.now(), candidatesAtOnce, [...underWay]),
+      findRequested(places),
+      candidates.length > 0 ? [] : deliveries.due(integrationId, clock.now(), candidateBatch, [...underWay]),
     ]);
-    if (integration === undefined) return { reason: 'deleted', lookAgainIn: timing.inactive };
-    if (integration.status !== 'active') return { reason: 'inactive', lookAgainIn: timing.inactive };
+    if (integration === undefined) return { reason: 'deleted', retryIn: timing.inactive };
+    if (integration.status !== 'active') return { reason: 'inactive', retryIn: timing.inactive };
     healthUnder(integration.settingsRevision);
     if (candidates.length === 0) {
       candidates = found;
-      mayBeMore = found.length === candidatesAtOnce;
+      mayBeMore = found.length === candidateBatch;
     }
     // Some may have been begun another way since they were looked up.
     candidates = candidates.filter(({ id }) => !underWay.has(id));
@@ -316,18 +316,18 @@ export function runLane(
     underWay.delete(id);
   };
 
-  const placesOf = (allowed: number): number => Math.min(allowed - posting, unsettledAtMost - underWay.size);
+  const placesOf = (allowed: number): number => Math.min(allowed - posting, maxUnsettled - underWay.size);
 
   const work = async (): Promise<LaneEnd> => {
     for (;;) {
-      if (halt !== undefined) return { reason: halt, lookAgainIn: 0 };
-      if (clock.monotonic() >= end) return { reason: 'lost', lookAgainIn: 0 };
-      const wait = health === undefined ? 0 : waitOf(health, clock.now(), timing.breaker.longestOpen);
+      if (halt !== undefined) return { reason: halt, retryIn: 0 };
+      if (clock.monotonic() >= end) return { reason: 'lost', retryIn: 0 };
+      const wait = health === undefined ? 0 : remainingWait(health, clock.now(), timing.breaker.longestOpen);
       if (wait > 0 && !isForced) {
         isEnding = true;
-        return { reason: 'open', lookAgainIn: wait };
+        return { reason: 'open', retryIn: wait };
       }
-      if (batch + 1 >= batchesPerToken) return { reason: 'idle', lookAgainIn: 0 };
+      if (batch + 1 >= batchesPerToken) return { reason: 'idle', retryIn: 0 };
 
       const allowed = health !== undefined && isProbing(health) ? 1 : dependencies.share();
       const places = placesOf(allowed);
@@ -335,11 +335,11 @@ export function runLane(
       if (!woken || !worthwhile || !mayStart()) {
         const isIdle = !woken && underWay.size === 0;
         const notified = await signal.wait(isIdle ? timing.linger : timing.renewal);
-        if (isIdle && !notified) return { reason: 'idle', lookAgainIn: 0 };
+        if (isIdle && !notified) return { reason: 'idle', retryIn: 0 };
         continue;
       }
       woken = false;
-      isForced = wanted.size > places;
+      isForced = requested.size > places;
       const begun = await beginBatch(places);
       if (typeof begun !== 'boolean') return begun;
       if (begun || (await dependencies.continueReplays(integrationId))) woken = true;
@@ -354,15 +354,15 @@ export function runLane(
       // Nothing is sent unsigned, or without its headers, because a key is missing.
       const isUnreadable = error instanceof SecretUnreadableError;
       log.warn({ error, integration_id: integrationId }, 'sending to an integration was interrupted');
-      laneEnd = { reason: 'interrupted', lookAgainIn: isUnreadable ? timing.breaker.firstOpen : 0 };
+      laneEnd = { reason: 'interrupted', retryIn: isUnreadable ? timing.breaker.firstOpen : 0 };
     }
     isEnding = true;
     while (underWay.size > 0) await signal.wait(timing.renewal);
     await decisions;
     if (laneEnd.reason === 'open') {
       // What was under way may have closed the breaker.
-      const lookAgainIn = health === undefined ? 0 : waitOf(health, clock.now(), timing.breaker.longestOpen);
-      laneEnd = { ...laneEnd, lookAgainIn };
+      const lookAgainIn = health === undefined ? 0 : remainingWait(health, clock.now(), timing.breaker.longestOpen);
+      laneEnd = { ...laneEnd, retryIn: lookAgainIn };
       if (lookAgainIn === 0) woken = true;
     }
     if (halt !== 'lost' && clock.monotonic() < end) {
@@ -380,7 +380,7 @@ export function runLane(
     },
     attemptNow(deliveryId) {
       if (isEnding) return false;
-      if (deliveryId !== undefined) wanted.add(deliveryId);
+      if (deliveryId !== undefined) requested.add(deliveryId);
       isForced = true;
       this.wake();
       return true;
@@ -422,6 +422,6 @@ export function runLane(
   };
 }
 
-function isThere<Value>(value: Value | undefined): value is Value {
+function isDefined<Value>(value: Value | undefined): value is Value {
   return value !== undefined;
 }

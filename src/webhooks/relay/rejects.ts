@@ -5,13 +5,13 @@ export interface Rejects {
   add(eventId: string, type: string, error: unknown): void;
 }
 
-const rememberedAtMost = 10_000;
+const maxRemembered = 10_000;
 
 export function createRejects(log: WebhookLog): Rejects {
   const reported = new Set<string>();
   return {
     add(eventId, type, error) {
-      if (reported.has(eventId) || reported.size >= rememberedAtMost) return;
+      if (reported.has(eventId) || reported.size >= maxRemembered) return;
       reported.add(eventId);
       log.error({ event_id: eventId, event_type: type, error }, 'an event breaks its published schema and is not sent');
     },

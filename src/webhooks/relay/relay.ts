@@ -42,7 +42,7 @@ export interface RunningRelay extends Relay {
 /** Documents that are relayed together. */
 const documentsAtOnce = 256;
 /** Documents with events that cannot be sent, beyond which a poll looks no further. */
-const stuckAtMost = 1_000;
+const maxStuck = 1_000;
 
 /**
  * Hands events from the outboxes of business documents to the delivery engine. Each step may be repeated, by any number
@@ -169,7 +169,7 @@ export function createRelay(dependencies: RelayDependencies): RunningRelay {
     const seenNow = new Set<string>();
     for (const collection of outboxCollections) {
       const stuck: string[] = [];
-      for (let isBacklog = true; isBacklog && !stopped && stuck.length < stuckAtMost;) {
+      for (let isBacklog = true; isBacklog && !stopped && stuck.length < maxStuck;) {
         const ids = await outboxes.waiting(collection, documentsAtOnce, stuck);
         isBacklog = ids.length === documentsAtOnce;
         for (const id of ids) seenNow.add(`${collection} ${id}`);

@@ -1,7 +1,7 @@
 import { signatureHeaders, type SigningSecrets } from './signatures.ts';
 
 /** What the headers of an attempt are made of. */
-export interface Message {
+export interface DeliveryContent {
   readonly eventId: string;
   readonly eventType: string;
   readonly targetUuid: string | undefined;
@@ -19,10 +19,10 @@ export interface HeaderContext {
 }
 
 /**
- * All headers of one attempt but Host and Content-Length, names and values by turns. Custom ones come first; the rules for
+ * All headers of one attempt but Host and Content-Length, names and values alternating. Custom ones come first; the rules for
  * their names keep them from taking another's.
  */
-export function deliveryHeaders(message: Message, context: HeaderContext, at: Date): string[] {
+export function deliveryHeaders(message: DeliveryContent, context: HeaderContext, at: Date): string[] {
   const { eventId, eventType, targetUuid, traceparent, body } = message;
   // One that an integration brings along goes before.
   const hasOwnTrace = context.custom.some(({ name }) => name.toLowerCase() === 'traceparent');

@@ -1,7 +1,7 @@
 import { maskUrl } from '../../integrations/url-credentials.ts';
 
 /** Headers of a response that are kept, so many and so long at most. */
-const keptAtMost = 50;
+const maxHeaders = 50;
 const longestName = 200;
 const longestValue = 1_000;
 
@@ -13,7 +13,7 @@ export function keepHeaders(
 ): Readonly<Record<string, string>> {
   const kept: [string, string][] = [];
   for (const [name, value] of Object.entries(headers)) {
-    if (kept.length === keptAtMost) break;
+    if (kept.length === maxHeaders) break;
     if (value === undefined || name === 'set-cookie' || name.length > longestName) continue;
     const text = Array.isArray(value) ? value.join(', ') : value;
     // A redirect often repeats the query of the URL that it answers.

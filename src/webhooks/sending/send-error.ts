@@ -18,8 +18,8 @@ export type SendError =
 
 const byCode: Readonly<Record<string, SendError>> = {
   TARGET_REFUSED: 'target-refused',
-  TRY_TIMEOUT: 'timeout',
-  TRY_ABORTED: 'aborted',
+  ATTEMPT_TIMEOUT: 'timeout',
+  ATTEMPT_ABORTED: 'aborted',
   UND_ERR_DESTROYED: 'aborted',
   UND_ERR_CLOSED: 'aborted',
   ENOTFOUND: 'name-not-found',

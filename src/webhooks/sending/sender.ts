@@ -2,7 +2,7 @@ import { Pool } from 'undici';
 import type { LookUp } from '../../outbound/look-up.ts';
 import type { WebhookLimits, WebhookTiming } from '../timing.ts';
 import type { AddressRule } from './address-rules.ts';
-import { Exchange, TryEndedError, type SendResult } from './exchange.ts';
+import { AttemptRequest, AttemptEndedError, type SendResult } from './attempt-request.ts';
 import { guardedConnector } from './target.ts';
 
 /** A POST to a receiver. */
@@ -10,7 +10,7 @@ export interface SendRequest {
   /** Receivers do not share connections. */
   readonly integrationId: string;
   readonly url: string;
-  /** Names and values by turns. */
+  /** Names and values alternating. */
   readonly headers: readonly string[];
   readonly body: Uint8Array;
 }
@@ -35,7 +35,7 @@ const keepAlive = 10_000;
 /** Milliseconds after which a receiver's pool is forgotten when nothing was sent. */
 const poolIdle = 60_000;
 
-interface Receiver {
+interface ReceiverPool {
   readonly pool: Pool;
   usedAt: number;
   underWay: number;
@@ -51,11 +51,11 @@ export function createSender({ mayConnect, timing, limits, lookUp }: SenderOptio
     timeout: timing.connectTimeout,
     longestAnswer: limits.framingRead + limits.responseRead,
   });
-  const receivers = new Map<string, Receiver>();
-  const underWay = new Set<Exchange>();
-  const exchangeLimits = { ...limits, totalTimeout: timing.totalTimeout };
+  const receivers = new Map<string, ReceiverPool>();
+  const underWay = new Set<AttemptRequest>();
+  const attemptLimits = { ...limits, totalTimeout: timing.totalTimeout };
 
-  const receiverOf = (integrationId: string, origin: string): Receiver => {
+  const receiverOf = (integrationId: string, origin: string): ReceiverPool => {
     const key = `${integrationId} ${origin}`;
     let receiver = receivers.get(key);
     if (receiver === undefined) {
@@ -65,7 +65,7 @@ export function createSender({ mayConnect, timing, limits, lookUp }: SenderOptio
         pipelining: 1,
         allowH2: false,
         keepAliveTimeout: keepAlive,
-        // An exchange has one time limit of its own.
+        // An attempt has one time limit of its own.
         headersTimeout: 0,
         bodyTimeout: 0,
       });
@@ -88,9 +88,9 @@ export function createSender({ mayConnect, timing, limits, lookUp }: SenderOptio
     async post({ integrationId, url, headers, body }) {
       const { origin, pathname, search } = new URL(url);
       const receiver = receiverOf(integrationId, origin);
-      const exchange = new Exchange(exchangeLimits);
+      const request = new AttemptRequest(attemptLimits);
       receiver.underWay += 1;
-      underWay.add(exchange);
+      underWay.add(request);
       try {
         const options = {
           path: pathname + search,
@@ -99,20 +99,20 @@ export function createSender({ mayConnect, timing, limits, lookUp }: SenderOptio
           body: asBuffer(body),
         };
         try {
-          receiver.pool.dispatch(options, exchange);
+          receiver.pool.dispatch(options, request);
         } catch (error) {
-          exchange.refused(error);
+          request.refused(error);
         }
-        return await exchange.result;
+        return await request.result;
       } finally {
-        underWay.delete(exchange);
+        underWay.delete(request);
         receiver.underWay -= 1;
         receiver.usedAt = performance.now();
       }
     },
     async close() {
       clearInterval(sweep);
-      for (const exchange of underWay) exchange.end(new TryEndedError('TRY_ABORTED'));
+      for (const request of underWay) request.end(new AttemptEndedError('ATTEMPT_ABORTED'));
       await Promise.all([...receivers.values()].map(({ pool }) => pool.destroy()));
       receivers.clear();
     },

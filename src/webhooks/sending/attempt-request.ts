@@ -4,7 +4,7 @@ import { keepHeaders } from './response-headers.ts';
 import { sendErrorOf, type SendError } from './send-error.ts';
 
 /** Informational responses before the real one. */
-const informationalAtMost = 16;
+const maxInformational = 16;
 
 /** What came of an attempt. The status line decides, whatever becomes of the body after it. */
 export interface SendResult {
@@ -21,18 +21,18 @@ export interface SendResult {
 }
 
 /** The attempt took too long, or is no longer wanted. */
-export class TryEndedError extends Error {
-  readonly code: 'TRY_TIMEOUT' | 'TRY_ABORTED';
+export class AttemptEndedError extends Error {
+  readonly code: 'ATTEMPT_TIMEOUT' | 'ATTEMPT_ABORTED';
 
-  constructor(code: TryEndedError['code']) {
+  constructor(code: AttemptEndedError['code']) {
     super('The attempt was ended.');
     this.name = 'TryEndedError';
     this.code = code;
   }
 }
 
-export interface ExchangeLimits {
-  /** Milliseconds for the whole exchange. */
+export interface AttemptLimits {
+  /** Milliseconds for the whole attempt. */
   readonly totalTimeout: number;
   /** Bytes of the body that are kept. */
   readonly responseKept: number;
@@ -45,14 +45,14 @@ export interface ExchangeLimits {
  * time limit, however slowly it trickles, nor fill memory: the body is read up to a bound, so that the connection can
  * be used again, and cut after that.
  */
-export class Exchange implements Dispatcher.DispatchHandler {
+export class AttemptRequest implements Dispatcher.DispatchHandler {
   readonly result: Promise<SendResult>;
-  readonly #limits: ExchangeLimits;
+  readonly #limits: AttemptLimits;
   readonly #startedAt = performance.now();
   readonly #timer: NodeJS.Timeout;
   #resolve: (result: SendResult) => void = () => undefined;
   #controller: Dispatcher.DispatchController | undefined;
-  #ended: TryEndedError | undefined;
+  #ended: AttemptEndedError | undefined;
   #status: number | undefined;
   #headers: Readonly<Record<string, string>> = {};
   readonly #chunks: Buffer[] = [];
@@ -60,16 +60,16 @@ export class Exchange implements Dispatcher.DispatchHandler {
   #read = 0;
   #informational = 0;
 
-  constructor(limits: ExchangeLimits) {
+  constructor(limits: AttemptLimits) {
     this.#limits = limits;
     this.result = new Promise((resolve) => (this.#resolve = resolve));
     this.#timer = setTimeout(() => {
-      this.end(new TryEndedError('TRY_TIMEOUT'));
+      this.end(new AttemptEndedError('ATTEMPT_TIMEOUT'));
     }, limits.totalTimeout);
   }
 
   /** Gives the attempt up, wherever it is: waiting for a connection, too. */
-  end(reason: TryEndedError): void {
+  end(reason: AttemptEndedError): void {
     if (this.#ended !== undefined) return;
     this.#ended = reason;
     this.#controller?.abort(reason);
@@ -94,7 +94,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
     // Informational responses precede the real one.
     if (status < 200) {
       this.#informational += 1;
-      if (this.#informational > informationalAtMost) controller.abort(new AnswerTooLongError());
+      if (this.#informational > maxInformational) controller.abort(new AnswerTooLongError());
       return;
     }
     this.#status = status;
@@ -112,7 +112,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
     }
     if (this.#read > this.#limits.responseRead) {
       this.#finish();
-      controller.abort(new TryEndedError('TRY_ABORTED'));
+      controller.abort(new AttemptEndedError('ATTEMPT_ABORTED'));
     }
   }
 
