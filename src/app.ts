@@ -22,6 +22,7 @@ import { createProductStore, productIndexes } from './catalog/products/product-s
 import type { Config } from './config/config.ts';
 import type { Database } from './db/client.ts';
 import { databaseFull } from './db/database-errors.ts';
+import { createExpiry } from './db/expiry.ts';
 import type { CollectionIndexes } from './db/indexes.ts';
 import type { Installation } from './db/installation.ts';
 import type { LookUp } from './outbound/look-up.ts';
@@ -135,6 +136,7 @@ export function createApp(dependencies: AppDependencies): App {
     monotonic: () => performance.now(),
   });
   const apiKeyStore = createApiKeyStore(database);
+  const expire = createExpiry({ database, indexes, now: () => new Date() });
   const authentication = createAuthentication({
     store: apiKeyStore,
     allScopes: new Set(allScopes),
@@ -265,6 +267,7 @@ export function createApp(dependencies: AppDependencies): App {
     apiKeyStore,
     chores: [
       { name: 'test runs', everyMs: 10_000, run: () => testRuns.sweep() },
+      { name: 'expired documents', everyMs: 60_000, run: expire },
       { name: 'fiscal days', everyMs: 5_000, run: () => fiscalDays.tick() },
       { name: 'prompts', everyMs: 60_000, run: () => prompts.sweep() },
       { name: 'held deliveries', everyMs: 10 * 60_000, run: () => webhooks.retention.expireHeld() },

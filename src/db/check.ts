@@ -3,7 +3,7 @@ import type { Collection, Db } from 'mongodb';
 import { CHECK_COLLECTION, DatabaseStartError } from './client.ts';
 import { duplicateKeyFields, isUnavailable } from './database-errors.ts';
 
-/** What a check left behind because it failed is removed by the database after this time, in milliseconds. */
+/** What a check left behind because it failed is removed by a check that runs so many milliseconds later. */
 const LEFT_FOR_MS = 60 * 60_000;
 
 interface Probe {
@@ -24,7 +24,8 @@ export async function checkDatabase(db: Db): Promise<void> {
   const collection = db.collection<Probe>(CHECK_COLLECTION);
   let failures: string[];
   try {
-    failures = await attempt('indexes, unique and with expiry (TTL)', makeIndexes, collection);
+    await collection.deleteMany({ expires_at: { $lt: new Date() } });
+    failures = await attempt('unique index with a filter', makeIndexes, collection);
     const results = Object.entries(checks).map(([name, check]) => attempt(name, check, collection));
     failures.push(...(await Promise.all(results)).flat());
   } catch (error) {
@@ -57,7 +58,6 @@ async function attempt(name: string, check: Check, collection: Collection<Probe>
 async function makeIndexes(collection: Collection<Probe>): Promise<void> {
   await collection.createIndexes([
     { key: { value: 1 }, name: 'value_unique', unique: true, partialFilterExpression: { value: { $type: 'string' } } },
-    { key: { expires_at: 1 }, name: 'expiry', expireAfterSeconds: 0 },
   ]);
 }
 

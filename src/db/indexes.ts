@@ -1,6 +1,7 @@
 import { MongoServerError, type Db, type IndexDescription } from 'mongodb';
 import { DatabaseStartError } from './client.ts';
 import { duplicateKeyFields, isUnavailable } from './database-errors.ts';
+import { withRetry } from './retry.ts';
 
 /** The indexes that a store needs on one collection. Give every index a name: it shows in messages. */
 export interface CollectionIndexes {
@@ -8,7 +9,17 @@ export interface CollectionIndexes {
   indexes: readonly (IndexDescription & { name: string })[];
 }
 
+/** Of every collection whose documents expire: `expiry.ts` removes them. */
+export const expiryIndex: IndexDescription & { name: string } = {
+  key: { expires_at: 1, _id: 1 },
+  name: 'expires_at_1__id_1',
+};
+/** In earlier versions an index of this name made the server remove them. */
+const formerExpiryIndex = 'expires_at_1';
+
 const INDEX_CONFLICT_CODES: ReadonlySet<unknown> = new Set([85, 86]);
+/** No such collection, no such index. */
+const NOT_FOUND_CODES: ReadonlySet<unknown> = new Set([26, 27]);
 /** An index on a large collection takes longer than the client waits for an answer; the build goes on meanwhile. */
 const ATTEMPTS = 40;
 
@@ -20,6 +31,7 @@ const ATTEMPTS = 40;
  */
 export async function ensureIndexes(db: Db, declarations: readonly CollectionIndexes[]): Promise<void> {
   for (const { collection, indexes } of declarations) {
+    if (indexes.includes(expiryIndex)) await dropIndex(db, collection, formerExpiryIndex);
     for (const index of indexes) await ensureIndex(db, collection, index);
   }
 }
@@ -33,6 +45,14 @@ async function ensureIndex(db: Db, collection: string, index: IndexDescription &
       if (isUnavailable(error) && attempt < ATTEMPTS) continue;
       throw explain(error, collection, index.name);
     }
+  }
+}
+
+async function dropIndex(db: Db, collection: string, name: string): Promise<void> {
+  try {
+    await withRetry(() => db.collection(collection).dropIndex(name));
+  } catch (error) {
+    if (!(error instanceof MongoServerError && NOT_FOUND_CODES.has(error.code))) throw explain(error, collection, name);
   }
 }
 

@@ -1,7 +1,7 @@
 import { Binary, type Collection } from 'mongodb';
 import type { Database } from '../db/client.ts';
 import { duplicateKeyFields } from '../db/database-errors.ts';
-import type { CollectionIndexes } from '../db/indexes.ts';
+import { expiryIndex, type CollectionIndexes } from '../db/indexes.ts';
 import { compareAndSet, insertOnce, read, writeIdempotently, type StampedDocument } from '../db/writes.ts';
 
 /** Milliseconds that an answer is tried to be kept, and a key to be freed, while the database is away. */
@@ -78,7 +78,7 @@ const collectionName = 'idempotency_keys';
 
 export const idempotencyIndexes: CollectionIndexes = {
   collection: collectionName,
-  indexes: [{ key: { expires_at: 1 }, name: 'expires_at_1', expireAfterSeconds: 0 }],
+  indexes: [expiryIndex],
 };
 
 /** Records that show in one command that their owners live. */

@@ -6,7 +6,7 @@ import type { WebhookObserver } from './observer.ts';
 import type { ReplayStore } from './replays/replay-store.ts';
 import type { Clock, WebhookTiming } from './timing.ts';
 
-/** Removes what nobody needs any more. What is finished leaves by itself, when its time to live is over. */
+/** Removes what nobody needs any more. What is finished expires (db/expiry.ts). */
 export interface Retention {
   /** Drops deliveries that were held too long. */
   expireHeld(): Promise<void>;

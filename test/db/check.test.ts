@@ -57,7 +57,7 @@ describe('checkDatabase', () => {
 
   it('names several things, each in a line', async () => {
     const db = deviating((collection) => ({
-      createIndexes: () => Promise.reject(new Error('TTL indexes are not supported')),
+      createIndexes: () => Promise.reject(new Error('partial indexes are not supported')),
       updateOne: () => Promise.resolve({ matchedCount: 1, upsertedCount: 1 }),
       insertMany: () => collection.insertOne({ _id: 'something else' as never }),
     }));
@@ -66,7 +66,7 @@ describe('checkDatabase', () => {
     const lines = (failure as Error).message.split('\n').filter((line) => line.startsWith('- '));
     expect(lines).toEqual(
       expect.arrayContaining([
-        '- indexes, unique and with expiry (TTL): TTL indexes are not supported',
+        '- unique index with a filter: partial indexes are not supported',
         '- compare-and-set: not exactly one of two writers won',
         '- upsert: the second of two upserts inserted too',
         '- array push and pull: the array is [] instead of [2,4]',

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { ensureIndexes, type CollectionIndexes } from '../../src/db/indexes.ts';
+import { ensureIndexes, expiryIndex, type CollectionIndexes } from '../../src/db/indexes.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 
 let database: TestDatabase;
@@ -13,7 +13,7 @@ const prompts: CollectionIndexes = {
   indexes: [
     { name: 'slug_unique', key: { slug: 1 }, unique: true },
     { name: 'newest_first', key: { updated_at: -1, _id: 1 } },
-    { name: 'expiry', key: { expires_at: 1 }, expireAfterSeconds: 0 },
+    expiryIndex,
   ],
 };
 
@@ -22,7 +22,14 @@ describe('ensureIndexes', () => {
     await Promise.all([1, 2, 3].map(() => ensureIndexes(database.db, [prompts])));
     await ensureIndexes(database.db, [prompts]);
     const names = (await database.db.collection('prompts').indexes()).map(({ name }) => name);
-    expect(names.sort()).toEqual(['_id_', 'expiry', 'newest_first', 'slug_unique']);
+    expect(names.sort()).toEqual(['_id_', 'expires_at_1__id_1', 'newest_first', 'slug_unique']);
+  });
+
+  it('drops the index that let the server remove what has expired', async () => {
+    const events = database.db.collection('events');
+    await events.createIndex({ expires_at: 1 }, { name: 'expires_at_1', expireAfterSeconds: 0 });
+    await ensureIndexes(database.db, [{ collection: 'events', indexes: [expiryIndex] }]);
+    expect((await events.indexes()).map(({ name }) => name)).toEqual(['_id_', 'expires_at_1__id_1']);
   });
 
   it('names collection and index when one exists with other options', async () => {

@@ -58,6 +58,7 @@ const fields: Readonly<Record<string, readonly string[]>> = {
     'expires_at',
     'answer',
   ],
+  expiry: ['_id', 'until'],
   installation: [...stamps, 'installation_id', 'former_orders'],
 
   locations: [

@@ -23,15 +23,11 @@ export type ServerRecord = z.infer<typeof serverRecordSchema>;
 const userSchema = z.object({ pid: z.number(), startedAt: z.number() });
 
 /**
- * SecantusDB looks for documents that expire by reading all of their collections, and lets nobody else in meanwhile: a
- * second and more with some ten thousand deliveries, each minute by default. Nothing here depends on the minute.
+ * After every thousand writes SecantusDB removes the oplog entries that are too old or too many, one by one and under
+ * the lock that everybody needs; by default they are too old after an hour. Without that, deleting 25,000 deliveries
+ * held others up for 32 ms at most instead of 680. Nothing here reads the oplog; only its number of entries bounds it.
  */
 const secantusSettings = [
-  '[storage]',
-  'ttl_sweep_seconds = 3600',
-  // After every thousand writes the server removes the oplog entries that are too old or too many, one by one and under
-  // the lock that everybody needs; by default they are too old after an hour. Without that, deleting 25,000 deliveries
-  // held others up for 32 ms at most instead of 680. Nothing here reads the oplog; only its number of entries bounds it.
   '[oplog]',
   'retention_seconds = 315360000',
   'max_entries = 300000',

@@ -1,7 +1,7 @@
 import { Binary, type AnyBulkWriteOperation, type Collection, type Document, type Filter } from 'mongodb';
 import { insertMissing } from '../../db/bulk-writes.ts';
 import type { Database } from '../../db/client.ts';
-import type { CollectionIndexes } from '../../db/indexes.ts';
+import { expiryIndex, type CollectionIndexes } from '../../db/indexes.ts';
 import {
   count,
   cut,
@@ -125,7 +125,7 @@ export const deliveryIndexes: readonly CollectionIndexes[] = [
         name: 'lane_sample_1_next_attempt_at_1',
         partialFilterExpression: { lane_sample: { $gt: '' } },
       },
-      { key: { expires_at: 1 }, name: 'expires_at_1', expireAfterSeconds: 0 },
+      expiryIndex,
     ],
   },
   {
@@ -133,7 +133,7 @@ export const deliveryIndexes: readonly CollectionIndexes[] = [
     indexes: [
       // Their ids begin with the same two, but there are servers that look through all documents for a range of ids.
       { key: { integration_id: 1, delivery_id: 1 }, name: 'integration_id_1_delivery_id_1' },
-      { key: { expires_at: 1 }, name: 'expires_at_1', expireAfterSeconds: 0 },
+      expiryIndex,
     ],
   },
 ];

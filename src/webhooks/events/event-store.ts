@@ -1,7 +1,7 @@
 import { Binary, type Collection } from 'mongodb';
 import { insertMissing } from '../../db/bulk-writes.ts';
 import type { Database } from '../../db/client.ts';
-import type { CollectionIndexes } from '../../db/indexes.ts';
+import { expiryIndex, type CollectionIndexes } from '../../db/indexes.ts';
 import { cut, fetchInOrder, isSample, positions, type Source } from '../../db/narrow-reads.ts';
 import { read } from '../../db/writes.ts';
 import type { EventType } from '../../events/event.ts';
@@ -75,7 +75,7 @@ export const eventIndexes: CollectionIndexes = {
       name: 'sample_1_created_at_1',
       partialFilterExpression: { sample: { $gt: '' } },
     },
-    { key: { expires_at: 1 }, name: 'expires_at_1', expireAfterSeconds: 0 },
+    expiryIndex,
   ],
 };
 

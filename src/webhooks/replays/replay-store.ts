@@ -1,6 +1,6 @@
 import type { Collection } from 'mongodb';
 import type { Database } from '../../db/client.ts';
-import type { CollectionIndexes } from '../../db/indexes.ts';
+import { expiryIndex, type CollectionIndexes } from '../../db/indexes.ts';
 import { compareAndSet, insertOnce, read, writeIdempotently, type StampedDocument } from '../../db/writes.ts';
 import type { EventType } from '../../events/event.ts';
 import type { EventPosition } from '../events/event-store.ts';
@@ -49,7 +49,7 @@ export const replayIndexes: CollectionIndexes = {
   indexes: [
     { key: { status: 1, integration_id: 1, created_at: 1 }, name: 'status_1_integration_id_1_created_at_1' },
     { key: { integration_id: 1 }, name: 'integration_id_1' },
-    { key: { expires_at: 1 }, name: 'expires_at_1', expireAfterSeconds: 0 },
+    expiryIndex,
   ],
 };
 

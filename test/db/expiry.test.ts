@@ -1,0 +1,80 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { createExpiry } from '../../src/db/expiry.ts';
+import { ensureIndexes, expiryIndex, type CollectionIndexes } from '../../src/db/indexes.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+
+const indexes: readonly CollectionIndexes[] = [
+  { collection: 'first', indexes: [expiryIndex] },
+  { collection: 'second', indexes: [expiryIndex] },
+  { collection: 'lasting', indexes: [{ name: 'other', key: { other: 1 } }] },
+];
+const start = Date.parse('2026-11-06T08:30:00Z');
+const hour = 3_600_000;
+
+let database: TestDatabase;
+let now: Date;
+beforeAll(async () => {
+  database = await createTestDatabase();
+  await ensureIndexes(database.db, indexes);
+});
+afterAll(() => database.drop());
+beforeEach(async () => {
+  for (const name of ['first', 'second', 'lasting', 'expiry']) await database.db.collection(name).deleteMany({});
+  now = new Date(start);
+});
+
+const expiry = () => createExpiry({ database, indexes, now: () => now, pauseMs: 0 });
+
+async function insert(collection: string, times: readonly (number | undefined)[]): Promise<void> {
+  await database.db.collection<{ _id: string }>(collection).insertMany(
+    times.map((at, index) => ({
+      _id: `${collection}-${at ?? 'never'}-${index}`,
+      ...(at === undefined ? {} : { expires_at: new Date(at) }),
+    })),
+  );
+}
+
+async function timesOf(collection: string): Promise<unknown[]> {
+  const documents = await database.db.collection(collection).find().sort({ _id: 1 }).toArray();
+  return documents.map((document) => (document['expires_at'] as Date | undefined)?.getTime());
+}
+
+describe('expiry', () => {
+  it('removes what has expired, and nothing else', async () => {
+    for (const name of ['first', 'second', 'lasting'])
+      await insert(name, [0, start - 40 * 24 * hour, start - 1, start, start + 1, undefined]);
+    await expiry()();
+    expect(await timesOf('first')).toEqual([start, start + 1, undefined]);
+    expect(await timesOf('second')).toEqual([start, start + 1, undefined]);
+    expect(await timesOf('lasting')).toHaveLength(6);
+  });
+
+  it('goes on where this process or another came to, however long ago', async () => {
+    const sweep = expiry();
+    await sweep();
+    const times = Array.from({ length: 2_000 }, (_, index) => start + index * 30_000);
+    await insert('first', [...times, start + 500 * hour]);
+    now = new Date(start + 2 * hour);
+    await sweep();
+    expect(await timesOf('first')).toHaveLength(2_001 - 240);
+    now = new Date(start + 400 * hour);
+    await expiry()();
+    expect(await timesOf('first')).toEqual([start + 500 * hour]);
+  });
+
+  it('removes as many as expire at once', async () => {
+    await insert(
+      'first',
+      Array.from({ length: 1_050 }, () => start - 1),
+    );
+    await expiry()();
+    expect(await timesOf('first')).toEqual([]);
+  });
+
+  it('finds what was left before the position of an earlier process', async () => {
+    await expiry()();
+    await insert('first', [start - 10 * hour]);
+    await expiry()();
+    expect(await timesOf('first')).toEqual([]);
+  });
+});
