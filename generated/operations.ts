@@ -1114,6 +1114,12 @@ export const operationTable = {
         "in": "path",
         "type": "string",
         "required": true
+      },
+      {
+        "name": "If-Match",
+        "in": "header",
+        "type": "string",
+        "required": false
       }
     ],
     "body": "none",
@@ -1124,6 +1130,7 @@ export const operationTable = {
       "403": "application/problem+json",
       "404": "application/problem+json",
       "406": "application/problem+json",
+      "412": "application/problem+json",
       "422": "application/problem+json",
       "429": "application/problem+json",
       "500": "application/problem+json",
@@ -1136,6 +1143,7 @@ export const operationTable = {
       "location-not-found",
       "fiscal-day-not-found",
       "not-acceptable",
+      "precondition-failed",
       "fiscal-day-not-begun",
       "rate-limited",
       "too-much-under-way",
@@ -1885,7 +1893,14 @@ export const operationTable = {
     "method": "POST",
     "path": "/api/v1/integrations",
     "scope": "integrations:manage",
-    "parameters": [],
+    "parameters": [
+      {
+        "name": "Idempotency-Key",
+        "in": "header",
+        "type": "string",
+        "required": false
+      }
+    ],
     "body": "required",
     "responses": {
       "201": "application/json",
@@ -1894,6 +1909,7 @@ export const operationTable = {
       "403": "application/problem+json",
       "406": "application/problem+json",
       "408": "application/problem+json",
+      "409": "application/problem+json",
       "413": "application/problem+json",
       "415": "application/problem+json",
       "422": "application/problem+json",
@@ -1908,10 +1924,12 @@ export const operationTable = {
       "insufficient-scope",
       "not-acceptable",
       "request-timeout",
+      "idempotency-key-in-use",
       "content-too-large",
       "unsupported-media-type",
       "target-not-allowed",
       "header-not-allowed",
+      "idempotency-key-reused",
       "rate-limited",
       "too-much-under-way",
       "too-much-kept",
@@ -2089,6 +2107,12 @@ export const operationTable = {
         "in": "path",
         "type": "string",
         "required": true
+      },
+      {
+        "name": "If-Match",
+        "in": "header",
+        "type": "string",
+        "required": false
       }
     ],
     "body": "none",
@@ -2100,6 +2124,7 @@ export const operationTable = {
       "404": "application/problem+json",
       "406": "application/problem+json",
       "409": "application/problem+json",
+      "412": "application/problem+json",
       "429": "application/problem+json",
       "500": "application/problem+json",
       "503": "application/problem+json"
@@ -2111,6 +2136,7 @@ export const operationTable = {
       "integration-not-found",
       "not-acceptable",
       "edit-conflict",
+      "precondition-failed",
       "rate-limited",
       "too-much-under-way",
       "too-much-kept",
@@ -2131,6 +2157,12 @@ export const operationTable = {
         "in": "path",
         "type": "string",
         "required": true
+      },
+      {
+        "name": "If-Match",
+        "in": "header",
+        "type": "string",
+        "required": false
       }
     ],
     "body": "none",
@@ -2142,6 +2174,7 @@ export const operationTable = {
       "404": "application/problem+json",
       "406": "application/problem+json",
       "409": "application/problem+json",
+      "412": "application/problem+json",
       "429": "application/problem+json",
       "500": "application/problem+json",
       "503": "application/problem+json"
@@ -2153,6 +2186,7 @@ export const operationTable = {
       "integration-not-found",
       "not-acceptable",
       "edit-conflict",
+      "precondition-failed",
       "rate-limited",
       "too-much-under-way",
       "too-much-kept",
@@ -2173,6 +2207,12 @@ export const operationTable = {
         "in": "path",
         "type": "string",
         "required": true
+      },
+      {
+        "name": "If-Match",
+        "in": "header",
+        "type": "string",
+        "required": false
       }
     ],
     "body": "optional",
@@ -2185,6 +2225,7 @@ export const operationTable = {
       "406": "application/problem+json",
       "408": "application/problem+json",
       "409": "application/problem+json",
+      "412": "application/problem+json",
       "413": "application/problem+json",
       "415": "application/problem+json",
       "429": "application/problem+json",
@@ -2200,6 +2241,7 @@ export const operationTable = {
       "not-acceptable",
       "request-timeout",
       "edit-conflict",
+      "precondition-failed",
       "content-too-large",
       "unsupported-media-type",
       "rate-limited",
@@ -2222,6 +2264,12 @@ export const operationTable = {
         "in": "path",
         "type": "string",
         "required": true
+      },
+      {
+        "name": "If-Match",
+        "in": "header",
+        "type": "string",
+        "required": false
       }
     ],
     "body": "none",
@@ -2233,6 +2281,7 @@ export const operationTable = {
       "404": "application/problem+json",
       "406": "application/problem+json",
       "409": "application/problem+json",
+      "412": "application/problem+json",
       "429": "application/problem+json",
       "500": "application/problem+json",
       "503": "application/problem+json"
@@ -2244,6 +2293,7 @@ export const operationTable = {
       "integration-not-found",
       "not-acceptable",
       "edit-conflict",
+      "precondition-failed",
       "rate-limited",
       "too-much-under-way",
       "too-much-kept",
@@ -2264,6 +2314,12 @@ export const operationTable = {
         "in": "path",
         "type": "string",
         "required": true
+      },
+      {
+        "name": "If-Match",
+        "in": "header",
+        "type": "string",
+        "required": false
       }
     ],
     "body": "required",
@@ -2276,6 +2332,7 @@ export const operationTable = {
       "406": "application/problem+json",
       "408": "application/problem+json",
       "409": "application/problem+json",
+      "412": "application/problem+json",
       "413": "application/problem+json",
       "415": "application/problem+json",
       "429": "application/problem+json",
@@ -2292,6 +2349,7 @@ export const operationTable = {
       "request-timeout",
       "secret-rotation-not-pending",
       "edit-conflict",
+      "precondition-failed",
       "content-too-large",
       "unsupported-media-type",
       "rate-limited",
@@ -2882,6 +2940,12 @@ export const operationTable = {
         "required": true
       },
       {
+        "name": "If-Match",
+        "in": "header",
+        "type": "string",
+        "required": false
+      },
+      {
         "name": "descendants",
         "in": "query",
         "type": "string",
@@ -2896,6 +2960,7 @@ export const operationTable = {
       "403": "application/problem+json",
       "404": "application/problem+json",
       "406": "application/problem+json",
+      "412": "application/problem+json",
       "429": "application/problem+json",
       "500": "application/problem+json",
       "503": "application/problem+json"
@@ -2907,6 +2972,7 @@ export const operationTable = {
       "no-authority",
       "api-key-not-found",
       "not-acceptable",
+      "precondition-failed",
       "rate-limited",
       "too-much-under-way",
       "too-much-kept",

@@ -408,8 +408,11 @@ export interface paths {
          *     from that instant on belong to the next day. A `FISCAL_DAY_END` event announces the close.
          *
          *     Days are closed in order: earlier days that are still open are closed first, as the clock would have. Without
-         *     this operation, a day is closed by the location's clock, some seconds after its end. Closing a day that is closed changes nothing and
-         *     answers the same.
+         *     this operation, a day is closed by the location's clock, some seconds after its end. Closing a closed day again
+         *     changes nothing and gives the same answer.
+         *
+         *     `If-Match` takes entity tags of the location: the day is closed only if nobody has changed the location, for
+         *     example its time zone, since you read it.
          *
          *     A day counts at most 500,000 orders, the oldest first, and at most a total of 9,007,199,254,740,991. The next day
          *     counts the rest.
@@ -592,9 +595,11 @@ export interface paths {
         put?: never;
         /**
          * Complete an order
-         * @description Marks an open order as dealt with. That is final.
+         * @description Completes an open order. A completed order can no longer be canceled.
          *
-         *     An order that is not open is answered with 409 `order-not-open`, whose `detail` says what it is.
+         *     A completed order is answered with 200 and not changed, whatever `If-Match` says: so a request whose answer got lost
+         *     can be sent again. A canceled order is answered with 409 `order-not-open`; `order_status` in the problem is its
+         *     status.
          */
         post: operations["completeOrder"];
         delete?: never;
@@ -614,10 +619,12 @@ export interface paths {
         put?: never;
         /**
          * Cancel an order
-         * @description Calls an open order off. That is final. An order that is canceled before its fiscal day is closed is not counted
-         *     in it.
+         * @description Cancels an open order. A canceled order can no longer be completed. An order that is canceled before its fiscal day
+         *     is closed is not counted in that day.
          *
-         *     An order that is not open is answered with 409 `order-not-open`, whose `detail` says what it is.
+         *     A canceled order is answered with 200 and not changed, whatever `If-Match` says: so a request whose answer got lost
+         *     can be sent again. A completed order is answered with 409 `order-not-open`; `order_status` in the problem is its
+         *     status.
          */
         post: operations["cancelOrder"];
         delete?: never;
@@ -643,8 +650,8 @@ export interface paths {
          * Create an integration
          * @description Creates an integration, which receives the events of its types from then on.
          *
-         *     A secret that the server makes (`generate_secret`) is in the answer and cannot be had again, which is why the
-         *     operation takes no `Idempotency-Key`.
+         *     A secret that the server makes (`generate_secret`) is shown only in the answer. It cannot be retrieved later, but a
+         *     repetition with the same `Idempotency-Key` gets the same answer, with the secret: the answer is kept encrypted.
          *
          *     A URL whose host is a literal address that is not public is refused here; what a host name resolves to is
          *     checked whenever a connection is made.
@@ -752,9 +759,9 @@ export interface paths {
          *
          *     3. Finish. Both headers use only the new secret.
          *
-         *     The next secret is yours, or one that the server makes and shows this once, which is why the operation takes no
-         *     `Idempotency-Key`. Beginning again replaces the next secret. An integration that has no secret is given its
-         *     first one in the same way: `webhook-signature` begins at once, `X-Service-Signature` when the rotation is finished.
+         *     The next secret is yours, or one that the server makes and shows only in the answer. If the answer gets lost, begin
+         *     again: this replaces the next secret, and the present one stays in force. An integration without a secret gets its
+         *     first one in the same way: `webhook-signature` starts at once, `X-Service-Signature` when the rotation is finished.
          */
         post: operations["beginSecretRotation"];
         /**
@@ -976,8 +983,10 @@ export interface paths {
         put?: never;
         /**
          * Create an API key
-         * @description Creates an API key. `key` in the answer is the secret; it is shown this once and cannot be had again, which is
-         *     why the operation takes no `Idempotency-Key`.
+         * @description Creates an API key. `key` in the answer is the key with its secret. It is shown only in this answer and cannot be
+         *     retrieved later, because only a hash of it is stored. So there is nothing to answer a repetition with, and the
+         *     operation does not accept an `Idempotency-Key` (400 `invalid-request`). If the answer gets lost, create another
+         *     key and revoke the lost one; the list of keys shows both.
          *
          *     A key can grant only scopes that it holds itself, and no key outlives its maker: without `expires_at` the new key
          *     ends when its maker ends; a later `expires_at`, or one that has passed, is an `invalid-request`. `created_by` names
@@ -1500,6 +1509,16 @@ export interface components {
             header?: string;
         };
         /**
+         * OrderStatus
+         * @description - `open`: placed, and not dealt with yet.
+         *     - `completed`: dealt with. Final.
+         *     - `canceled`: called off. Final.
+         *     - `other`: a status that a later release adds.
+         * @example open
+         * @enum {string}
+         */
+        OrderStatus: "open" | "completed" | "canceled" | "other";
+        /**
          * ProviderStatus
          * @description The HTTP status that the provider answered with, if it did.
          * @example 429
@@ -1561,6 +1580,7 @@ export interface components {
              * @example gpt-4.1-mini
              */
             model?: string;
+            order_status?: components["schemas"]["OrderStatus"];
             provider_status?: components["schemas"]["ProviderStatus"];
             retryable?: components["schemas"]["Retryable"];
         };
@@ -2837,16 +2857,6 @@ export interface components {
          */
         OrderId: string;
         /**
-         * OrderStatus
-         * @description - `open`: placed, and not dealt with yet.
-         *     - `completed`: dealt with. Final.
-         *     - `canceled`: called off. Final.
-         *     - `other`: a status that a later release adds.
-         * @example open
-         * @enum {string}
-         */
-        OrderStatus: "open" | "completed" | "canceled" | "other";
-        /**
          * Amount
          * @description In the minor unit of the currency, as ISO 4217 has it. 1584 is 15.84 euros, or 1584 yen.
          * @example 1584
@@ -3426,14 +3436,14 @@ export interface components {
             headers?: components["schemas"]["CustomHeadersInput"];
             secret?: components["schemas"]["SecretInput"];
             /**
-             * @description `true` has the server make a secret, which the answer shows this once. It excludes `secret`; both together are an `invalid-request`. With neither, deliveries are not signed.
+             * @description `true` has the server make a secret, which is shown only in the answer. It excludes `secret`; both together are an `invalid-request`. With neither, deliveries are not signed.
              * @example true
              */
             generate_secret?: boolean;
         };
         /**
          * IssuedSecret
-         * @description A secret that the server made, in both spellings. It is shown this once and cannot be had again.
+         * @description A secret that the server made, in both spellings. It is shown only once and cannot be retrieved later.
          * @example {
          *       "value": "EXAMPLE-not-a-real-secret-0123456789",
          *       "standard_webhooks": "whsec_RVhBTVBMRS1ub3QtYS1yZWFsLXNlY3JldC0wMTIzNDU2Nzg5"
@@ -3453,7 +3463,7 @@ export interface components {
         };
         /**
          * IntegrationWithSecret
-         * @description An integration and, if the server has just made one, its secret, shown this once.
+         * @description An integration and, if the server has just made one, its secret, which is shown only here.
          * @example {
          *       "id": "f4d81b36-a05c-4e72-9b18-7c3e2d6f0a95",
          *       "name": "Kitchen display",
@@ -3557,7 +3567,7 @@ export interface components {
          */
         SecretRotationBegin: {
             /**
-             * @description The next secret, 24 to 64 printable ASCII characters that do not start with `whsec_`. Left out, the server makes one and the answer shows it this once.
+             * @description The next secret, 24 to 64 printable ASCII characters that do not start with `whsec_`. Left out, the server makes one and shows it only in the answer.
              * @example EXAMPLE-not-a-real-secret-9876543210
              */
             secret?: string;
@@ -4326,7 +4336,7 @@ export interface components {
              */
             expires_at?: string;
             /**
-             * @description The key itself. It is shown this once and not kept; store it where secrets belong.
+             * @description The key itself. It is shown only once; store it where secrets belong.
              * @example pgw_1e4b7c902d6f4f3a8b5c7a9d0e1f2c34_EXAMPLE-not-a-real-secret-EXAMPLE-0123456789
              */
             key: string;
@@ -4831,21 +4841,8 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The order is completed or canceled already, or others kept changing it. */
+        /** @description The order has ended in the other way, or others kept changing it. */
         OrderNotOpen: {
-            headers: {
-                "X-Request-Id": components["headers"]["RequestId"];
-                "Cache-Control": components["headers"]["CacheControl"];
-                RateLimit: components["headers"]["RateLimit"];
-                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
-        /** @description The URL or a custom header is not allowed. */
-        IntegrationUnprocessable: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
                 "Cache-Control": components["headers"]["CacheControl"];
@@ -4952,7 +4949,7 @@ export interface components {
          */
         IfNoneMatch: string;
         /**
-         * @description Does the work only if the resource still has one of these entity tags (or, with `*`, exists); 412 otherwise.
+         * @description Changes the resource only if it still has one of these entity tags, or with `*` if it exists; otherwise the answer is 412.
          * @example "Zk3v9QwLx0uT1c"
          */
         IfMatch: string;
@@ -5267,7 +5264,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Does the work only if the resource still has one of these entity tags (or, with `*`, exists); 412 otherwise.
+                 * @description Changes the resource only if it still has one of these entity tags, or with `*` if it exists; otherwise the answer is 412.
                  * @example "Zk3v9QwLx0uT1c"
                  */
                 "If-Match"?: components["parameters"]["IfMatch"];
@@ -5347,7 +5344,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Does the work only if the resource still has one of these entity tags (or, with `*`, exists); 412 otherwise.
+                 * @description Changes the resource only if it still has one of these entity tags, or with `*` if it exists; otherwise the answer is 412.
                  * @example "Zk3v9QwLx0uT1c"
                  */
                 "If-Match"?: components["parameters"]["IfMatch"];
@@ -5499,7 +5496,7 @@ export interface operations {
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
                 /**
-                 * @description Does the work only if the resource still has one of these entity tags (or, with `*`, exists); 412 otherwise.
+                 * @description Changes the resource only if it still has one of these entity tags, or with `*` if it exists; otherwise the answer is 412.
                  * @example "Zk3v9QwLx0uT1c"
                  */
                 "If-Match"?: components["parameters"]["IfMatch"];
@@ -6158,7 +6155,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Does the work only if the resource still has one of these entity tags (or, with `*`, exists); 412 otherwise.
+                 * @description Changes the resource only if it still has one of these entity tags, or with `*` if it exists; otherwise the answer is 412.
                  * @example "Zk3v9QwLx0uT1c"
                  */
                 "If-Match"?: components["parameters"]["IfMatch"];
@@ -6337,7 +6334,13 @@ export interface operations {
     closeFiscalDay: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description Changes the resource only if it still has one of these entity tags, or with `*` if it exists; otherwise the answer is 412.
+                 * @example "Zk3v9QwLx0uT1c"
+                 */
+                "If-Match"?: components["parameters"]["IfMatch"];
+            };
             path: {
                 /**
                  * @description Id of the location.
@@ -6385,6 +6388,7 @@ export interface operations {
                 };
             };
             406: components["responses"]["NotAcceptable"];
+            412: components["responses"]["PreconditionFailed"];
             /** @description The fiscal day has not begun. */
             422: {
                 headers: {
@@ -6564,7 +6568,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Does the work only if the resource still has one of these entity tags (or, with `*`, exists); 412 otherwise.
+                 * @description Changes the resource only if it still has one of these entity tags, or with `*` if it exists; otherwise the answer is 412.
                  * @example "Zk3v9QwLx0uT1c"
                  */
                 "If-Match"?: components["parameters"]["IfMatch"];
@@ -6793,7 +6797,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Does the work only if the resource still has one of these entity tags (or, with `*`, exists); 412 otherwise.
+                 * @description Changes the resource only if it still has one of these entity tags, or with `*` if it exists; otherwise the answer is 412.
                  * @example "Zk3v9QwLx0uT1c"
                  */
                 "If-Match"?: components["parameters"]["IfMatch"];
@@ -7035,7 +7039,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Does the work only if the resource still has one of these entity tags (or, with `*`, exists); 412 otherwise.
+                 * @description Changes the resource only if it still has one of these entity tags, or with `*` if it exists; otherwise the answer is 412.
                  * @example "Zk3v9QwLx0uT1c"
                  */
                 "If-Match"?: components["parameters"]["IfMatch"];
@@ -7082,7 +7086,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Does the work only if the resource still has one of these entity tags (or, with `*`, exists); 412 otherwise.
+                 * @description Changes the resource only if it still has one of these entity tags, or with `*` if it exists; otherwise the answer is 412.
                  * @example "Zk3v9QwLx0uT1c"
                  */
                 "If-Match"?: components["parameters"]["IfMatch"];
@@ -7170,7 +7174,13 @@ export interface operations {
     createIntegration: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description Makes it safe to repeat the request: a repetition gets the first answer again instead of doing the work twice. Up to 255 visible ASCII characters, in double quotes or without.
+                 * @example "8e03978e-40d5-43dd-bc93-6894a57f9324"
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -7190,6 +7200,7 @@ export interface operations {
                     "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     Location: components["headers"]["LocationHeader"];
                     ETag: components["headers"]["ETag"];
+                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -7201,9 +7212,22 @@ export interface operations {
             403: components["responses"]["InsufficientScope"];
             406: components["responses"]["NotAcceptable"];
             408: components["responses"]["RequestTimeout"];
+            409: components["responses"]["IdempotencyKeyInUse"];
             413: components["responses"]["ContentTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["IntegrationUnprocessable"];
+            /** @description The URL or a custom header is not allowed, or the idempotency key was used before with a different request. */
+            422: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "Cache-Control": components["headers"]["CacheControl"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["ServiceUnavailable"];
@@ -7260,7 +7284,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Does the work only if the resource still has one of these entity tags (or, with `*`, exists); 412 otherwise.
+                 * @description Changes the resource only if it still has one of these entity tags, or with `*` if it exists; otherwise the answer is 412.
                  * @example "Zk3v9QwLx0uT1c"
                  */
                 "If-Match"?: components["parameters"]["IfMatch"];
@@ -7305,7 +7329,19 @@ export interface operations {
             412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["ContentTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["IntegrationUnprocessable"];
+            /** @description The URL or a custom header is not allowed. */
+            422: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "Cache-Control": components["headers"]["CacheControl"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["ServiceUnavailable"];
@@ -7316,7 +7352,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Does the work only if the resource still has one of these entity tags (or, with `*`, exists); 412 otherwise.
+                 * @description Changes the resource only if it still has one of these entity tags, or with `*` if it exists; otherwise the answer is 412.
                  * @example "Zk3v9QwLx0uT1c"
                  */
                 "If-Match"?: components["parameters"]["IfMatch"];
@@ -7360,7 +7396,13 @@ export interface operations {
     pauseIntegration: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description Changes the resource only if it still has one of these entity tags, or with `*` if it exists; otherwise the answer is 412.
+                 * @example "Zk3v9QwLx0uT1c"
+                 */
+                "If-Match"?: components["parameters"]["IfMatch"];
+            };
             path: {
                 /**
                  * @description Id of the integration.
@@ -7392,6 +7434,7 @@ export interface operations {
             404: components["responses"]["IntegrationNotFound"];
             406: components["responses"]["NotAcceptable"];
             409: components["responses"]["EditConflict"];
+            412: components["responses"]["PreconditionFailed"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["ServiceUnavailable"];
@@ -7400,7 +7443,13 @@ export interface operations {
     enableIntegration: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description Changes the resource only if it still has one of these entity tags, or with `*` if it exists; otherwise the answer is 412.
+                 * @example "Zk3v9QwLx0uT1c"
+                 */
+                "If-Match"?: components["parameters"]["IfMatch"];
+            };
             path: {
                 /**
                  * @description Id of the integration.
@@ -7432,6 +7481,7 @@ export interface operations {
             404: components["responses"]["IntegrationNotFound"];
             406: components["responses"]["NotAcceptable"];
             409: components["responses"]["EditConflict"];
+            412: components["responses"]["PreconditionFailed"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["ServiceUnavailable"];
@@ -7440,7 +7490,13 @@ export interface operations {
     beginSecretRotation: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description Changes the resource only if it still has one of these entity tags, or with `*` if it exists; otherwise the answer is 412.
+                 * @example "Zk3v9QwLx0uT1c"
+                 */
+                "If-Match"?: components["parameters"]["IfMatch"];
+            };
             path: {
                 /**
                  * @description Id of the integration.
@@ -7478,6 +7534,7 @@ export interface operations {
             406: components["responses"]["NotAcceptable"];
             408: components["responses"]["RequestTimeout"];
             409: components["responses"]["EditConflict"];
+            412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["ContentTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["RateLimited"];
@@ -7488,7 +7545,13 @@ export interface operations {
     cancelSecretRotation: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description Changes the resource only if it still has one of these entity tags, or with `*` if it exists; otherwise the answer is 412.
+                 * @example "Zk3v9QwLx0uT1c"
+                 */
+                "If-Match"?: components["parameters"]["IfMatch"];
+            };
             path: {
                 /**
                  * @description Id of the integration.
@@ -7520,6 +7583,7 @@ export interface operations {
             404: components["responses"]["IntegrationNotFound"];
             406: components["responses"]["NotAcceptable"];
             409: components["responses"]["EditConflict"];
+            412: components["responses"]["PreconditionFailed"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["ServiceUnavailable"];
@@ -7528,7 +7592,13 @@ export interface operations {
     finishSecretRotation: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description Changes the resource only if it still has one of these entity tags, or with `*` if it exists; otherwise the answer is 412.
+                 * @example "Zk3v9QwLx0uT1c"
+                 */
+                "If-Match"?: components["parameters"]["IfMatch"];
+            };
             path: {
                 /**
                  * @description Id of the integration.
@@ -7578,6 +7648,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["ContentTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["RateLimited"];
@@ -8075,7 +8146,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The API key with its secret, shown this once. */
+            /** @description The API key with its secret, which is shown only here. */
             201: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -8167,7 +8238,13 @@ export interface operations {
                  */
                 descendants?: "keep" | "revoke";
             };
-            header?: never;
+            header?: {
+                /**
+                 * @description Changes the resource only if it still has one of these entity tags, or with `*` if it exists; otherwise the answer is 412.
+                 * @example "Zk3v9QwLx0uT1c"
+                 */
+                "If-Match"?: components["parameters"]["IfMatch"];
+            };
             path: {
                 /**
                  * @description Id of the API key (not the key itself).
@@ -8209,6 +8286,7 @@ export interface operations {
             };
             404: components["responses"]["ApiKeyNotFound"];
             406: components["responses"]["NotAcceptable"];
+            412: components["responses"]["PreconditionFailed"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["ServiceUnavailable"];

@@ -243,6 +243,7 @@ export function createApp(dependencies: AppDependencies): App {
       idempotencyTermMs: (operationId, headers) =>
         operationId === 'invokePrompt' ? paidTermMs(config.invoke.timeoutMs, headers['X-Timeout-Ms']) : writeTermMs,
       selfIdempotent: new Set(['createOrder'] as const),
+      secretAnswers: { of: new Set(['createIntegration'] as const), box: secrets },
       listsInMemory: new Set(['listEventTypes'] as const),
       onExchange: (exchange) => {
         recordExchange(exchange, log, metrics);

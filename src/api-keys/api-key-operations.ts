@@ -1,4 +1,5 @@
 import type { components } from '../../generated/types.ts';
+import { ifMatchRevision } from '../http/conditional.ts';
 import type { OperationHandlers } from '../http/operation.ts';
 import { nextPageLink } from '../http/page.ts';
 import { toInstant } from '../runtime/instants.ts';
@@ -35,8 +36,9 @@ export function apiKeyOperations(apiKeys: ApiKeys): ApiKeyOperations {
       const key = await apiKeys.get(id);
       return { status: 200, headers: { ETag: etagOf(key) }, body: toApiKey(key) };
     },
-    async revokeApiKey({ path: { id }, query: { descendants = 'keep' }, context }) {
-      const revoked = await apiKeys.revoke(id, context.principal, descendants);
+    async revokeApiKey({ path: { id }, query: { descendants = 'keep' }, headers, context }) {
+      const precondition = (present: StoredApiKey): boolean => ifMatchRevision(headers['If-Match'], present);
+      const revoked = await apiKeys.revoke(id, context.principal, descendants, precondition);
       const { key, revokedDescendants, activeDescendants } = revoked;
       return {
         status: 200,

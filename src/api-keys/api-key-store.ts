@@ -3,6 +3,7 @@ import type { Scope } from '../../generated/operations.ts';
 import type { Database } from '../db/client.ts';
 import type { CollectionIndexes } from '../db/indexes.ts';
 import { compareAndSet, insertOnce, read, writeIdempotently, type StampedDocument } from '../db/writes.ts';
+import { requireMatch, type Precondition } from '../editing/edits.ts';
 
 /** An API key as stored: of its secret only the SHA-256. */
 export interface StoredApiKey {
@@ -29,8 +30,8 @@ export interface ApiKeyStore {
   /** Newest first. */
   list(limit: number, offset: number): Promise<{ keys: StoredApiKey[]; total: number }>;
   isEmpty(): Promise<boolean>;
-  /** Sets the time of revocation, once. */
-  revoke(id: string, at: Date): Promise<StoredApiKey | undefined>;
+  /** Sets the time of revocation, once. @throws {ProblemError} precondition-failed unless it is revoked already */
+  revoke(id: string, at: Date, precondition?: Precondition<StoredApiKey>): Promise<StoredApiKey | undefined>;
   /** Revokes some of a key's descendants. @returns their ids; none when all are revoked */
   revokeDescendants(id: string, at: Date): Promise<string[]>;
   /** How many of a key's descendants are neither revoked nor expired. */
@@ -96,10 +97,11 @@ export function createApiKeyStore(database: Database): ApiKeyStore {
     async isEmpty() {
       return (await read(() => keys.findOne({}, { projection: { _id: 1 } }))) === null;
     },
-    async revoke(id, at) {
+    async revoke(id, at, precondition = () => true) {
       for (;;) {
         const key = await find(id);
         if (key === undefined || key.revokedAt !== undefined) return key;
+        requireMatch(key, precondition);
         const change = { $set: { revoked_at: at } };
         const revoked = await compareAndSet(keys, { id, revision: key.revision, change });
         if (revoked.outcome === 'done') return { ...key, revision: revoked.revision, revokedAt: at };

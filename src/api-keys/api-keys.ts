@@ -1,5 +1,6 @@
 import { hash, randomBytes, randomUUID } from 'node:crypto';
 import type { Scope } from '../../generated/operations.ts';
+import type { Precondition } from '../editing/edits.ts';
 import { ProblemError } from '../errors/problem-error.ts';
 import type { ApiKeyStore, StoredApiKey } from './api-key-store.ts';
 import { unauthenticated } from './unauthenticated.ts';
@@ -47,9 +48,14 @@ export interface ApiKeys {
   list(limit: number, offset: number): Promise<{ keys: StoredApiKey[]; total: number }>;
   /**
    * Revokes a key, and its descendants if asked to; revoking it again changes nothing.
-   * @throws {ProblemError} api-key-not-found, no-authority
+   * @throws {ProblemError} api-key-not-found, no-authority, precondition-failed unless it is revoked already
    */
-  revoke(id: string, revoker: ActingKey, descendants: 'keep' | 'revoke'): Promise<RevokedApiKey>;
+  revoke(
+    id: string,
+    revoker: ActingKey,
+    descendants: 'keep' | 'revoke',
+    precondition: Precondition<StoredApiKey>,
+  ): Promise<RevokedApiKey>;
 }
 
 export interface ApiKeysOptions {
@@ -132,13 +138,13 @@ export function createApiKeys({ store, allScopes, now = () => new Date(), onRevo
       return (await store.find(id)) ?? missing();
     },
     list: (limit, offset) => store.list(limit, offset),
-    async revoke(id, revoker, descendants) {
+    async revoke(id, revoker, descendants, precondition) {
       const stored = await readActing(revoker);
       const target = (await store.find(id)) ?? missing();
       if (!mayRevoke(revoker, stored, target)) {
         throw noAuthority('A key may revoke itself and its descendants only, unless it is an administrator key.');
       }
-      const key = (await store.revoke(id, now())) ?? missing();
+      const key = (await store.revoke(id, now(), precondition)) ?? missing();
       onRevoked?.(new Set([id]));
       const revokedDescendants = descendants === 'revoke' ? await revokeDescendants(id) : 0;
       return { key, revokedDescendants, activeDescendants: await store.countActiveDescendants(id, now()) };

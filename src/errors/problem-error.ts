@@ -10,6 +10,7 @@ export interface ProblemExtensions {
   provider_status?: number;
   retryable?: boolean;
   variables?: string[];
+  order_status?: 'open' | 'completed' | 'canceled';
 }
 
 export interface ProblemOptions {

@@ -6,6 +6,19 @@ export function ifMatch(field: string | undefined, etag: string): boolean {
   return field === undefined || field.trim() === '*' || entityTags(field).includes(etag);
 }
 
+/**
+ * As {@link ifMatch}, for resources whose entity tags say more than id and revision: the rest changes by itself, and no
+ * edit overwrites it.
+ */
+export function ifMatchRevision(
+  field: string | undefined,
+  { id, revision }: { readonly id: string; readonly revision: number },
+): boolean {
+  if (field === undefined || field.trim() === '*') return true;
+  const start = `"${id}.${revision}`;
+  return entityTags(field).some((tag) => tag === `${start}"` || tag.startsWith(`${start}.`));
+}
+
 /** Does an `If-None-Match` field name the current representation (section 13.1.2; weak comparison)? */
 export function ifNoneMatch(field: string | undefined, etag: string): boolean {
   if (field === undefined) return false;

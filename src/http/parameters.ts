@@ -11,9 +11,13 @@ export interface ParsedParameters {
 /** What an integer parameter may look like. `Number()` alone would take `0x10`, `1e3`, `Infinity` and blanks. */
 const integer = /^(0|-?[1-9]\d{0,14})$/;
 
+/** Header fields that a caller relies on: an operation that does not take one of them refuses it. */
+const reliedUpon = ['If-Match', 'Idempotency-Key'];
+
 /**
  * Reads the declared parameters of a request. Query parameters are known and single.
- * @throws {ProblemError} invalid-request for unknown or repeated query parameters and misspelt integers.
+ * @throws {ProblemError} invalid-request for unknown or repeated query parameters, misspelt integers, and an `If-Match` or
+ * `Idempotency-Key` that the operation does not take
  */
 export function parseParameters(
   row: OperationRow,
@@ -30,6 +34,10 @@ export function parseParameters(
       const value = headers[name.toLowerCase()];
       if (value !== undefined) parsed.headers[name] = convert(value, type, { header: name }, errors);
     }
+  }
+  for (const header of reliedUpon) {
+    if (headers[header.toLowerCase()] === undefined || Object.hasOwn(parsed.headers, header)) continue;
+    errors.push({ detail: 'is not accepted by this operation', header });
   }
   if (errors.length > 0) throw invalidParameters(errors);
   return parsed;

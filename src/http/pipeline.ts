@@ -5,6 +5,7 @@ import type { OperationId, OperationRow, Scope } from '../../generated/operation
 import type { Budget } from '../limits/memory-budget.ts';
 import { ProblemError } from '../errors/problem-error.ts';
 import type { Idempotency } from '../idempotency/idempotency.ts';
+import type { Sealed, SecretBox } from '../integrations/secrets.ts';
 import { announcedBytes, readJsonBody } from './body.ts';
 import { CallerGoneError, callerGoneStatus } from './caller-gone.ts';
 import { ifNoneMatch } from './conditional.ts';
@@ -53,6 +54,8 @@ export interface PipelineDependencies {
   readonly idempotencyTermMs: (operationId: OperationId, headers: Readonly<Record<string, unknown>>) => number;
   /** The operations that know by themselves what they made under an idempotency key: nothing is kept for them. */
   readonly selfIdempotent?: ReadonlySet<OperationId>;
+  /** The operations whose requests and answers may hold a secret, so that what is kept of them is encrypted. */
+  readonly secretAnswers?: { readonly of: ReadonlySet<OperationId>; readonly box: Pick<SecretBox, 'seal' | 'open'> };
   /** Lists that read nothing from the database: they do not wait for other lists. */
   readonly listsInMemory?: ReadonlySet<OperationId>;
 }
@@ -220,17 +223,24 @@ async function perform(
   if (key === undefined || dependencies.selfIdempotent?.has(route.operationId) === true) {
     return notModified(request, await run());
   }
-  const { answer, replayed } = await dependencies.idempotency.run(
+  const scope = `${principal.keyId} ${route.operationId} ${request.path}`;
+  const { secretAnswers } = dependencies;
+  const box = secretAnswers?.of.has(route.operationId) === true ? secretAnswers.box : undefined;
+  const { answer: kept, replayed } = await dependencies.idempotency.run(
     {
-      scope: `${principal.keyId} ${route.operationId} ${request.path}`,
-      keyId: principal.keyId,
-      key,
-      body,
+      ...{ scope, keyId: principal.keyId, key },
+      // A hash of the body is stored. With the key, which is not, nobody can find out a weak password by guessing.
+      body: box === undefined ? body : { key, body },
       termMs: dependencies.idempotencyTermMs(route.operationId, parameters.headers),
     },
-    run,
+    box === undefined ? run : async (id) => mapBody(await run(id), (text) => box.seal(text, scope)),
   );
+  const answer = box === undefined ? kept : mapBody(kept, (text) => box.open(text as Sealed, scope));
   return replayed ? { ...answer, headers: { ...answer.headers, 'idempotency-replayed': 'true' } } : answer;
+}
+
+function mapBody(answer: RawAnswer, map: (text: string) => string): RawAnswer {
+  return { ...answer, body: map(answer.body) };
 }
 
 function isList({ method, parameters }: OperationRow): boolean {

@@ -1,8 +1,10 @@
+import type { Precondition } from '../editing/edits.ts';
 import { ProblemError } from '../errors/problem-error.ts';
+import { ifMatchRevision } from '../http/conditional.ts';
 import type { OperationHandlers } from '../http/operation.ts';
 import { nextPageLink } from '../http/page.ts';
 import { soundCondition, type Condition } from './condition.ts';
-import { entityTag, matchesTag } from './entity-tag.ts';
+import { entityTag } from './entity-tag.ts';
 import type { Integration } from './integration.ts';
 import type { Integrations } from './integrations.ts';
 import { representIntegration, representSecret } from './integration-representation.ts';
@@ -53,9 +55,11 @@ export function integrationOperations(integrations: Integrations, receivers: Rea
     async createIntegration({ body: { name, url, event_types, headers = {}, secret, generate_secret }, context }) {
       const isMade = generate_secret === true;
       if (isMade && secret !== undefined) throw twoSecrets();
-      const issued = isMade ? generateSecret() : undefined;
       const content = { name, url, eventTypes: event_types, headers };
-      const integration = await integrations.create(content, issued ?? secret, context.resourceId);
+      const key = isMade ? generateSecret() : secret;
+      const integration = await integrations.create(content, key, context.resourceId);
+      // An earlier attempt may have stored another one.
+      const issued = isMade ? integrations.secretOf(integration) : undefined;
       const { tag, body } = await show(integration);
       return {
         status: 201,
@@ -81,33 +85,39 @@ export function integrationOperations(integrations: Integrations, receivers: Rea
     async getIntegration({ path }) {
       return await answer(await integrations.get(path.id));
     },
-    async updateIntegration({ path, headers: { 'If-Match': field }, body: { name, url, event_types, headers } }) {
+    async updateIntegration({ path, headers: conditions, body: { name, url, event_types, headers } }) {
       const change = { name, url, eventTypes: event_types, headers };
-      return await answer(await integrations.update(path.id, change, (present) => matchesTag(field, present)));
+      return await answer(await integrations.update(path.id, change, matches(conditions)));
     },
-    async deleteIntegration({ path, headers: { 'If-Match': field } }) {
-      await integrations.remove(path.id, (present) => matchesTag(field, present));
+    async deleteIntegration({ path, headers }) {
+      await integrations.remove(path.id, matches(headers));
       return { status: 200, body: { ok: true } };
     },
-    async pauseIntegration({ path }) {
-      return await answer(await integrations.pause(path.id));
+    async pauseIntegration({ path, headers }) {
+      return await answer(await integrations.pause(path.id, matches(headers)));
     },
-    async enableIntegration({ path }) {
-      return await answer(await integrations.enable(path.id));
+    async enableIntegration({ path, headers }) {
+      return await answer(await integrations.enable(path.id, matches(headers)));
     },
-    async beginSecretRotation({ path, body }) {
+    async beginSecretRotation({ path, headers: conditions, body }) {
       const issued = body?.secret === undefined ? generateSecret() : undefined;
-      const integration = await integrations.beginRotation(path.id, body?.secret ?? issued ?? '');
+      const secret = body?.secret ?? issued ?? '';
+      const integration = await integrations.beginRotation(path.id, secret, matches(conditions));
       const { status, headers, body: shown } = await answer(integration);
       return { status, headers, body: { ...shown, ...shownOnce(issued) } };
     },
-    async finishSecretRotation({ path, body: { rotation_id } }) {
-      return await answer(await integrations.finishRotation(path.id, rotation_id));
+    async finishSecretRotation({ path, headers, body: { rotation_id } }) {
+      return await answer(await integrations.finishRotation(path.id, rotation_id, matches(headers)));
     },
-    async cancelSecretRotation({ path }) {
-      return await answer(await integrations.cancelRotation(path.id));
+    async cancelSecretRotation({ path, headers }) {
+      return await answer(await integrations.cancelRotation(path.id, matches(headers)));
     },
   };
+}
+
+/** Failures and what waits are not compared: an edit overwrites none of them, and they change all the time. */
+function matches({ 'If-Match': field }: { readonly 'If-Match'?: string }): Precondition<Integration> {
+  return (present) => ifMatchRevision(field, present);
 }
 
 interface Shown {

@@ -28,7 +28,10 @@ export type IntegrationChange = {
   readonly [Member in keyof IntegrationContent]?: IntegrationContent[Member] | undefined;
 };
 
-/** Integrations. Every method that takes an id throws `integration-not-found`, every one that edits `edit-conflict`. */
+/**
+ * Integrations. Every method that takes an id throws `integration-not-found`, every one that edits `edit-conflict`, and
+ * `precondition-failed` unless there is nothing left for it to do.
+ */
 export interface Integrations {
   /**
    * @param secret key of the signatures; deliveries are not signed without one
@@ -40,20 +43,22 @@ export interface Integrations {
   find(id: string): Promise<Integration | undefined>;
   /** Newest first. */
   list(limit: number, offset: number): Promise<{ integrations: Integration[]; total: number }>;
-  /** @throws {ProblemError} precondition-failed, target-not-allowed, header-not-allowed */
+  /** @throws {ProblemError} target-not-allowed, header-not-allowed */
   update(id: string, change: IntegrationChange, precondition: Precondition<Integration>): Promise<Integration>;
-  /** Nothing is sent to it any more; its deliveries are swept later. @throws {ProblemError} precondition-failed */
+  /** Nothing is sent to it any more; its deliveries are swept later. */
   remove(id: string, precondition: Precondition<Integration>): Promise<void>;
   /** Holds events, of a disabled integration too. */
-  pause(id: string): Promise<Integration>;
+  pause(id: string, precondition: Precondition<Integration>): Promise<Integration>;
   /** Sends again, what was held first, with all counts of failures at zero. */
-  enable(id: string): Promise<Integration>;
+  enable(id: string, precondition: Precondition<Integration>): Promise<Integration>;
   /** Sets the secret that is going to follow, in place of one set before, and names the rotation anew. */
-  beginRotation(id: string, secret: string): Promise<Integration>;
-  /** Puts the next secret into force; once more is the same as once. @throws {ProblemError} secret-rotation-not-pending */
-  finishRotation(id: string, rotationId: string): Promise<Integration>;
+  beginRotation(id: string, secret: string, precondition: Precondition<Integration>): Promise<Integration>;
+  /** Puts the next secret into force. @throws {ProblemError} secret-rotation-not-pending */
+  finishRotation(id: string, rotationId: string, precondition: Precondition<Integration>): Promise<Integration>;
   /** Forgets the next secret, if there is one. */
-  cancelRotation(id: string): Promise<Integration>;
+  cancelRotation(id: string, precondition: Precondition<Integration>): Promise<Integration>;
+  /** The secret in force, as plain text. */
+  secretOf(integration: Integration): string | undefined;
   /** Its custom headers, masked where they look like credentials. */
   headersOf(integration: Integration): Record<string, string>;
 }
@@ -91,16 +96,20 @@ export function createIntegrations({
     throw new ProblemError('integration-not-found', { detail: `No integration has the id ${id}.` });
   };
 
-  /** Changes an integration as an operator does: failures are counted anew, and a warning is void. */
+  /**
+   * Changes an integration as an operator does: failures are counted anew, and a warning is void.
+   * @param isDone whether the integration is as requested already, so that the precondition does not matter
+   */
   const edit = (
     id: string,
     change: (present: Integration) => Integration,
-    precondition: Precondition<Integration> = () => true,
+    precondition: Precondition<Integration>,
+    isDone: (present: Integration) => boolean = () => false,
   ): Promise<Integration> =>
     editQueue.run(id, () =>
       retryLostRaces(async () => {
         const present = await get(id);
-        requireMatch(present, precondition);
+        if (!isDone(present)) requireMatch(present, precondition);
         const changed = withRenewedSeals(change(present), secrets);
         if (isDeepStrictEqual(changed, present)) return present;
         const updatedAt = changeTime(present.updatedAt, now());
@@ -134,6 +143,7 @@ export function createIntegrations({
     find: (id) => store.find(id),
     list: (limit, offset) => store.list(limit, offset),
     headersOf: ({ id, headers }) => showHeaders(id, headers, secrets),
+    secretOf: ({ id, secret }) => (secret === undefined ? undefined : secrets.open(secret, secretRecord(id))),
 
     async create({ name, url, eventTypes, headers }, secret, id) {
       const at = now();
@@ -170,30 +180,52 @@ export function createIntegrations({
       nudge(id);
     },
 
-    pause: (id) => edit(id, (present) => ({ ...present, status: 'paused', disabled: undefined })),
-    async enable(id) {
-      const enabled = await edit(id, (present) => ({ ...present, status: 'active', disabled: undefined }));
+    pause: (id, precondition) =>
+      edit(
+        id,
+        (present) => ({ ...present, status: 'paused', disabled: undefined }),
+        precondition,
+        ({ status }) => status === 'paused',
+      ),
+    async enable(id, precondition) {
+      const enabled = await edit(
+        id,
+        (present) => ({ ...present, status: 'active', disabled: undefined }),
+        precondition,
+        ({ status }) => status === 'active',
+      );
       attemptNow(id);
       return enabled;
     },
 
-    beginRotation(id, secret) {
+    beginRotation(id, secret, precondition) {
       const rotation = { id: newId(), secret: seal(id, secret), startedAt: now() };
-      return edit(id, (present) => ({ ...present, rotation }));
+      return edit(id, (present) => ({ ...present, rotation }), precondition);
     },
 
-    finishRotation: (id, rotationId) =>
-      edit(id, (present) => {
-        const { rotation, finishedRotationId } = present;
-        if (rotation?.id === rotationId) {
-          return { ...present, secret: rotation.secret, rotation: undefined, finishedRotationId: rotationId };
-        }
-        if (finishedRotationId === rotationId) return present;
-        const detail = rotation === undefined ? 'No rotation is pending.' : 'Another rotation is pending.';
-        throw new ProblemError('secret-rotation-not-pending', { detail });
-      }),
+    finishRotation: (id, rotationId, precondition) =>
+      edit(
+        id,
+        (present) => {
+          const { rotation, finishedRotationId } = present;
+          if (rotation?.id === rotationId) {
+            return { ...present, secret: rotation.secret, rotation: undefined, finishedRotationId: rotationId };
+          }
+          if (finishedRotationId === rotationId) return present;
+          const detail = rotation === undefined ? 'No rotation is pending.' : 'Another rotation is pending.';
+          throw new ProblemError('secret-rotation-not-pending', { detail });
+        },
+        precondition,
+        ({ finishedRotationId }) => finishedRotationId === rotationId,
+      ),
 
-    cancelRotation: (id) => edit(id, (present) => ({ ...present, rotation: undefined })),
+    cancelRotation: (id, precondition) =>
+      edit(
+        id,
+        (present) => ({ ...present, rotation: undefined }),
+        precondition,
+        ({ rotation }) => rotation === undefined,
+      ),
   };
 }
 

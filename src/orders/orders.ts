@@ -48,7 +48,7 @@ export interface Orders {
   get(id: string): Promise<Order>;
   /** The newest first. */
   list(filter: OrderFilter, limit: number, offset: number): Promise<{ orders: OrderSummary[]; total: number }>;
-  /** @throws {ProblemError} order-not-open, precondition-failed */
+  /** An order that is completed stays as it is. @throws {ProblemError} order-not-open, precondition-failed */
   complete(id: string, precondition: Precondition<Order>): Promise<Order>;
   /** As {@link complete}. An order that is canceled before its fiscal day is closed does not count towards it. */
   cancel(id: string, precondition: Precondition<Order>): Promise<Order>;
@@ -91,6 +91,8 @@ export function createOrders({
   const end = (id: string, status: 'completed' | 'canceled', precondition: Precondition<Order>): Promise<Order> =>
     retryLostRaces(async () => {
       const order = await get(id);
+      // Repeated, it has nothing left to do, whatever the precondition was about.
+      if (order.status === status) return order;
       requireMatch(order, precondition);
       if (order.status !== 'open') throw notOpen(order);
       return await store.end(order, status, now());
@@ -167,5 +169,8 @@ function announce(order: Order, eventId: string, traceparent: string | undefined
 }
 
 function notOpen({ status }: Order): ProblemError {
-  return new ProblemError('order-not-open', { detail: `The order is ${status} already.` });
+  return new ProblemError('order-not-open', {
+    detail: `The order is ${status}.`,
+    extensions: { order_status: status },
+  });
 }

@@ -1,4 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
+import type { Collection } from 'mongodb';
+import type { Database } from '../../src/db/client.ts';
+import { fingerprintOf } from '../../src/idempotency/idempotency.ts';
 import { uuidForm } from '../catalog/catalog-harness.ts';
 import { describeBodyAnswers, describeCommonAnswers, problem } from '../support/per-operation.ts';
 import type { Answer } from '../support/service.ts';
@@ -12,6 +15,14 @@ const valid = () => Promise.resolve({ method: 'POST', path, body: integrationBod
 /** What the database holds of an integration, as text. */
 const stored = async (id: string): Promise<string> =>
   JSON.stringify(await setup.database.db.collection<{ _id: string }>('integrations').findOne({ _id: id }));
+
+interface KeptRecord {
+  _id: string;
+  fingerprint: string;
+  given_up?: boolean;
+  answer?: { headers: [string, string][] };
+}
+const recordsOf = ({ db }: Database): Collection<KeptRecord> => db.collection('idempotency_keys');
 
 describe('201', () => {
   it('creates an active integration', async () => {
@@ -96,6 +107,46 @@ describe('201', () => {
 
   it('allows addresses in networks that the operator trusts', async () => {
     expect((await post({ url: 'http://127.0.0.1:9999/hook' })).status).toBe(201);
+  });
+});
+
+describe('a creation that is repeated under its Idempotency-Key', () => {
+  const repeat = (key: string, members: Record<string, unknown>): Promise<Answer> =>
+    setup.service.call('POST', path, { body: integrationBody(members), headers: { 'Idempotency-Key': key } });
+  const members = { generate_secret: true, headers: { Authorization: 'hunter2' } };
+  const records = (): ReturnType<typeof recordsOf> => recordsOf(setup.database);
+
+  it('gets the secret again, which is stored encrypted', async () => {
+    const first = await repeat('screen', members);
+    const { body, text, headers } = await repeat('screen', members);
+    expect([text, headers['idempotency-replayed']]).toEqual([first.text, 'true']);
+    expect(body.secret.value).toMatch(/^[A-Za-z0-9_-]{43}$/);
+    const kept = JSON.stringify(await records().find().toArray());
+    expect(kept).not.toContain(body.secret.value);
+    expect(kept).not.toContain('Kitchen display');
+    const list = await setup.service.call('GET', `${path}?limit=2`);
+    expect((list.body.data as { id: string }[]).filter(({ id }) => id === body.id)).toHaveLength(1);
+  });
+
+  it('keeps no hash by which a header could be found out', async () => {
+    await repeat('hashed', members);
+    const kept = await records().find().toArray();
+    expect(kept.map(({ fingerprint }) => fingerprint)).not.toContain(fingerprintOf(integrationBody(members)));
+  });
+
+  it('gets the secret that is in force, should the first attempt have died after it was stored', async () => {
+    const first = await repeat('died', members);
+    const died = { $set: { given_up: true }, $unset: { answer: '' } } as const;
+    await records().updateMany({ 'answer.headers': ['location', `${path}/${first.body.id}`] }, died);
+    const again = await repeat('died', members);
+    expect(again.headers).not.toHaveProperty('idempotency-replayed');
+    expect(again.body).toEqual(first.body);
+  });
+
+  it('is refused with another body', async () => {
+    await repeat('other', members);
+    const { status, body } = await repeat('other', { ...members, name: 'Bar display' });
+    expect([status, body.type]).toEqual([422, problem('idempotency-key-reused')]);
   });
 });
 

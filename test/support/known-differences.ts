@@ -103,6 +103,18 @@ export const knownDifferences: readonly KnownDifference[] = [
     covers: ({ body }) => body?.includes(deep(60)) === true,
   },
   {
+    name: 'header-not-taken',
+    refusedBy: 'service',
+    reason: 'A caller relies on If-Match and Idempotency-Key; the referee ignores headers that are not declared.',
+    example: { ...list, headers: { 'if-match': '*' } },
+    covers: (request) =>
+      ['If-Match', 'Idempotency-Key'].some(
+        (name) =>
+          request.headers[name.toLowerCase()] !== undefined &&
+          rowOf(request)?.parameters.some((parameter) => parameter.name === name) === false,
+      ),
+  },
+  {
     name: 'head',
     refusedBy: 'referee',
     reason: 'HEAD answers as GET does (RFC 9110, section 9.3.2); the contract does not list it.',

@@ -1,4 +1,6 @@
 import type { components } from '../../../generated/types.ts';
+import type { Location } from '../../catalog/locations/location.ts';
+import { ifMatchRevision } from '../../http/conditional.ts';
 import type { OperationHandlers } from '../../http/operation.ts';
 import { nextPageLink } from '../../http/page.ts';
 import type { FiscalDay } from './fiscal-day.ts';
@@ -9,8 +11,9 @@ type FiscalDayOperations = Pick<OperationHandlers, 'closeFiscalDay' | 'listFisca
 /** The contract's operations on fiscal days. */
 export function fiscalDayOperations(fiscalDays: FiscalDays): FiscalDayOperations {
   return {
-    async closeFiscalDay({ path: { id, date }, context }) {
-      return fiscalDayAnswer(await fiscalDays.close(id, date, context.traceparent));
+    async closeFiscalDay({ path: { id, date }, headers, context }) {
+      const precondition = (location: Location): boolean => ifMatchRevision(headers['If-Match'], location);
+      return fiscalDayAnswer(await fiscalDays.close(id, date, { precondition, traceparent: context.traceparent }));
     },
     async listFiscalDays({ path: { id }, query: { limit = 20, offset = 0 } }) {
       const { days, total } = await fiscalDays.list(id, limit, offset);

@@ -12,6 +12,7 @@ import { randomUUID } from 'node:crypto';
 import { beginOfFiscalDay } from '../../catalog/locations/fiscal-calendar.ts';
 import type { Location } from '../../catalog/locations/location.ts';
 import type { Locations } from '../../catalog/locations/locations.ts';
+import { requireMatch, type Precondition } from '../../editing/edits.ts';
 import { ProblemError } from '../../errors/problem-error.ts';
 import { fiscalDayEnded } from '../../events/announcements.ts';
 import type { Relay } from '../../events/outbox.ts';
@@ -25,10 +26,15 @@ export interface FiscalDays {
   /**
    * Closes the fiscal day of a date unless it is closed, and before it those days that ended and are not closed yet. A
    * day that has not ended is closed early; orders placed from now on belong to the next.
+   * @param options.precondition about the location; it does not matter for a day that is closed already
    * @returns the day, whoever closed it
-   * @throws {ProblemError} fiscal-day-not-begun, fiscal-day-not-found for a day that was over before the location existed
+   * @throws {ProblemError} precondition-failed, fiscal-day-not-begun, fiscal-day-not-found for a day that was over before the location existed
    */
-  close(locationId: string, date: string, traceparent?: string): Promise<FiscalDay>;
+  close(
+    locationId: string,
+    date: string,
+    options?: { readonly precondition?: Precondition<Location>; readonly traceparent?: string | undefined },
+  ): Promise<FiscalDay>;
   /** @throws {ProblemError} fiscal-day-not-found for a day that is not closed */
   get(locationId: string, date: string): Promise<FiscalDay>;
   /** The latest first. */
@@ -115,8 +121,9 @@ export function createFiscalDays({
   };
 
   return {
-    async close(locationId, date, traceparent) {
+    async close(locationId, date, { precondition = () => true, traceparent } = {}) {
       let location = await locations.get(locationId);
+      if (location.nextFiscalDay.date <= date) requireMatch(location, precondition);
       while (location.nextFiscalDay.date <= date) {
         const { date: next, beginsAt, endsAt } = location.nextFiscalDay;
         if (next < date && endsAt > now()) throw notBegun(date, beginOfFiscalDay(date, location));

@@ -1,0 +1,121 @@
+/** `If-Match` and `Idempotency-Key` on every operation: each takes it, or refuses it. */
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { operationTable, type OperationId } from '../../generated/operations.ts';
+import { callEveryOperation, type Call } from '../faults/every-operation.ts';
+import { problem } from '../support/per-operation.ts';
+import { startTestService, type Answer, type TestService } from '../support/service.ts';
+
+/** What changes or deletes a resource that its path names. */
+const changing: readonly OperationId[] = [
+  'updatePrompt',
+  'deletePrompt',
+  'restorePromptVersion',
+  'updateLocation',
+  'updateCategory',
+  'updateProduct',
+  'completeOrder',
+  'cancelOrder',
+  'closeFiscalDay',
+  'updateIntegration',
+  'deleteIntegration',
+  'pauseIntegration',
+  'enableIntegration',
+  'beginSecretRotation',
+  'finishSecretRotation',
+  'cancelSecretRotation',
+  'revokeApiKey',
+];
+/** What creates something, or may cost money. */
+const creating: readonly OperationId[] = [
+  'createPrompt',
+  'restorePromptVersion',
+  'invokePrompt',
+  'createTestRun',
+  'createLocation',
+  'createCategory',
+  'createProduct',
+  'createOrder',
+  'createIntegration',
+  'sendTestEvent',
+  'createReplay',
+  'resendDelivery',
+];
+/** What has nothing left to do when it is repeated. */
+const repeatable: readonly OperationId[] = [
+  'completeOrder',
+  'cancelOrder',
+  'closeFiscalDay',
+  'pauseIntegration',
+  'enableIntegration',
+  'finishSecretRotation',
+  'cancelSecretRotation',
+  'revokeApiKey',
+];
+/** Creates something, and cannot show it again. */
+const unrepeatable: readonly OperationId[] = ['createApiKey'];
+
+const operationIds = Object.keys(operationTable) as OperationId[];
+
+let service: TestService;
+let calls: Record<OperationId, Call>;
+beforeAll(async () => {
+  service = await startTestService();
+  calls = await callEveryOperation(service);
+  // Enabling what is active would have nothing left to do.
+  await service.call('POST', calls.enableIntegration.path.replace(/enable$/, 'pause'));
+});
+afterAll(() => service.close());
+
+const send = (id: OperationId, header: string, value: string, isTaken: boolean): Promise<Answer> => {
+  const { method, path, ...options } = calls[id];
+  const differs = isTaken ? {} : { differs: 'header-not-taken' };
+  return service.call(method, path, { ...options, ...differs, headers: { [header]: value } });
+};
+
+function expectRefusal({ status, body }: Answer, header: string): void {
+  expect([status, body.type]).toEqual([400, problem('invalid-request')]);
+  expect(body.errors).toEqual([{ detail: 'is not accepted by this operation', header }]);
+}
+
+it('knows every operation that is not a read', () => {
+  const writing = operationIds.filter((id) => operationTable[id].method !== 'GET').sort();
+  expect([...new Set([...changing, ...creating, ...unrepeatable])].sort()).toEqual(writing);
+});
+
+describe('If-Match', () => {
+  it.each(operationIds.filter((id) => !changing.includes(id)))('is refused by %s', async (id) => {
+    expectRefusal(await send(id, 'If-Match', '*', false), 'If-Match');
+  });
+
+  const otherTag = '"00000000-0000-4000-8000-000000000000.1"';
+
+  it.each(changing)('is taken by %s', async (id) => {
+    const other = await send(id, 'If-Match', otherTag, true);
+    expect([other.status, other.body.type]).toEqual([412, problem('precondition-failed')]);
+    // The resource that the path begins with: a prompt, a location …
+    const [resource = ''] = /^(\/api)?\/v1\/[^/]+\/[^/]+/.exec(calls[id].path) ?? [];
+    const { headers } = await service.call('GET', resource);
+    expect((await send(id, 'If-Match', headers['etag'] ?? '', true)).status).toBe(200);
+  });
+
+  it.each(repeatable)('does not matter when %s is repeated', async (id) => {
+    const { method, path, ...options } = calls[id];
+    const first = await service.call(method, path, options);
+    const again = await send(id, 'If-Match', otherTag, true);
+    expect([again.status, again.body]).toEqual([200, first.body]);
+  });
+});
+
+describe('Idempotency-Key', () => {
+  it.each(operationIds.filter((id) => !creating.includes(id)))('is refused by %s', async (id) => {
+    expectRefusal(await send(id, 'Idempotency-Key', 'once', false), 'Idempotency-Key');
+  });
+
+  it.each(creating)('is taken by %s', async (id) => {
+    const first = await send(id, 'Idempotency-Key', 'once', true);
+    expect(first.status).toBeLessThan(300);
+    const second = await send(id, 'Idempotency-Key', 'once', true);
+    expect(second.headers['idempotency-replayed']).toBe('true');
+    expect([second.status, second.text]).toEqual([first.status, first.text]);
+  });
+});
