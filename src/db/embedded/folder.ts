@@ -27,12 +27,7 @@ const userSchema = z.object({ pid: z.number(), startedAt: z.number() });
  * the lock that everybody needs; by default they are too old after an hour. Without that, deleting 25,000 deliveries
  * held others up for 32 ms at most instead of 680. Nothing here reads the oplog; only its number of entries bounds it.
  */
-const secantusSettings = [
-  '[oplog]',
-  'retention_seconds = 315360000',
-  'max_entries = 300000',
-  '',
-].join('\n');
+const secantusSettings = ['[oplog]', 'retention_seconds = 315360000', 'max_entries = 300000', ''].join('\n');
 
 /**
  * The database part of a data folder:
