@@ -31,15 +31,18 @@ const lonelyRefs = () => ({
   },
 });
 
+const isOtherValue = ({ $ref }) => $ref?.endsWith('/OtherValue.yaml') === true;
+
 /**
- * Calls `visit` with each schema that a request body is made of, references followed.
+ * Calls `visit` with each schema that a body is made of, references followed, and with the schema that it is part of.
  * Redocly's own nested visitors stop at the first schema below the body.
  */
-function walkSchema(schema, location, resolve, visit, seen = new Set()) {
+function walkSchema(schema, location, resolve, visit, parent = {}, seen = new Set()) {
   const target = schema.$ref === undefined ? { node: schema, location } : resolve(schema, location.source.absoluteRef);
-  if (typeof target.node !== 'object' || seen.has(target.node)) return;
+  if (typeof target.node !== 'object') return;
+  visit(target.node, target.location, parent);
+  if (seen.has(target.node)) return;
   seen.add(target.node);
-  visit(target.node, target.location);
   const {
     properties = {},
     items,
@@ -61,7 +64,7 @@ function walkSchema(schema, location, resolve, visit, seen = new Set()) {
     ...Object.values(properties),
   ];
   for (const child of below) {
-    if (typeof child === 'object') walkSchema(child, target.location, resolve, visit, seen);
+    if (typeof child === 'object') walkSchema(child, target.location, resolve, visit, target.node, seen);
   }
 }
 
@@ -90,13 +93,40 @@ const closedRequests = aboutRequestSchemas((schema) => {
   return open ? ['request object that is open to unknown fields'] : [];
 });
 
+/**
+ * Value lists are closed in requests and open in answers: there, an enum stands in an `anyOf` with `OtherValue`, so that
+ * clients that were generated before accept a value that a later release adds.
+ */
+const openAnswers = () => {
+  const check = (body, isAnswer, { report, location, resolve }) => {
+    for (const [mediaType, { schema }] of Object.entries(body.content ?? {})) {
+      walkSchema(schema, location.child(['content', mediaType, 'schema']), resolve, (node, place, { anyOf = [] }) => {
+        const isOpen = anyOf.some(isOtherValue);
+        if (isAnswer && node.enum !== undefined && !isOpen) {
+          report({
+            message: 'value list of an answer that is not open: put it into an anyOf with OtherValue',
+            location: place,
+          });
+        }
+        if (!isAnswer && node.anyOf?.some(isOtherValue)) {
+          report({ message: 'value list of a request that is open', location: place });
+        }
+      });
+    }
+  };
+  return {
+    RequestBody: (body, context) => check(body, false, context),
+    Response: (response, context) => check(response, true, context),
+  };
+};
+
 /** Query parameters are scalars that are never empty: validators differ on everything else. */
 const plainQueries = () => ({
   Parameter(parameter, { report, location, resolve }) {
     if (parameter.in !== 'query') return;
     const schema = resolve(parameter.schema).node;
     const scalar = ['string', 'integer', 'number', 'boolean'].includes(schema.type);
-    if (!scalar || (schema.type === 'string' && schema.minLength === undefined)) {
+    if (!scalar || (schema.type === 'string' && (schema.enum ?? schema.minLength) === undefined)) {
       report({ message: 'query parameter that is not a scalar, or a string without minLength', location });
     }
   },
@@ -177,6 +207,7 @@ export default function contractPlugin() {
         'bounded-schemas': boundedSchemas,
         'client-methods': clientMethods,
         'lonely-refs': lonelyRefs,
+        'open-answers': openAnswers,
         'unique-names': uniqueNames,
         'portable-requests': portableRequests,
         'closed-requests': closedRequests,

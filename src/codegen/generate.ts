@@ -2,6 +2,7 @@ import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import openapiTs, { astToString } from 'openapi-typescript';
+import ts from 'typescript';
 import { bundleContract, readProblems, type OpenApiDocument } from './contract.ts';
 import { renderEnvExample } from './env-example.ts';
 import { bundleEventContract, listEvents } from './event-contract.ts';
@@ -33,7 +34,7 @@ async function renderAll(): Promise<Map<string, string>> {
 async function renderApi(bundled: OpenApiDocument): Promise<[string, string][]> {
   const problems = await readProblems(root);
   const document = addProblemReference(bundled, problems);
-  const types = astToString(await openapiTs(document as never, { alphabetize: false }));
+  const types = astToString(await openapiTs(document as never, { alphabetize: false, transform: closeValueLists }));
   const validators = renderValidators(document);
   return [
     ['generated/openapi.json', json(document)],
@@ -45,6 +46,12 @@ async function renderApi(bundled: OpenApiDocument): Promise<[string, string][]> 
     ['generated/validators-thorough.js', banner('openapi') + validators.thorough],
     ['generated/validators-thorough.d.ts', banner('openapi') + validators.declarations],
   ];
+}
+
+/** The service itself answers with known values only, so for its handlers there is no `OtherValue`. */
+function closeValueLists(_schema: object, { path: place }: { path?: string }): ts.TypeNode | undefined {
+  if (place !== '#/components/schemas/OtherValue') return undefined;
+  return ts.factory.createKeywordTypeNode(ts.SyntaxKind.NeverKeyword);
 }
 
 async function renderEvents(api: OpenApiDocument): Promise<[string, string][]> {

@@ -93,9 +93,15 @@ function toTestResult(result: TestResult): Schemas['TestResult'] {
   if ('error' in result) {
     const { type, title, detail, provider_status, retryable } = result.error;
     const status = provider_status === undefined ? {} : { provider_status };
-    return { provider, model, latency_ms, error: { type, title, detail, ...status, retryable } };
+    return { status: 'failed', provider, model, latency_ms, error: { type, title, detail, ...status, retryable } };
   }
   const { text, finishReason, usage } = result.result;
   const { inputTokens, outputTokens } = usage;
-  return { provider, model, latency_ms, result: { text, finishReason, usage: { inputTokens, outputTokens } } };
+  return {
+    status: 'succeeded',
+    provider,
+    model,
+    latency_ms,
+    result: { text, finishReason, usage: { inputTokens, outputTokens } },
+  };
 }

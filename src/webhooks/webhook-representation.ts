@@ -6,7 +6,7 @@ import type { Replay } from './replays/replay.ts';
 
 type Schemas = components['schemas'];
 /** The status of a delivery as it is shown and asked for. */
-export type ShownStatus = Exclude<Schemas['DeliveryStatus'], 'other'>;
+export type ShownStatus = Schemas['DeliveryStatus'];
 
 /** What is pending for an integration that is not active is held. */
 export function shownStatus(stored: DeliveryStatus, { status }: Pick<Integration, 'status'>): ShownStatus {

@@ -44,8 +44,10 @@ function refusals(): void {
     // @ts-expect-error a response header that the operation does not declare
     headers: { 'X-Model': 'echo-1' },
   };
+  // @ts-expect-error a value that the contract does not list: lists are open for clients only
+  const later: OperationResult<'getDelivery'>['body']['status'] = 'a-later-value';
   // @ts-expect-error a problem type that the table does not know
   const problem = (): ProblemError => new ProblemError('prompt-on-fire', { detail: '' });
 
-  void [incomplete, swapped, slugOrId, deleted, created, missing, wrong, undeclared, problem];
+  void [incomplete, swapped, slugOrId, deleted, created, missing, wrong, undeclared, later, problem];
 }

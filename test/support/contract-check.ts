@@ -38,8 +38,8 @@ const compiled = new Map<string, ValidateFunction>();
 
 /**
  * Everything that is wrong with an answer by the contract: undeclared status, media type, header or problem type,
- * a missing or malformed header, and any body member that the contract does not know (answers are judged by a closed
- * copy of their schemas). Empty when nothing is.
+ * a missing or malformed header, and any body member or value that the contract does not list (answers are judged by a
+ * closed copy of their schemas). Empty when nothing is.
  */
 export function checkAnswer(operationId: OperationId, answer: WireAnswer): string[] {
   const row = table[operationId];
@@ -133,8 +133,9 @@ function deref<T>(value: T): T {
   return deref(target as T);
 }
 
-/** A copy without references whose objects allow no member that is not described. */
+/** A copy without references whose objects allow no member that is not described, and whose value lists are closed. */
 function close(schema: Schema, part = false): Schema {
+  if (schema['$ref'] === '#/components/schemas/OtherValue') return { not: {} };
   const copy = mapSchema(deref<Schema>(schema), (child, keyword) => close(child, keyword === 'allOf'));
   const open = copy['additionalProperties'] === undefined && copy['unevaluatedProperties'] === undefined;
   const described = copy['properties'] !== undefined || copy['allOf'] !== undefined;

@@ -20,6 +20,7 @@ import {
 const harness = setUpTestRuns();
 const missing = '00000000-0000-4000-8000-000000000000';
 const hello = (model: string): object => ({
+  status: 'succeeded',
   provider: 'mock',
   model,
   latency_ms: expect.any(Number),
@@ -58,6 +59,7 @@ describe('201', () => {
       results: [
         hello('model-b'),
         {
+          status: 'succeeded',
           provider: 'echo',
           model: 'echo-1',
           latency_ms: expect.any(Number),
@@ -124,6 +126,7 @@ describe('201', () => {
     expect(body.results).toEqual([
       hello('model-a'),
       {
+        status: 'failed',
         provider: 'mock',
         model: 'mock-401',
         latency_ms: expect.any(Number),

@@ -1,0 +1,90 @@
+import { beforeAll, describe, expect, it } from '@jest/globals';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import formats from 'ajv-formats';
+import openapiTs, { astToString } from 'openapi-typescript';
+import ts from 'typescript';
+import { checkAnswer } from '../support/contract-check.ts';
+import { contract } from '../support/schema-arbitraries.ts';
+
+const delivery = {
+  id: 'b6e20d87-4f1a-4c95-a3d8-90f7e5c2b164',
+  event_id: '2f9a7c54-8e01-4d63-b7a2-5c1d0e9f8b36',
+  event_type: 'TEST',
+  integration_id: 'f4d81b36-a05c-4e72-9b18-7c3e2d6f0a95',
+  attempt_count: 1,
+  created_at: '2026-11-06T08:30:00.000Z',
+};
+const pageWith = (status: string): object => ({
+  data: [
+    { ...delivery, status: 'delivered' },
+    { ...delivery, status },
+  ],
+  pagination: { total: 2, limit: 20, offset: 0, next: null },
+});
+
+describe('a value that a later release adds', () => {
+  it('is one that the published contract allows', () => {
+    const ajv = new Ajv2020({ strict: false });
+    formats.default(ajv, { mode: 'full' });
+    ajv.addSchema({ $id: 'contract', components: contract.components });
+    const validate = ajv.compile({ $ref: 'contract#/components/schemas/DeliveryPage' });
+    expect([validate(pageWith('delivered')), validate(pageWith('a-later-value')), validate(pageWith(''))]).toEqual([
+      ...[true, true, false],
+    ]);
+  });
+
+  it('is one that tests do not allow the service of today', () => {
+    const wrongWith = (status: string): string[] => {
+      const headers = { 'content-type': 'application/json' };
+      const answer = { status: 200, headers, text: JSON.stringify(pageWith(status)) };
+      return checkAnswer('listDeliveries', answer).filter((wrong) => wrong.startsWith('body /data'));
+    };
+    expect(wrongWith('delivered')).toEqual([]);
+    expect(wrongWith('a-later-value').join()).toContain('/data/1/status');
+  });
+});
+
+describe('types that openapi-typescript makes of the published contract', () => {
+  const client = `
+    import type { components } from './types.ts';
+    type Delivery = components['schemas']['DeliveryListItem'];
+    export function describe({ status }: Delivery): string {
+      const text: string = status;
+      if (status === 'a-later-value') return text;
+      switch (status) { case '': return text; }
+      return text;
+    }`;
+  let service: ts.LanguageService;
+
+  beforeAll(async () => {
+    const files = new Map([
+      ['client.ts', client],
+      ['types.ts', astToString(await openapiTs(contract as never))],
+    ]);
+    const read = (name: string): string | undefined => files.get(name) ?? ts.sys.readFile(name);
+    service = ts.createLanguageService({
+      getScriptFileNames: () => ['client.ts'],
+      getScriptVersion: () => '1',
+      getScriptSnapshot: (name) => ts.ScriptSnapshot.fromString(read(name) ?? ''),
+      getCurrentDirectory: () => '',
+      getCompilationSettings: () => ({
+        ...{ strict: true, noEmit: true, allowImportingTsExtensions: true, types: [], lib: ['lib.es5.d.ts'] },
+      }),
+      getDefaultLibFileName: ts.getDefaultLibFilePath,
+      fileExists: (name) => read(name) !== undefined,
+      readFile: read,
+    });
+  });
+
+  it('let a client handle it', () => {
+    const errors = service.getSemanticDiagnostics('client.ts');
+    expect(errors.map(({ messageText }) => ts.flattenDiagnosticMessageText(messageText, '\n'))).toEqual([]);
+  });
+
+  it('complete the known ones', () => {
+    const offered = service.getCompletionsAtPosition('client.ts', client.indexOf("case ''") + "case '".length, {});
+    expect(offered?.entries.map(({ name }) => name).sort()).toEqual([
+      ...['delivered', 'expired', 'failed', 'held', 'pending'],
+    ]);
+  });
+});
