@@ -1188,6 +1188,12 @@ export interface components {
          */
         MessageRole: "system" | "user" | "assistant";
         /**
+         * OtherValue
+         * @description A value that a later release adds. Clients that were made before accept it, and treat it as one that they do not know.
+         * @example a-later-value
+         */
+        OtherValue: never;
+        /**
          * MessageContent
          * @description Text with placeholders, filled in when the prompt is invoked.
          *
@@ -1226,7 +1232,8 @@ export interface components {
          *     }
          */
         Message: {
-            role: components["schemas"]["MessageRole"];
+            /** @description Who speaks. */
+            role: components["schemas"]["MessageRole"] | components["schemas"]["OtherValue"];
             content: components["schemas"]["MessageContent"];
         };
         /**
@@ -1340,10 +1347,10 @@ export interface components {
          */
         Warning: {
             /**
-             * @description What it is. `unknown-variable`: the prompt neither declares nor uses a variable that was supplied. `not-a-placeholder`: text that looks like a placeholder and is none, such as `{{name}`, `{{user name}}` or `{{#if x}}`. `unused-variable`: no placeholder uses a variable that the prompt declares. Other values may follow.
+             * @description What it is. `unknown-variable`: the prompt neither declares nor uses a variable that was supplied. `not-a-placeholder`: text that looks like a placeholder and is none, such as `{{name}`, `{{user name}}` or `{{#if x}}`. `unused-variable`: no placeholder uses a variable that the prompt declares.
              * @example unknown-variable
              */
-            code: string | ("unknown-variable" | "not-a-placeholder" | "unused-variable") | unknown;
+            code: ("unknown-variable" | "not-a-placeholder" | "unused-variable") | components["schemas"]["OtherValue"];
             /**
              * @description What is wrong there, for people.
              * @example is neither declared nor used by the prompt
@@ -1513,11 +1520,10 @@ export interface components {
          * @description - `open`: placed, and not dealt with yet.
          *     - `completed`: dealt with. Final.
          *     - `canceled`: called off. Final.
-         *     - `other`: a status that a later release adds.
          * @example open
          * @enum {string}
          */
-        OrderStatus: "open" | "completed" | "canceled" | "other";
+        OrderStatus: "open" | "completed" | "canceled";
         /**
          * ProviderStatus
          * @description The HTTP status that the provider answered with, if it did.
@@ -1901,12 +1907,10 @@ export interface components {
              */
             text: string;
             /**
-             * FinishReason
              * @description Why generation ended: the model was done (`stop`), reached a length limit (`length`), was stopped by a filter (`content-filter`), wants to call tools (`tool-calls`), broke off (`error`), or another reason (`other`).
              * @example stop
-             * @enum {string}
              */
-            finishReason: "stop" | "length" | "content-filter" | "tool-calls" | "error" | "other";
+            finishReason: ("stop" | "length" | "content-filter" | "tool-calls" | "error" | "other") | components["schemas"]["OtherValue"];
             usage: components["schemas"]["Usage"];
             warnings?: components["schemas"]["Warnings"];
         };
@@ -1966,11 +1970,10 @@ export interface components {
          *     - `done`: ended, its results are stored. Single results may be errors.
          *     - `failed`: ended without results, because they could not be stored.
          *     - `interrupted`: cut off, for example by a restart. Calls already made are not repeated.
-         *     - `other`: a status that a later release adds.
          * @example done
          * @enum {string}
          */
-        TestRunStatus: "running" | "done" | "failed" | "interrupted" | "other";
+        TestRunStatus: "running" | "done" | "failed" | "interrupted";
         /**
          * TestTarget
          * @description One provider and model that the prompt runs on.
@@ -1987,6 +1990,7 @@ export interface components {
          * TestSuccess
          * @description The provider answered.
          * @example {
+         *       "status": "succeeded",
          *       "provider": "openai",
          *       "model": "gpt-4.1-mini",
          *       "latency_ms": 1874,
@@ -2001,6 +2005,11 @@ export interface components {
          *     }
          */
         TestSuccess: {
+            /**
+             * @description Always `succeeded`. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            status: "succeeded";
             provider: components["schemas"]["ProviderId"];
             model: components["schemas"]["ModelId"];
             latency_ms: components["schemas"]["LatencyMs"];
@@ -2028,6 +2037,7 @@ export interface components {
          * TestFailure
          * @description The call failed. The others are not affected.
          * @example {
+         *       "status": "failed",
          *       "provider": "anthropic",
          *       "model": "claude-sonnet-4-5",
          *       "latency_ms": 412,
@@ -2041,6 +2051,11 @@ export interface components {
          *     }
          */
         TestFailure: {
+            /**
+             * @description Always `failed`. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            status: "failed";
             provider: components["schemas"]["ProviderId"];
             model: components["schemas"]["ModelId"];
             latency_ms: components["schemas"]["LatencyMs"];
@@ -2048,8 +2063,9 @@ export interface components {
         };
         /**
          * TestResult
-         * @description What one provider and model made of the prompt, either `result` or `error`.
+         * @description What one provider and model made of the prompt, `result` when it succeeded and `error` when it failed.
          * @example {
+         *       "status": "succeeded",
          *       "provider": "openai",
          *       "model": "gpt-4.1-mini",
          *       "latency_ms": 1874,
@@ -2069,6 +2085,7 @@ export interface components {
          * @description One result for each provider and model, in the order of the request.
          * @example [
          *       {
+         *         "status": "succeeded",
          *         "provider": "openai",
          *         "model": "gpt-4.1-mini",
          *         "latency_ms": 1874,
@@ -2102,6 +2119,7 @@ export interface components {
          *       "finished_at": "2026-11-05T15:00:01.912Z",
          *       "results": [
          *         {
+         *           "status": "succeeded",
          *           "provider": "openai",
          *           "model": "gpt-4.1-mini",
          *           "latency_ms": 1874,
@@ -2125,7 +2143,8 @@ export interface components {
              * @example 2
              */
             prompt_version: number;
-            status: components["schemas"]["TestRunStatus"];
+            /** @description Where the test run stands. */
+            status: components["schemas"]["TestRunStatus"] | components["schemas"]["OtherValue"];
             /** @description The providers and models, in the order of the request, default models filled in. */
             providers: components["schemas"]["TestTarget"][];
             warnings?: components["schemas"]["Warnings"];
@@ -2158,7 +2177,8 @@ export interface components {
              * @example 2
              */
             prompt_version: number;
-            status: components["schemas"]["TestRunStatus"];
+            /** @description Where the test run stands. */
+            status: components["schemas"]["TestRunStatus"] | components["schemas"]["OtherValue"];
             /** @description The providers and models, in the order of the request, default models filled in. */
             providers: components["schemas"]["TestTarget"][];
             warnings?: components["schemas"]["Warnings"];
@@ -2547,12 +2567,10 @@ export interface components {
             total: number;
             currency: components["schemas"]["CurrencyCode"];
             /**
-             * FiscalDayCause
-             * @description What closed the day, a request (`call`), the location's clock (`clock`), or something else (`other`).
+             * @description What closed the day, a request (`call`) or the location's clock (`clock`).
              * @example clock
-             * @enum {string}
              */
-            cause: "call" | "clock" | "other";
+            cause: ("call" | "clock") | components["schemas"]["OtherValue"];
         };
         /**
          * FiscalDayPage
@@ -2875,7 +2893,8 @@ export interface components {
          */
         OrderListItem: {
             id: components["schemas"]["OrderId"];
-            status: components["schemas"]["OrderStatus"];
+            /** @description Where the order stands. */
+            status: components["schemas"]["OrderStatus"] | components["schemas"]["OtherValue"];
             total: components["schemas"]["Amount"];
             currency: components["schemas"]["CurrencyCode"];
             created_at: components["schemas"]["Timestamp"];
@@ -3083,7 +3102,8 @@ export interface components {
          */
         Order: {
             id: components["schemas"]["OrderId"];
-            status: components["schemas"]["OrderStatus"];
+            /** @description Where the order stands. */
+            status: components["schemas"]["OrderStatus"] | components["schemas"]["OtherValue"];
             /**
              * @description `subtotal` + `taxes` + `fees`, in the minor unit of the currency. 1584 is 15.84 euros, or 1584 yen.
              * @example 1584
@@ -3144,11 +3164,18 @@ export interface components {
          */
         IntegrationUrl: string;
         /**
+         * SubscribableEventType
+         * @description A type of event that an integration can subscribe to.
+         * @example ORDER_PLACED
+         * @enum {string}
+         */
+        SubscribableEventType: "ORDER_PLACED" | "PRODUCT_UPDATED" | "CATEGORY_UPDATED" | "FISCAL_DAY_END";
+        /**
          * EventTypeName
-         * @description Name of a type of event. Later releases may add types.
+         * @description Name of a type of event.
          * @example ORDER_PLACED
          */
-        EventTypeName: string;
+        EventTypeName: components["schemas"]["SubscribableEventType"] | "TEST" | components["schemas"]["OtherValue"];
         /**
          * HeaderName
          * @description Name of an HTTP header.
@@ -3189,20 +3216,18 @@ export interface components {
          * @description - `active`: events are sent.
          *     - `paused`: someone stopped it. Events are held for up to 30 days and sent when it is enabled.
          *     - `disabled`: the service stopped it, for the reason in `disabled_reason`. Events are held as when paused.
-         *     - `other`: a status that a later release adds.
          * @example active
          * @enum {string}
          */
-        IntegrationStatus: "active" | "paused" | "disabled" | "other";
+        IntegrationStatus: "active" | "paused" | "disabled";
         /**
          * DisabledReason
          * @description - `gone`: the receiver answered 410.
          *     - `failing`: every attempt of five days failed.
-         *     - `other`: a reason that a later release adds.
          * @example failing
          * @enum {string}
          */
-        DisabledReason: "gone" | "failing" | "other";
+        DisabledReason: "gone" | "failing";
         /**
          * IntegrationWarning
          * @description Something that needs attention before the integration stops working.
@@ -3215,12 +3240,10 @@ export interface components {
          */
         IntegrationWarning: {
             /**
-             * IntegrationWarningType
-             * @description What kind of warning it is, nothing but failures (`failing`), or another one (`other`).
+             * @description What kind of warning it is, such as nothing but failures (`failing`).
              * @example failing
-             * @enum {string}
              */
-            type: "failing" | "other";
+            type: "failing" | components["schemas"]["OtherValue"];
             /**
              * @description What is wrong, for a person to read.
              * @example No delivery has succeeded since 2026-11-06T12:31:08.214Z.
@@ -3255,7 +3278,7 @@ export interface components {
          *     - `head-too-large`: more than 16 KiB of headers, more than 128 KiB of status line and headers in all, or more than 16
          *       informational answers.
          *     - `aborted`: the service was stopped before the answer was complete.
-         *     - `other`: an error that a later release adds.
+         *     - `other`: another error of the connection.
          * @example timeout
          * @enum {string}
          */
@@ -3275,7 +3298,8 @@ export interface components {
              * @example 503
              */
             status_code?: number;
-            error?: components["schemas"]["AttemptError"];
+            /** @description Why no answer was received, or not all of it. Absent when there was one. */
+            error?: components["schemas"]["AttemptError"] | components["schemas"]["OtherValue"];
         };
         /**
          * RetryingUntil
@@ -3344,8 +3368,10 @@ export interface components {
              */
             has_secret: boolean;
             secret_rotation?: components["schemas"]["SecretRotation"];
-            status: components["schemas"]["IntegrationStatus"];
-            disabled_reason?: components["schemas"]["DisabledReason"];
+            /** @description Whether events are sent. */
+            status: components["schemas"]["IntegrationStatus"] | components["schemas"]["OtherValue"];
+            /** @description Why the service stopped it. Absent unless `status` is `disabled`. */
+            disabled_reason?: components["schemas"]["DisabledReason"] | components["schemas"]["OtherValue"];
             disabled_at?: components["schemas"]["Timestamp"];
             warning?: components["schemas"]["IntegrationWarning"];
             /**
@@ -3376,13 +3402,6 @@ export interface components {
             data: components["schemas"]["Integration"][];
             pagination: components["schemas"]["Pagination"];
         };
-        /**
-         * SubscribableEventType
-         * @description A type of event that an integration can subscribe to.
-         * @example ORDER_PLACED
-         * @enum {string}
-         */
-        SubscribableEventType: "ORDER_PLACED" | "PRODUCT_UPDATED" | "CATEGORY_UPDATED" | "FISCAL_DAY_END";
         /**
          * EventTypesInput
          * @description The types of events to send. There is no wildcard, so that a later type reaches nobody unasked.
@@ -3499,8 +3518,10 @@ export interface components {
              */
             has_secret: boolean;
             secret_rotation?: components["schemas"]["SecretRotation"];
-            status: components["schemas"]["IntegrationStatus"];
-            disabled_reason?: components["schemas"]["DisabledReason"];
+            /** @description Whether events are sent. */
+            status: components["schemas"]["IntegrationStatus"] | components["schemas"]["OtherValue"];
+            /** @description Why the service stopped it. Absent unless `status` is `disabled`. */
+            disabled_reason?: components["schemas"]["DisabledReason"] | components["schemas"]["OtherValue"];
             disabled_at?: components["schemas"]["Timestamp"];
             warning?: components["schemas"]["IntegrationWarning"];
             /**
@@ -3607,11 +3628,10 @@ export interface components {
          *     - `failed`: all attempts failed, and no more are made. It can be resent.
          *     - `held`: the integration is paused or disabled. It is sent when that ends.
          *     - `expired`: it was held for 30 days and dropped. It can be resent.
-         *     - `other`: a status that a later release adds.
          * @example delivered
          * @enum {string}
          */
-        DeliveryStatus: "pending" | "delivered" | "failed" | "held" | "expired" | "other";
+        DeliveryStatus: "pending" | "delivered" | "failed" | "held" | "expired";
         /**
          * AttemptCount
          * @description Attempts made so far, the one under way included.
@@ -3621,7 +3641,7 @@ export interface components {
         /**
          * DeliveryOutcome
          * @description What the last attempt ended with: the class of the answer's status or, where there was no answer, the `error` of that
-         *     attempt. Absent before the first attempt has ended. `other` is also a value that a later release adds.
+         *     attempt. Absent before the first attempt has ended.
          * @example 5xx
          * @enum {string}
          */
@@ -3717,9 +3737,8 @@ export interface components {
          */
         OrderPlaced: {
             /**
-             * @description Always `ORDER_PLACED`.
-             * @example ORDER_PLACED
-             * @constant
+             * @description Always `ORDER_PLACED`. (enum property replaced by openapi-typescript)
+             * @enum {string}
              */
             type: "ORDER_PLACED";
             /**
@@ -3750,9 +3769,8 @@ export interface components {
          */
         ProductUpdated: {
             /**
-             * @description Always `PRODUCT_UPDATED`.
-             * @example PRODUCT_UPDATED
-             * @constant
+             * @description Always `PRODUCT_UPDATED`. (enum property replaced by openapi-typescript)
+             * @enum {string}
              */
             type: "PRODUCT_UPDATED";
             /**
@@ -3816,9 +3834,8 @@ export interface components {
          */
         CategoryUpdated: {
             /**
-             * @description Always `CATEGORY_UPDATED`.
-             * @example CATEGORY_UPDATED
-             * @constant
+             * @description Always `CATEGORY_UPDATED`. (enum property replaced by openapi-typescript)
+             * @enum {string}
              */
             type: "CATEGORY_UPDATED";
             /**
@@ -3891,9 +3908,8 @@ export interface components {
          */
         FiscalDayEnd: {
             /**
-             * @description Always `FISCAL_DAY_END`.
-             * @example FISCAL_DAY_END
-             * @constant
+             * @description Always `FISCAL_DAY_END`. (enum property replaced by openapi-typescript)
+             * @enum {string}
              */
             type: "FISCAL_DAY_END";
             /**
@@ -3915,9 +3931,8 @@ export interface components {
          */
         TestEvent: {
             /**
-             * @description Always `TEST`.
-             * @example TEST
-             * @constant
+             * @description Always `TEST`. (enum property replaced by openapi-typescript)
+             * @enum {string}
              */
             type: "TEST";
             createdAt: components["schemas"]["EventTime"];
@@ -3956,9 +3971,11 @@ export interface components {
             event_type: components["schemas"]["EventTypeName"];
             integration_id: components["schemas"]["IntegrationId"];
             replay_id?: components["schemas"]["ReplayId"];
-            status: components["schemas"]["DeliveryStatus"];
+            /** @description Where the delivery stands. */
+            status: components["schemas"]["DeliveryStatus"] | components["schemas"]["OtherValue"];
             attempt_count: components["schemas"]["AttemptCount"];
-            last_outcome?: components["schemas"]["DeliveryOutcome"];
+            /** @description What the last attempt ended with. Absent before the first attempt has ended. */
+            last_outcome?: components["schemas"]["DeliveryOutcome"] | components["schemas"]["OtherValue"];
             next_attempt_at?: components["schemas"]["Timestamp"];
             created_at: components["schemas"]["Timestamp"];
             delivered_at?: components["schemas"]["Timestamp"];
@@ -4010,12 +4027,10 @@ export interface components {
              */
             until?: string;
             /**
-             * ReplayStatus
-             * @description Whether deliveries are still being made (`running`), all are made (`done`), or something else (`other`).
+             * @description Whether deliveries are still being made (`running`), or all are made (`done`).
              * @example done
-             * @enum {string}
              */
-            status: "running" | "done" | "other";
+            status: ("running" | "done") | components["schemas"]["OtherValue"];
             /**
              * @description Deliveries made so far.
              * @example 23
@@ -4045,9 +4060,11 @@ export interface components {
             event_type: components["schemas"]["EventTypeName"];
             integration_id: components["schemas"]["IntegrationId"];
             replay_id?: components["schemas"]["ReplayId"];
-            status: components["schemas"]["DeliveryStatus"];
+            /** @description Where the delivery stands. */
+            status: components["schemas"]["DeliveryStatus"] | components["schemas"]["OtherValue"];
             attempt_count: components["schemas"]["AttemptCount"];
-            last_outcome?: components["schemas"]["DeliveryOutcome"];
+            /** @description What the last attempt ended with. Absent before the first attempt has ended. */
+            last_outcome?: components["schemas"]["DeliveryOutcome"] | components["schemas"]["OtherValue"];
             next_attempt_at?: components["schemas"]["Timestamp"];
             created_at: components["schemas"]["Timestamp"];
             delivered_at?: components["schemas"]["Timestamp"];
@@ -4103,7 +4120,8 @@ export interface components {
              * @example 204
              */
             status_code?: number;
-            error?: components["schemas"]["AttemptError"];
+            /** @description Why no answer was received, or not all of it. Absent when there was one. */
+            error?: components["schemas"]["AttemptError"] | components["schemas"]["OtherValue"];
             /**
              * @description The first 50 headers of the answer by lower-case name, repeated ones joined by commas, values cut at 1,000
              *     characters. `set-cookie` is left out.
@@ -4172,7 +4190,10 @@ export interface components {
             schema: {
                 [key: string]: unknown;
             };
-            example: components["schemas"]["Event"];
+            /** @description A payload of this type, as `schema` describes it. */
+            example: {
+                [key: string]: unknown;
+            };
         };
         /**
          * EventTypePage
@@ -4210,11 +4231,18 @@ export interface components {
          */
         ApiKeyPrefix: string;
         /**
+         * Scope
+         * @description What an API key may do. Each operation names the one that it requires.
+         * @example prompts:invoke
+         * @enum {string}
+         */
+        Scope: "prompts:read" | "prompts:write" | "prompts:invoke" | "orders:read" | "orders:write" | "catalog:read" | "catalog:write" | "integrations:manage" | "keys:manage" | "metrics:read";
+        /**
          * GrantedScope
-         * @description What the API key may do. Later releases may add scopes.
+         * @description What the API key may do.
          * @example prompts:invoke
          */
-        GrantedScope: string;
+        GrantedScope: components["schemas"]["Scope"] | components["schemas"]["OtherValue"];
         /**
          * ApiKeyMaker
          * @description Id of the API key that made this one; `administrator` for the key that the operator configured. Absent on the key of the first start, and on keys that are older than this field.
@@ -4278,13 +4306,6 @@ export interface components {
             data: components["schemas"]["ApiKey"][];
             pagination: components["schemas"]["Pagination"];
         };
-        /**
-         * Scope
-         * @description What an API key may do. Each operation names the one that it requires.
-         * @example prompts:invoke
-         * @enum {string}
-         */
-        Scope: "prompts:read" | "prompts:write" | "prompts:invoke" | "orders:read" | "orders:write" | "catalog:read" | "catalog:write" | "integrations:manage" | "keys:manage" | "metrics:read";
         /**
          * ApiKeyCreate
          * @description A new API key.
@@ -4482,12 +4503,10 @@ export interface components {
                  */
                 database: "ok";
                 /**
-                 * StorageStatus
                  * @description Whether the object storage answers. Without it only test runs suffer.
                  * @example ok
-                 * @enum {string}
                  */
-                storage: "ok" | "unavailable" | "other";
+                storage: ("ok" | "unavailable") | components["schemas"]["OtherValue"];
             };
         };
         /**
@@ -5634,7 +5653,7 @@ export interface operations {
                      * @description `true` when the answer comes from the cache and no provider was called.
                      * @example false
                      */
-                    "X-Cached": "true" | "false";
+                    "X-Cached": boolean;
                     /**
                      * @description Number of the version that ran. Present only when the request pinned it.
                      * @example 1
@@ -6867,7 +6886,7 @@ export interface operations {
                  * @description Only orders with this status.
                  * @example open
                  */
-                status?: "open" | "completed" | "canceled";
+                status?: components["schemas"]["OrderStatus"];
                 /**
                  * @description The most entries to answer with.
                  * @example 20
@@ -7830,12 +7849,12 @@ export interface operations {
                  * @description Only deliveries with this status.
                  * @example failed
                  */
-                status?: "pending" | "delivered" | "failed" | "held" | "expired";
+                status?: components["schemas"]["DeliveryStatus"];
                 /**
                  * @description Only deliveries whose last attempt ended with this.
                  * @example connection-refused
                  */
-                last_outcome?: "2xx" | "3xx" | "4xx" | "5xx" | "target-refused" | "name-not-found" | "connection-refused" | "unreachable" | "connect-timeout" | "tls-failed" | "connection-lost" | "timeout" | "not-http" | "head-too-large" | "other";
+                last_outcome?: components["schemas"]["DeliveryOutcome"];
                 /**
                  * @description Only deliveries of events of this type.
                  * @example ORDER_PLACED
