@@ -37,7 +37,7 @@ const isOtherValue = ({ $ref }) => $ref?.endsWith('/OtherValue.yaml') === true;
  * Calls `visit` with each schema that a body is made of, references followed, and with the schema that it is part of.
  * Redocly's own nested visitors stop at the first schema below the body.
  */
-function walkSchema(schema, location, resolve, visit, parent = {}, seen = new Set()) {
+function walkSchema(schema, location, resolve, visit, parent = { node: {}, location }, seen = new Set()) {
   const target = schema.$ref === undefined ? { node: schema, location } : resolve(schema, location.source.absoluteRef);
   if (typeof target.node !== 'object') return;
   visit(target.node, target.location, parent);
@@ -64,7 +64,7 @@ function walkSchema(schema, location, resolve, visit, parent = {}, seen = new Se
     ...Object.values(properties),
   ];
   for (const child of below) {
-    if (typeof child === 'object') walkSchema(child, target.location, resolve, visit, target.node, seen);
+    if (typeof child === 'object') walkSchema(child, target.location, resolve, visit, target, seen);
   }
 }
 
@@ -98,19 +98,20 @@ const closedRequests = aboutRequestSchemas((schema) => {
  * clients that were generated before accept a value that a later release adds.
  */
 const openAnswers = () => {
+  const reported = new Set();
   const check = (body, isAnswer, { report, location, resolve }) => {
     for (const [mediaType, { schema }] of Object.entries(body.content ?? {})) {
-      walkSchema(schema, location.child(['content', mediaType, 'schema']), resolve, (node, place, { anyOf = [] }) => {
-        const isOpen = anyOf.some(isOtherValue);
-        if (isAnswer && node.enum !== undefined && !isOpen) {
-          report({
-            message: 'value list of an answer that is not open: put it into an anyOf with OtherValue',
-            location: place,
-          });
-        }
-        if (!isAnswer && node.anyOf?.some(isOtherValue)) {
-          report({ message: 'value list of a request that is open', location: place });
-        }
+      walkSchema(schema, location.child(['content', mediaType, 'schema']), resolve, (node, place, parent) => {
+        const isWrong = isAnswer
+          ? node.enum !== undefined && parent.node.anyOf?.some(isOtherValue) !== true
+          : node.anyOf?.some(isOtherValue) === true;
+        const where = `${parent.location.absolutePointer} ${place.absolutePointer}`;
+        if (!isWrong || reported.has(where)) return;
+        reported.add(where);
+        const message = isAnswer
+          ? `an answer has a value list that is not open: put ${node.enum} into an anyOf with OtherValue`
+          : 'a request has a value list that is open';
+        report({ message, location: parent.location });
       });
     }
   };
