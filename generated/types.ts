@@ -1586,7 +1586,8 @@ export interface components {
              * @example gpt-4.1-mini
              */
             model?: string;
-            order_status?: components["schemas"]["OrderStatus"];
+            /** @description Where the order stands, on `order-not-open`. */
+            order_status?: components["schemas"]["OrderStatus"] | components["schemas"]["OtherValue"];
             provider_status?: components["schemas"]["ProviderStatus"];
             retryable?: components["schemas"]["Retryable"];
         };
