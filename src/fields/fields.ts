@@ -206,4 +206,5 @@ export type None<Names extends never> = Names;
  */
 export type Undeclared<T extends Table, Answer, Create, Update> =
   Difference<Answer, Shown<T>> | Difference<Create, SentNew<T>> | Difference<Update, SentChange<T>>;
-type Difference<One, Other> = Exclude<keyof One, keyof Other> | Exclude<keyof Other, keyof One>;
+/** The members that one has and the other lacks. */
+export type Difference<One, Other> = Exclude<keyof One, keyof Other> | Exclude<keyof Other, keyof One>;

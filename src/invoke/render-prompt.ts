@@ -1,6 +1,6 @@
 import type { components } from '../../generated/types.ts';
 import { ProblemError } from '../errors/problem-error.ts';
-import type { PromptContent } from '../prompts/content.ts';
+import type { PromptContent } from '../prompts/prompt.ts';
 import {
   MissingVariablesError,
   RenderedPromptTooLargeError,

@@ -1,5 +1,5 @@
 import { ProblemError } from '../errors/problem-error.ts';
-import type { PromptContent } from '../prompts/content.ts';
+import type { PromptContent } from '../prompts/prompt.ts';
 import type { Provider, ProviderRegistry } from '../providers/provider.ts';
 
 /** What a request says about where to run a prompt. */

@@ -3,13 +3,10 @@ import type { Precondition } from '../editing/edits.ts';
 import { ifMatch } from '../http/conditional.ts';
 import type { OperationHandlers } from '../http/operation.ts';
 import { nextPageLink } from '../http/page.ts';
-import type { PromptChange } from './prompt-changes.ts';
-import { toMessages, toVariables } from './content.ts';
 import type { PageBounds } from './page.ts';
-import type { Prompt } from './prompt.ts';
-import type { NewPrompt, Prompts } from './prompts.ts';
-import { representPrompt, representSaved, representVersion } from './prompt-representation.ts';
-import { toTestSettings } from './test-settings.ts';
+import { contentFields, promptFields, type Prompt, type PromptVersion } from './prompt.ts';
+import type { Prompts } from './prompts.ts';
+import { contentWarnings } from './warnings.ts';
 
 type Schemas = components['schemas'];
 type PromptOperations = Pick<
@@ -34,29 +31,29 @@ const pageBytes = 8 * 1024 * 1024 - 1024;
 export function promptOperations(prompts: Prompts): PromptOperations {
   return {
     async createPrompt({ body, context }) {
-      const prompt = await prompts.create(toNewPrompt(body), context.resourceId);
+      const prompt = await prompts.create(promptFields.readNew(body), context.resourceId);
       return {
         status: 201,
         headers: { Location: `${collectionPath}/${prompt.id}`, ETag: entityTag(prompt) },
-        body: representSaved(prompt),
+        body: showSaved(prompt),
       };
     },
     async listPrompts({ query: { limit = defaultLimit, offset = 0, q } }) {
-      const { prompts: found, total } = await prompts.list(page(limit, offset, representPrompt), q);
+      const { prompts: found, total } = await prompts.list(page(limit, offset, promptFields.show), q);
       const pagination = { total, limit, offset };
       return {
         status: 200,
         headers: nextPageLink(collectionPath, pagination, found.length, { q }),
-        body: { data: found.map(representPrompt), pagination },
+        body: { data: found.map(promptFields.show), pagination },
       };
     },
     async getPrompt({ path }) {
       const prompt = await prompts.get(path.slugOrId);
-      return { status: 200, headers: { ETag: entityTag(prompt) }, body: representPrompt(prompt) };
+      return { status: 200, headers: { ETag: entityTag(prompt) }, body: promptFields.show(prompt) };
     },
     async updatePrompt({ path, headers, body }) {
-      const prompt = await prompts.update(path.slugOrId, toChange(body), ifMatches(headers['If-Match']));
-      return { status: 200, headers: { ETag: entityTag(prompt) }, body: representSaved(prompt) };
+      const prompt = await prompts.update(path.slugOrId, promptFields.readChange(body), ifMatches(headers['If-Match']));
+      return { status: 200, headers: { ETag: entityTag(prompt) }, body: showSaved(prompt) };
     },
     async deletePrompt({ path, headers }) {
       await prompts.remove(path.slugOrId, ifMatches(headers['If-Match']));
@@ -65,14 +62,14 @@ export function promptOperations(prompts: Prompts): PromptOperations {
     async listPromptVersions({ path: { slugOrId }, query: { limit = defaultVersionLimit, offset = 0 } }) {
       const { prompt, versions } = await prompts.listVersions(
         slugOrId,
-        page(limit, offset, (version) => representVersion(version, false)),
+        page(limit, offset, (version) => showVersion(version, false)),
       );
       const pagination = { total: prompt.version, limit, offset };
       return {
         status: 200,
         headers: nextPageLink(`${collectionPath}/${slugOrId}/versions`, pagination, versions.length),
         body: {
-          data: versions.map((version) => representVersion(version, version.version === prompt.version)),
+          data: versions.map((version) => showVersion(version, version.version === prompt.version)),
           pagination,
         },
       };
@@ -84,13 +81,13 @@ export function promptOperations(prompts: Prompts): PromptOperations {
         status: 200,
         // All of a version stays as it is but whether it is the current one.
         headers: { ETag: `"${prompt.id}.v${version.version}${current ? '.current' : ''}"` },
-        body: representVersion(version, current),
+        body: showVersion(version, current),
       };
     },
     async restorePromptVersion({ path, headers, context }) {
       const writeId = `restore:${context.resourceId}`;
       const prompt = await prompts.restore(path.slugOrId, path.version, ifMatches(headers['If-Match']), writeId);
-      return { status: 200, headers: { ETag: entityTag(prompt) }, body: representSaved(prompt) };
+      return { status: 200, headers: { ETag: entityTag(prompt) }, body: showSaved(prompt) };
     },
   };
 }
@@ -109,35 +106,13 @@ function page<Item>(limit: number, offset: number, represent: (item: Item) => ob
   return { limit, offset, bytes: pageBytes, sizeOf };
 }
 
-function toNewPrompt(body: Schemas['PromptCreate']): NewPrompt {
-  return {
-    name: body.name,
-    slug: body.slug,
-    description: body.description,
-    content: {
-      messages: toMessages(body.messages),
-      variables: body.variables === undefined ? undefined : toVariables(Object.entries(body.variables)),
-      strict: body.strict === true ? true : undefined,
-      selectedProvider: body.selected_provider,
-      selectedModel: body.selected_model,
-    },
-    // On update `null` clears them, so here it has to mean that there are none.
-    testSettings: toTestSettings(body.test_settings ?? null) ?? undefined,
-  };
+/** A prompt that was just saved, with what is probably wrong with its content. */
+function showSaved(prompt: Prompt): Schemas['Prompt'] {
+  const warnings = contentWarnings(prompt);
+  return { ...promptFields.show(prompt), ...(warnings.length === 0 ? {} : { warnings }) };
 }
 
-/** Leaves out the fields that belong to the server. */
-function toChange(body: Schemas['PromptUpdate']): PromptChange {
-  const { variables } = body;
-  return {
-    name: body.name,
-    slug: body.slug,
-    description: body.description,
-    messages: body.messages === undefined ? undefined : toMessages(body.messages),
-    variables: variables === undefined || variables === null ? variables : toVariables(Object.entries(variables)),
-    strict: body.strict,
-    selectedProvider: body.selected_provider,
-    selectedModel: body.selected_model,
-    testSettings: body.test_settings === undefined ? undefined : toTestSettings(body.test_settings),
-  };
+/** @param current is it the latest version? */
+function showVersion({ version, content, createdAt }: PromptVersion, current: boolean): Schemas['PromptVersion'] {
+  return { version, ...contentFields.show(content), created_at: createdAt.toISOString(), current };
 }

@@ -3,19 +3,10 @@ import type { Database } from '../db/client.ts';
 import type { CollectionIndexes } from '../db/indexes.ts';
 import { count, fetchInOrder, isSample, pageIds, walkIds, type Source } from '../db/narrow-reads.ts';
 import { createTotals } from '../db/totals.ts';
-import { compareAndSet, insertOnce, read, upsertOnce, writeIdempotently } from '../db/writes.ts';
-import {
-  fromPromptDocument,
-  fromVersionDocument,
-  optionalFields,
-  toChangeableFields,
-  toVersionDocument,
-  versionId,
-  type PromptDocument,
-  type VersionDocument,
-} from './prompt-documents.ts';
+import { compareAndSet, insertOnce, read, upsertOnce, writeIdempotently, type StampedDocument } from '../db/writes.ts';
+import type { Document } from '../fields/fields.ts';
 import { takePage, type PageBounds } from './page.ts';
-import { currentVersion, type Prompt, type PromptVersion } from './prompt.ts';
+import { contentFields, currentVersion, promptFields, type Prompt, type PromptVersion } from './prompt.ts';
 import { isPromptId } from './slug.ts';
 
 /** Prompts and their archived versions in the database. Every method throws `database-unavailable` when it must. */
@@ -50,6 +41,19 @@ export interface PromptStore {
   removeArchived(promptId: string): Promise<void>;
   /** Ids of all prompts that have archived versions, some at a time. */
   archivedPromptIds(visit: (ids: readonly string[]) => Promise<void>): Promise<void>;
+}
+
+interface PromptDocument extends StampedDocument, Document<typeof promptFields.table> {
+  /** Of one prompt in 64. */
+  sample?: string;
+}
+
+/** A version, under the id `<prompt id>:<version>`. */
+interface VersionDocument extends Document<typeof contentFields.table> {
+  _id: string;
+  prompt_id: string;
+  version: number;
+  created_at: Date;
 }
 
 const promptsName = 'prompts';
@@ -96,10 +100,7 @@ export function createPromptStore(database: Database): PromptStore {
   return {
     async insert(prompt) {
       const document = {
-        _id: prompt.id,
-        ...toChangeableFields(prompt),
-        created_at: prompt.createdAt,
-        deleting: prompt.deleting,
+        ...promptFields.toDocument(prompt),
         ...(isSample(prompt.id) ? { sample: everySample } : {}),
       };
       return (await insertOnce(prompts, document)).outcome === 'done';
@@ -132,20 +133,8 @@ export function createPromptStore(database: Database): PromptStore {
       return new Set(found.map(({ _id }) => _id));
     },
     async replace(prompt, writeId) {
-      const fields = toChangeableFields(prompt);
-      const absent = optionalFields.filter((name) => fields[name] === undefined);
-      const result = await compareAndSet(
-        prompts,
-        {
-          id: prompt.id,
-          revision: prompt.revision,
-          change: {
-            $set: fields,
-            ...(absent.length === 0 ? {} : { $unset: Object.fromEntries(absent.map((name) => [name, ''])) }),
-          },
-        },
-        { writeId },
-      );
+      const change = promptFields.toUpdate(prompt);
+      const result = await compareAndSet(prompts, { id: prompt.id, revision: prompt.revision, change }, { writeId });
       if (result.outcome === 'duplicate') return 'slug-taken';
       return result.outcome === 'done' ? { ...prompt, revision: result.revision } : 'lost';
     },
@@ -196,6 +185,29 @@ export function createPromptStore(database: Database): PromptStore {
       });
     },
   };
+}
+
+/** The id under which a version is archived. */
+function versionId(promptId: string, version: number): string {
+  return `${promptId}:${version}`;
+}
+
+function toVersionDocument({ promptId, version, content, createdAt }: PromptVersion): VersionDocument {
+  const archived = { _id: versionId(promptId, version), prompt_id: promptId, version, created_at: createdAt };
+  return { ...archived, ...contentFields.toDocument(content) };
+}
+
+function fromVersionDocument(document: VersionDocument): PromptVersion {
+  return {
+    promptId: document.prompt_id,
+    version: document.version,
+    content: contentFields.fromDocument(document),
+    createdAt: document.created_at,
+  };
+}
+
+function fromPromptDocument(document: PromptDocument): Prompt {
+  return { ...promptFields.fromDocument(document), revision: document.revision, writes: document.writes };
 }
 
 /** Matches prompts whose name, slug or description contains the text, whatever its case. */

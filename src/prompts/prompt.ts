@@ -1,29 +1,78 @@
-import type { PromptContent } from './content.ts';
+import type { components } from '../../generated/types.ts';
+import { changeable, fields, hidden, made } from '../fields/fields.ts';
+import type { Change, Difference, New, None, Shown, Thing, Undeclared } from '../fields/fields.ts';
+import { flag, integer, list, moment, same, text, type Kind } from '../fields/kinds.ts';
+import type { Message, VariableDefinition, VariableDefinitions } from '../templates/render.ts';
+import { testSettings } from './test-settings.ts';
+
+type Schemas = components['schemas'];
+
+const message = same<Message>(({ role, content }) => ({ role, content }));
+
+/** Stored as a list: a name such as `a.b` or `__proto__` would not survive as the name of a field. */
+const variables: Kind<
+  VariableDefinitions,
+  (VariableDefinition & { name: string })[],
+  NonNullable<Schemas['Prompt']['variables']>
+> = {
+  toStored: (definitions) =>
+    Object.entries(definitions).map(([name, definition]) => ({ name, ...toDefinition(definition) })),
+  fromStored: (stored) => toVariables(stored.map((variable) => [variable.name, variable])),
+  show: (definitions) => toVariables(Object.entries(definitions)),
+  read: (definitions) => toVariables(Object.entries(definitions)),
+};
+
+/** True or absent. */
+const onlyTrue: Kind<true, true, true, boolean> = {
+  ...same<true>(),
+  read: (sent) => (sent ? true : undefined),
+};
+
+/** What a version keeps: everything that decides what an invocation sends, and where to. */
+export const contentFields = fields({
+  messages: changeable(list(message)),
+  /** By name; an own property each, whatever the name (`__proto__` is one). */
+  variables: changeable(variables, { optional: true }),
+  /** Whether unknown variables are refused. */
+  strict: changeable(onlyTrue, { optional: true }),
+  selectedProvider: changeable(text, { optional: true }),
+  selectedModel: changeable(text, { optional: true }),
+});
+export type PromptContent = Thing<typeof contentFields.table>;
+
+/** What is kept of a prompt as it is now. */
+export const promptFields = fields({
+  /** UUID. */
+  id: made(text),
+  /** Unique, never shaped like a UUID. Made from the name where the creation leaves it out. */
+  slug: changeable(text, { initially: '' }),
+  name: changeable(text),
+  description: changeable(text, { optional: true }),
+  ...contentFields.table,
+  /** Any JSON value but `null`, which means the same as none. */
+  testSettings: changeable(testSettings, { optional: true }),
+  /** Number of the latest version, whose content this is. */
+  version: made(integer),
+  versionCreatedAt: hidden(moment),
+  createdAt: made(moment),
+  /** Each change moves it forward, even where the clocks of two processes disagree. */
+  updatedAt: made(moment),
+  /** Marked by a DELETE that may still be under way: for every reader it is gone. */
+  deleting: hidden(flag),
+});
 
 /** A prompt as it is now. */
-export interface Prompt {
-  /** UUID, never changes. */
-  readonly id: string;
-  /** Unique, never shaped like a UUID. */
-  readonly slug: string;
-  readonly name: string;
-  readonly description: string | undefined;
-  readonly content: PromptContent;
-  /** Any JSON value but `null`, which means the same as none. */
-  readonly testSettings: unknown;
-  /** Number of the latest version, whose content this is. */
-  readonly version: number;
-  readonly versionCreatedAt: Date;
-  readonly createdAt: Date;
-  /** Each change moves it forward, even where the clocks of two processes disagree. */
-  readonly updatedAt: Date;
+export interface Prompt extends Thing<typeof promptFields.table> {
   /** Counts the writes, from 1. */
   readonly revision: number;
   /** Ids of the last writes, newest last. */
   readonly writes: readonly string[];
-  /** Marked by a DELETE that may still be under way: for every reader it is gone. */
-  readonly deleting: boolean;
 }
+
+/** What a caller decides about a new prompt. */
+export type NewPrompt = New<typeof promptFields.table>;
+/** Changes of a prompt. */
+export type PromptChange = Change<typeof promptFields.table>;
 
 /** The content of a prompt in one version. Never changes. */
 export interface PromptVersion {
@@ -35,6 +84,36 @@ export interface PromptVersion {
 
 /** The latest version of a prompt, which is in the prompt itself. */
 export function currentVersion(prompt: Prompt): PromptVersion {
-  const { id: promptId, version, content, versionCreatedAt: createdAt } = prompt;
-  return { promptId, version, content, createdAt };
+  const { id: promptId, version, versionCreatedAt: createdAt } = prompt;
+  return { promptId, version, content: contentFields.pick(prompt), createdAt };
 }
+
+/** Copies variable definitions member by member; what is not set is absent. */
+function toVariables(
+  definitions: Iterable<readonly [string, VariableDefinition]>,
+): NonNullable<Schemas['Prompt']['variables']> {
+  // `fromEntries` defines properties; an assignment to `__proto__` would change the prototype instead.
+  return Object.fromEntries(Array.from(definitions, ([name, definition]) => [name, toDefinition(definition)]));
+}
+
+function toDefinition({
+  default: value,
+  description,
+  required,
+}: VariableDefinition): NonNullable<Schemas['Prompt']['variables']>[string] {
+  return {
+    ...(value === undefined ? {} : { default: value }),
+    ...(description === undefined ? {} : { description }),
+    ...(required === undefined ? {} : { required }),
+  };
+}
+
+export type UndeclaredInPrompt = None<
+  | Undeclared<
+      typeof promptFields.table,
+      Omit<Schemas['Prompt'], 'warnings'>,
+      Schemas['PromptCreate'],
+      Omit<Schemas['PromptUpdate'], 'warnings'>
+    >
+  | Difference<Omit<Schemas['PromptVersion'], 'version' | 'created_at' | 'current'>, Shown<typeof contentFields.table>>
+>;

@@ -2,28 +2,15 @@ import { randomUUID } from 'node:crypto';
 import { requireMatch, type Precondition } from '../editing/edits.ts';
 import { ProblemError } from '../errors/problem-error.ts';
 import { createEditQueue, retryLostRaces } from '../editing/edit-queue.ts';
-import { applyChange, contentChange, type PromptChange } from './prompt-changes.ts';
-import type { PromptContent } from './content.ts';
+import { applyChange } from './prompt-changes.ts';
 import { finishDeletion, finishDeletions, removeOrphanedVersions, type Cascade } from './prompt-deletion.ts';
 import type { PageBounds } from './page.ts';
-import { currentVersion, type Prompt, type PromptVersion } from './prompt.ts';
+import { contentFields, currentVersion, type NewPrompt, type Prompt, type PromptChange } from './prompt.ts';
+import type { PromptContent, PromptVersion } from './prompt.ts';
 import { freeSlug, slugFromName, withSuffix } from './slug.ts';
 import { shareReads } from '../runtime/shared-reads.ts';
 import type { PromptStore } from './prompt-store.ts';
 import { createVersionCache, type VersionCache } from './version-cache.ts';
-
-export type { PromptContent } from './content.ts';
-
-/** A prompt to create. */
-export interface NewPrompt {
-  readonly name: string;
-  /** Made from the name when left out. */
-  readonly slug: string | undefined;
-  readonly description: string | undefined;
-  readonly content: PromptContent;
-  /** As `toTestSettings` gives it. */
-  readonly testSettings: unknown;
-}
 
 /** What an invocation runs: one version of a prompt. */
 export interface ResolvedPrompt {
@@ -119,8 +106,8 @@ export function createPrompts({
     throw new ProblemError('version-not-found', { detail: `The prompt "${slugOrId}" has no version ${number}.` });
   };
 
-  const requireKnownProvider = (provider: string | null | undefined): void => {
-    if (provider === undefined || provider === null || isKnownProvider(provider)) return;
+  const requireKnownProvider = (provider: string | undefined): void => {
+    if (provider === undefined || isKnownProvider(provider)) return;
     throw new ProblemError('unknown-provider', {
       detail: `The selected_provider ${JSON.stringify(provider)} is not known.`,
       errors: [{ detail: 'is not known', pointer: '#/selected_provider' }],
@@ -191,21 +178,16 @@ export function createPrompts({
     get,
     getVersion,
     update: (slugOrId, change, precondition) =>
-      edit(slugOrId, change, precondition, randomUUID(), ({ content }) => {
+      edit(slugOrId, change, precondition, randomUUID(), ({ selectedProvider }) => {
         // A prompt can be sent back as it was got, whatever became of its provider.
-        if (change.selectedProvider !== content.selectedProvider) requireKnownProvider(change.selectedProvider);
+        if (change.selectedProvider !== selectedProvider) requireKnownProvider(change.selectedProvider);
       }),
 
-    async create({ name, slug, description, content, testSettings }, id) {
-      requireKnownProvider(content.selectedProvider);
+    async create(sent, id) {
+      requireKnownProvider(sent.selectedProvider);
       const createdAt = now();
       const prompt: Prompt = {
-        id,
-        slug: slug ?? slugFromName(name),
-        name,
-        description,
-        content,
-        testSettings,
+        ...{ id, ...sent, slug: sent.slug === '' ? slugFromName(sent.name) : sent.slug },
         version: 1,
         versionCreatedAt: createdAt,
         createdAt,
@@ -216,7 +198,7 @@ export function createPrompts({
       };
       const stored = await insertOrFind(prompt);
       if (stored !== undefined) return stored;
-      if (slug !== undefined) throw slugTaken(slug);
+      if (sent.slug !== '') throw slugTaken(sent.slug);
       return await insertNumbered(prompt);
     },
     list: (bounds, text) => store.list(text, bounds),
@@ -239,13 +221,13 @@ export function createPrompts({
     },
     async restore(slugOrId, number, precondition, writeId) {
       const { prompt, version } = await getVersion(slugOrId, number);
-      return await edit(prompt.id, contentChange(version.content), precondition, writeId);
+      return await edit(prompt.id, contentFields.pick(version.content), precondition, writeId);
     },
 
     async resolve(slugOrId, number) {
       if (number === undefined) {
-        const { id, slug, version, content } = await get(slugOrId);
-        return { id, slug, version, content };
+        const prompt = await get(slugOrId);
+        return { id: prompt.id, slug: prompt.slug, version: prompt.version, content: prompt };
       }
       const { prompt, version } = await getVersion(slugOrId, number);
       return { id: prompt.id, slug: prompt.slug, version: number, content: version.content };

@@ -1,20 +1,23 @@
 import { ProblemError } from '../errors/problem-error.ts';
+import type { Kind } from '../fields/kinds.ts';
 
 /** Most that test settings may have, in bytes of JSON text without blanks. */
 const longest = 16 * 1024;
 
 /**
- * Checks test settings, and returns them as they come back from storage, where they are JSON text: member names such as
- * `$where`, `a.b` or `__proto__` mean something to databases and must not get there as names.
- *
- * @param value any JSON value
- * @throws {ProblemError} invalid-request when they are larger than 16 KiB
+ * Any JSON value, in the database as JSON text: member names such as `$where`, `a.b` or `__proto__` mean something to
+ * databases and must not get there as names. `read` throws the problem `invalid-request` when it is larger than 16 KiB.
  */
-export function toTestSettings(value: unknown): unknown {
-  const text = JSON.stringify(value);
-  if (Buffer.byteLength(text) > longest) throw refusal(`must have at most ${longest} bytes as JSON text`);
-  return JSON.parse(text);
-}
+export const testSettings: Kind<unknown, string> = {
+  toStored: (value) => JSON.stringify(value),
+  fromStored: (stored) => JSON.parse(stored),
+  show: (value) => value,
+  read(sent) {
+    const text = JSON.stringify(sent);
+    if (Buffer.byteLength(text) > longest) throw refusal(`must have at most ${longest} bytes as JSON text`);
+    return JSON.parse(text);
+  },
+};
 
 function refusal(detail: string): ProblemError {
   return new ProblemError('invalid-request', {

@@ -1,6 +1,6 @@
 import type { components } from '../../generated/types.ts';
 import { parseTemplate } from '../templates/render.ts';
-import type { PromptContent } from './content.ts';
+import type { PromptContent } from './prompt.ts';
 
 type Warning = components['schemas']['Warning'];
 

@@ -2,6 +2,7 @@ import { Binary } from 'mongodb';
 import { categoryFields } from '../../src/catalog/categories/category.ts';
 import { locationFields } from '../../src/catalog/locations/location.ts';
 import { productFields } from '../../src/catalog/products/product.ts';
+import { contentFields, promptFields } from '../../src/prompts/prompt.ts';
 import { connectDatabase, type Database } from '../../src/db/client.ts';
 import { silentLog } from './log.ts';
 import type { TestService } from './service.ts';
@@ -13,23 +14,8 @@ const times = ['created_at', 'updated_at'];
 const fields: Readonly<Record<string, readonly string[]>> = {
   /** Empty but while the database is tried. */
   database_check: ['_id', 'at'],
-  prompts: [
-    ...[...stamps, ...times, 'slug', 'name', 'description', 'messages', 'variables', 'selected_provider'],
-    ...['strict', 'selected_model', 'test_settings', 'version', 'version_created_at', 'deleting', 'sample'],
-  ],
-  prompt_versions: [
-    ...[
-      '_id',
-      'prompt_id',
-      'version',
-      'messages',
-      'variables',
-      'strict',
-      'selected_provider',
-      'selected_model',
-      'created_at',
-    ],
-  ],
+  prompts: [...stamps, ...promptFields.storedNames, 'sample'],
+  prompt_versions: ['_id', 'prompt_id', 'version', ...contentFields.storedNames, 'created_at'],
   test_runs: [
     ...[...stamps, 'prompt_id', 'prompt_version', 'status', 'providers', 'created_at', 'finished_at', 'heartbeat'],
     ...['unknown_variables', 'buried_at', 'result_bytes', 'sample'],
