@@ -5,9 +5,8 @@ import { nextPageLink } from '../http/page.ts';
 import { fingerprintOf } from '../idempotency/idempotency.ts';
 import { toInstant } from '../runtime/instants.ts';
 import type { createOrderIds } from './order-id.ts';
-import type { Order } from './order.ts';
+import { orderFields, summaryFields, type Order } from './order.ts';
 import type { Orders } from './orders.ts';
-import { orderTag, representOrder, representSummary } from './order-representation.ts';
 
 type OrderOperations = Pick<
   OperationHandlers,
@@ -21,14 +20,13 @@ export function orderOperations(orders: Orders, derivedIds: ReturnType<typeof cr
   return {
     async createOrder({ headers, body, context }) {
       const request = {
-        locationId: body.location_id,
+        given: orderFields.readNew(body),
         items: body.items.map(({ product_id, quantity, modifiers = [] }) => ({
           productId: product_id,
           quantity,
           modifiers: modifiers.map((modifier) => ({ id: modifier.id, quantity: modifier.quantity ?? 1 })),
         })),
         spotId: body.spot_id,
-        note: body.note,
         fingerprint: fingerprintOf(body),
         traceparent: context.traceparent,
       };
@@ -45,17 +43,17 @@ export function orderOperations(orders: Orders, derivedIds: ReturnType<typeof cr
           ETag: orderTag(order),
           ...(replayed ? { 'Idempotency-Replayed': 'true' } : {}),
         },
-        body: representOrder(order),
+        body: orderFields.show(order),
       };
     },
     async listOrders({ query: { limit = 20, offset = 0, status, location_id, since, until } }) {
       const filter = { status, locationId: location_id, since: toInstant(since), until: toInstant(until) };
-      const { orders: orderAnswer, total } = await orders.list(filter, limit, offset);
+      const { orders: found, total } = await orders.list(filter, limit, offset);
       const pagination = { total, limit, offset };
       return {
         status: 200,
-        headers: nextPageLink(collectionPath, pagination, orderAnswer.length, { status, location_id, since, until }),
-        body: { data: orderAnswer.map(representSummary), pagination },
+        headers: nextPageLink(collectionPath, pagination, found.length, { status, location_id, since, until }),
+        body: { data: found.map(summaryFields.show), pagination },
       };
     },
     async getOrder({ path }) {
@@ -70,10 +68,15 @@ export function orderOperations(orders: Orders, derivedIds: ReturnType<typeof cr
   };
 }
 
-function found(order: Order): { status: 200; headers: { ETag: string }; body: ReturnType<typeof representOrder> } {
-  return { status: 200, headers: { ETag: orderTag(order) }, body: representOrder(order) };
+function found(order: Order): { status: 200; headers: { ETag: string }; body: ReturnType<typeof orderFields.show> } {
+  return { status: 200, headers: { ETag: orderTag(order) }, body: orderFields.show(order) };
 }
 
 function matches(field: string | undefined): (order: Order) => boolean {
   return (order) => ifMatch(field, orderTag(order));
+}
+
+/** The entity tag of an order: another one after each change, and when a fiscal day has counted the order. */
+function orderTag({ id, revision, fiscalDay }: Order): string {
+  return fiscalDay === undefined ? `"${id}.${revision}"` : `"${id}.${revision}.${fiscalDay}"`;
 }

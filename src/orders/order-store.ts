@@ -3,11 +3,11 @@ import type { Database } from '../db/client.ts';
 import type { CollectionIndexes } from '../db/indexes.ts';
 import { count, cut, fetchInOrder, isSample, matching, pageIds, type Source } from '../db/narrow-reads.ts';
 import { createTotals } from '../db/totals.ts';
-import { compareAndSet, insertOnce, read, writeIdempotently } from '../db/writes.ts';
+import { compareAndSet, insertOnce, read, writeIdempotently, type StampedDocument } from '../db/writes.ts';
 import type { OutboxEntry } from '../events/event.ts';
-import { outboxIndex, toOutboxDocuments } from '../events/outbox.ts';
-import { fromOrderDocument, toOrderFields, type OrderDocument } from './order-documents.ts';
-import type { Order, OrderStatus, OrderSummary } from './order.ts';
+import { outboxIndex, toOutboxDocuments, type WithOutbox } from '../events/outbox.ts';
+import type { Document } from '../fields/fields.ts';
+import { orderFields, summaryFields, type Order, type OrderStatus, type OrderSummary } from './order.ts';
 
 /** Which orders are wanted. */
 export interface OrderFilter {
@@ -38,6 +38,14 @@ export interface OrderStore {
   uncounted(locationId: string, before: Date): AsyncIterable<UncountedOrder>;
   /** Marks orders as counted by the fiscal day of this date, for good. */
   markCounted(ids: readonly string[], date: string): Promise<void>;
+}
+
+/** A document of the collection `orders`. */
+export interface OrderDocument extends StampedDocument, WithOutbox, Document<typeof orderFields.table> {
+  /** Until a fiscal day has counted the order, or it was canceled. */
+  uncounted?: true;
+  /** Of one order in 64. */
+  sample?: string;
 }
 
 export type UncountedOrder = Pick<Order, 'id' | 'total'>;
@@ -94,9 +102,7 @@ export function createOrderStore(database: Database): OrderStore {
   return {
     async insert(order, events) {
       const document = {
-        _id: order.id,
-        ...toOrderFields(order),
-        status: order.status,
+        ...orderFields.toDocument(order),
         uncounted: true as const,
         ...(isSample(order.id) ? { sample: everySample } : {}),
         outbox: toOutboxDocuments(events),
@@ -105,28 +111,27 @@ export function createOrderStore(database: Database): OrderStore {
     },
     async find(id) {
       const document = await read(() => orders.findOne({ _id: id }, { projection: { outbox: 0 } }));
-      return document === null ? undefined : fromOrderDocument(document);
+      return document === null ? undefined : { ...orderFields.fromDocument(document), revision: document.revision };
     },
     async list(filter, limit, offset) {
       const source = listSource(orders, filter);
-      const projection = { status: 1, total: 1, currency: 1, created_at: 1 };
+      const projection = Object.fromEntries(summaryFields.storedNames.map((name) => [name, 1]));
       const found: OrderSummary[] = [];
       const ids = await pageIds(source, limit, offset);
-      for await (const document of fetchInOrder(orders, ids, { projection })) found.push(toSummary(document));
+      for await (const document of fetchInOrder(orders, ids, { projection }))
+        found.push(summaryFields.fromDocument(document));
       const total = await totals.of(JSON.stringify(filter), () => count(source));
       return { orders: found, total: Math.max(total, found.length === 0 ? 0 : offset + found.length) };
     },
     async end(order, status, at) {
       const { id, revision } = order;
-      const change =
-        status === 'completed'
-          ? { $set: { status, completed_at: at } }
-          : // What was canceled before its fiscal day was closed is not part of it.
-            { $set: { status, canceled_at: at }, $unset: { uncounted: '' as const } };
+      const ended = { status, ...(status === 'completed' ? { completedAt: at } : { canceledAt: at }) };
+      // What was canceled before its fiscal day was closed is not part of it.
+      const uncounted = status === 'canceled' ? { $unset: { uncounted: '' as const } } : {};
+      const change = { ...orderFields.toUpdate(ended), ...uncounted };
       const result = await compareAndSet(orders, { id, revision, where: { status: 'open' }, change });
       if (result.outcome !== 'done') return undefined;
-      const ended = status === 'completed' ? { completedAt: at } : { canceledAt: at };
-      return { ...order, status, ...ended, revision: result.revision };
+      return { ...order, ...ended, revision: result.revision };
     },
     async *uncounted(locationId, before) {
       const source: Source<OrderDocument> = {
@@ -148,10 +153,6 @@ export function createOrderStore(database: Database): OrderStore {
       }
     },
   };
-}
-
-function toSummary({ _id, status, total, currency, created_at }: OrderDocument): OrderSummary {
-  return { id: _id, status, total, currency, createdAt: created_at };
 }
 
 function toUncounted({ _id, total }: OrderDocument): UncountedOrder {

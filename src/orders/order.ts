@@ -1,67 +1,87 @@
+import type { components } from '../../generated/types.ts';
+import { fields, fixed, hidden, made } from '../fields/fields.ts';
+import type { Difference, New, None, SentNew, Shown, Thing } from '../fields/fields.ts';
+import { integer, list, moment, object, same, text, type ValueOf } from '../fields/kinds.ts';
+
 export type OrderStatus = 'open' | 'completed' | 'canceled';
 
 /** A chosen modifier, as it was when the order was placed. Money is an integer in minor units of the order's currency. */
-export interface OrderModifier {
-  readonly id: string;
-  readonly name: string;
+export type OrderModifier = ValueOf<typeof modifier>;
+const modifier = object({
+  id: text,
+  name: text,
   /** Of one. */
-  readonly price: number;
+  price: integer,
   /** How many for each product of the line. */
-  readonly quantity: number;
-}
+  quantity: integer,
+});
 
 /** A line of an order, as its product was when the order was placed. */
-export interface OrderItem {
-  readonly productId: string;
-  readonly name: string;
-  readonly tags: readonly string[];
-  readonly quantity: number;
+export type OrderItem = ValueOf<typeof item>;
+const item = object({
+  productId: text,
+  name: text,
+  quantity: integer,
   /** Of one, without modifiers. */
-  readonly unitPrice: number;
-  readonly modifiers: readonly OrderModifier[];
+  unitPrice: integer,
+  tags: list(text),
+  modifiers: list(modifier),
   /** quantity × (unit price + Σ modifier price × modifier quantity). */
-  readonly total: number;
-}
+  total: integer,
+});
 
 /** Where in a location an order was placed, by the names of that time. */
-export interface OrderSpot {
-  readonly id: string;
-  readonly name: string;
-  readonly zoneId: string;
-  readonly zoneName: string;
-}
+export type OrderSpot = ValueOf<typeof spot>;
+const spot = object({ id: text, name: text, zoneId: text, zoneName: text });
+
+/** What a list shows of an order. */
+export const summaryFields = fields({
+  /** UUID. */
+  id: made(text),
+  status: made(same<OrderStatus>()),
+  /** subtotal + taxes + fees. */
+  total: made(integer),
+  currency: made(text),
+  createdAt: made(moment),
+});
+export type OrderSummary = Thing<typeof summaryFields.table>;
+
+/** What is kept of an order. */
+export const orderFields = fields({
+  ...summaryFields.table,
+  locationId: fixed(text),
+  spot: made(spot, { optional: true }),
+  note: fixed(text, { optional: true }),
+  /** Sum of the items' totals. */
+  subtotal: made(integer),
+  taxes: made(integer),
+  fees: made(integer),
+  items: made(list(item)),
+  completedAt: made(moment, { optional: true }),
+  canceledAt: made(moment, { optional: true }),
+  /** Date of the fiscal day that counted the order, once one has. Written without counting the revision up. */
+  fiscalDay: made(text, { optional: true }),
+  /** Hash of the request that created it. */
+  fingerprint: hidden(text),
+});
 
 /** An order, priced by the service. All but its status and its fiscal day stays as it was when the order was placed. */
-export interface Order {
-  /** UUID. */
-  readonly id: string;
-  readonly locationId: string;
-  readonly status: OrderStatus;
-  readonly currency: string;
-  readonly items: readonly OrderItem[];
-  /** Sum of the items' totals. */
-  readonly subtotal: number;
-  readonly taxes: number;
-  readonly fees: number;
-  /** subtotal + taxes + fees. */
-  readonly total: number;
-  readonly spot: OrderSpot | undefined;
-  readonly note: string | undefined;
-  readonly createdAt: Date;
-  readonly completedAt: Date | undefined;
-  readonly canceledAt: Date | undefined;
-  /** Date of the fiscal day that counted the order, once one has. */
-  readonly fiscalDay: string | undefined;
-  /** Hash of the request that created it. */
-  readonly fingerprint: string;
+export interface Order extends Thing<typeof orderFields.table> {
   /** Counts the changes, from 1. */
   readonly revision: number;
 }
 
-/** What a list shows of an order. */
-export type OrderSummary = Pick<Order, 'id' | 'status' | 'total' | 'currency' | 'createdAt'>;
+/** What a caller decides about a new order, what is ordered and where apart. */
+export type NewOrder = New<typeof orderFields.table>;
 
 /** The order as it was when it was placed. */
 export function asPlaced(order: Order): Order {
   return { ...order, status: 'open', completedAt: undefined, canceledAt: undefined, fiscalDay: undefined, revision: 1 };
 }
+
+type Schemas = components['schemas'];
+export type UndeclaredInOrder = None<
+  | Difference<Schemas['OrderListItem'], Shown<typeof summaryFields.table>>
+  | Difference<Schemas['Order'], Shown<typeof orderFields.table>>
+  | Difference<Omit<Schemas['OrderCreate'], 'items' | 'spot_id'>, SentNew<typeof orderFields.table>>
+>;

@@ -10,17 +10,16 @@ import type { OutboxEntry } from '../events/event.ts';
 import type { Relay } from '../events/outbox.ts';
 import { idempotencyKeyReused } from '../idempotency/idempotency.ts';
 import { retryLostRaces } from '../editing/edit-queue.ts';
-import { asPlaced, type Order, type OrderSummary } from './order.ts';
+import { asPlaced, type NewOrder, type Order, type OrderSummary } from './order.ts';
 import { priceOrder, type OrderTotals } from './pricing.ts';
 import { snapshotOrder, type RequestedItem, type UnpricedItem } from './snapshot.ts';
 import type { OrderFilter, OrderStore } from './order-store.ts';
 
 /** An order as a caller asks for it. */
 export interface RequestedOrder {
-  readonly locationId: string;
+  readonly given: NewOrder;
   readonly items: readonly RequestedItem[];
   readonly spotId: string | undefined;
-  readonly note: string | undefined;
   /** Hash of the whole request. */
   readonly fingerprint: string;
   /** W3C trace context of the request. */
@@ -105,26 +104,24 @@ export function createOrders({
     cancel: (id, precondition) => end(id, 'canceled', precondition),
 
     async create(request, { id, formerId, repeatable }) {
-      const { locationId, note, fingerprint } = request;
+      const { given, fingerprint } = request;
       // Before the catalog is looked at: what was sold when the order was placed may be gone by now.
       const earlier = repeatable ? await findPlaced([id, formerId], fingerprint) : undefined;
       if (earlier !== undefined) return { order: earlier, replayed: true };
 
       const [location, sold] = await Promise.all([
-        requireLocation(locations, locationId),
+        requireLocation(locations, given.locationId),
         products.findAll(request.items.map(({ productId }) => productId)),
       ]);
       const { items, spot } = snapshotOrder(request, location, sold);
       const { lines, ...totals } = price(items, location);
       const order: Order = {
-        id,
-        locationId,
+        ...{ id, ...given },
         status: 'open',
         currency: location.currency,
         items: items.map((item, index) => ({ ...item, total: lines[index] ?? 0 })),
         ...totals,
         spot,
-        note,
         createdAt: now(),
         completedAt: undefined,
         canceledAt: undefined,

@@ -12,6 +12,7 @@ import { randomUUID } from 'node:crypto';
 import { loadConfig } from '../../src/config/config.ts';
 import { connectDatabase } from '../../src/db/client.ts';
 import { createLogger } from '../../src/observability/logger.ts';
+import { orderFields } from '../../src/orders/order.ts';
 import { createOrders } from '../../src/orders/orders.ts';
 import { createOrderStore } from '../../src/orders/order-store.ts';
 import { startService } from '../../src/start.ts';
@@ -76,7 +77,8 @@ async function place({
   const acknowledged = await pace(
     async () => {
       const id = randomUUID();
-      const request = { locationId, items, spotId: undefined, note: undefined, fingerprint: 'benchmark' };
+      const given = orderFields.readNew({ location_id: locationId });
+      const request = { given, items, spotId: undefined, fingerprint: 'benchmark' };
       await orders.create(request, { id, repeatable: false });
       return [id, preciseNow()];
     },

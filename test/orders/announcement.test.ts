@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
-import type { Location } from '../../src/catalog/locations/location.ts';
-import type { Product } from '../../src/catalog/products/product.ts';
+import { locationFields, type Location } from '../../src/catalog/locations/location.ts';
+import { productFields, type Product } from '../../src/catalog/products/product.ts';
 import type { OutboxEntry } from '../../src/events/event.ts';
 import { fromOutboxDocuments, type WithOutbox } from '../../src/events/outbox.ts';
 import { InvalidEventError, serialiseEvent, toPayload } from '../../src/events/serialise.ts';
+import { orderFields } from '../../src/orders/order.ts';
 import { createOrders, type Orders, type RequestedOrder } from '../../src/orders/orders.ts';
 import { createOrderStore } from '../../src/orders/order-store.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
@@ -12,14 +13,16 @@ import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 const at = new Date('2026-11-06T12:31:08.214Z');
 const spot = { id: randomUUID(), name: 'Table 4' };
 const location: Location = {
+  ...locationFields.readNew({
+    name: 'Canal Café',
+    currency: 'EUR',
+    timezone: 'Europe/Amsterdam',
+    fiscal_day_end: '04:00',
+    tax_rate_bp: 900,
+    fee_rate_bp: 250,
+    zones: [{ id: randomUUID(), name: 'Terrace', spots: [spot] }],
+  }),
   id: randomUUID(),
-  name: 'Canal Café',
-  currency: 'EUR',
-  timezone: 'Europe/Amsterdam',
-  fiscalDayEnd: '04:00',
-  taxRate: 900,
-  feeRate: 250,
-  zones: [{ id: randomUUID(), name: 'Terrace', spots: [spot] }],
   createdAt: at,
   updatedAt: at,
   nextFiscalDay: {
@@ -30,13 +33,9 @@ const location: Location = {
   revision: 1,
 };
 const product = (name: string, price: number, tags: readonly string[]): Product => ({
+  ...productFields.readNew({ location_id: location.id, category_id: 'cat_0', name, price, tags }),
   id: randomUUID(),
-  locationId: location.id,
   currency: 'EUR',
-  categoryId: 'cat_0',
-  ...{ name, price, tags },
-  modifiers: [],
-  active: true,
   createdAt: at,
   updatedAt: at,
   revision: 1,
@@ -61,10 +60,9 @@ beforeAll(async () => {
 afterAll(() => database.drop());
 
 const request = (members: Partial<RequestedOrder> = {}): RequestedOrder => ({
-  locationId: location.id,
+  given: orderFields.readNew({ location_id: location.id }),
   items: [coffee, pie, coffee].map(({ id }) => ({ productId: id, quantity: 2, modifiers: [] })),
   spotId: spot.id,
-  note: undefined,
   fingerprint: 'fingerprint',
   ...members,
 });

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Document } from 'mongodb';
 import { ensureIndexes } from '../../src/db/indexes.ts';
 import { count, cut, isSample, matching, pageIds } from '../../src/db/narrow-reads.ts';
-import type { OrderDocument } from '../../src/orders/order-documents.ts';
+import type { OrderDocument } from '../../src/orders/order-store.ts';
 import type { OrderStatus } from '../../src/orders/order.ts';
 import { everySample, listSource, orderIndexes } from '../../src/orders/order-store.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';

@@ -2,6 +2,7 @@ import { Binary } from 'mongodb';
 import { categoryFields } from '../../src/catalog/categories/category.ts';
 import { locationFields } from '../../src/catalog/locations/location.ts';
 import { productFields } from '../../src/catalog/products/product.ts';
+import { orderFields } from '../../src/orders/order.ts';
 import { contentFields, promptFields } from '../../src/prompts/prompt.ts';
 import { connectDatabase, type Database } from '../../src/db/client.ts';
 import { silentLog } from './log.ts';
@@ -53,10 +54,7 @@ const fields: Readonly<Record<string, readonly string[]>> = {
   ],
   categories: [...stamps, ...categoryFields.storedNames, 'outbox'],
   products: [...stamps, ...productFields.storedNames, 'outbox'],
-  orders: [
-    ...[...stamps, 'location_id', 'status', 'currency', 'items', 'subtotal', 'taxes', 'fees', 'total', 'spot', 'note'],
-    ...['created_at', 'completed_at', 'canceled_at', 'fingerprint', 'fiscal_day', 'uncounted', 'outbox', 'sample'],
-  ],
+  orders: [...stamps, ...orderFields.storedNames, 'uncounted', 'outbox', 'sample'],
   fiscal_days: [
     ...[...stamps, 'location_id', 'date', 'cut_at', 'order_count', 'total', 'currency', 'cause', 'counted', 'outbox'],
   ],

@@ -1,5 +1,5 @@
 import { isSample } from '../../../src/db/narrow-reads.ts';
-import type { OrderDocument } from '../../../src/orders/order-documents.ts';
+import type { OrderDocument } from '../../../src/orders/order-store.ts';
 import { everySample } from '../../../src/orders/order-store.ts';
 import { openDatabase, uuid } from '../seeding.ts';
 import { figuresOf, type Figure, type Scenario, type Target } from '../hostile-world.ts';
