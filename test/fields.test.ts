@@ -39,6 +39,11 @@ describe('a table of fields', () => {
     expect(thingFields.fromDocument(earlier as typeof document).rate).toBe(0);
   });
 
+  it('refuses a document that lacks what has to be there', () => {
+    const { name: _, ...damaged } = document;
+    expect(() => thingFields.fromDocument(damaged as typeof document)).toThrow('the document 1 has no name');
+  });
+
   it('stores what is set and removes what is cleared', () => {
     expect(thingFields.toUpdate({ id: '1', name: 'Chair', note: 'old' })).toStrictEqual({
       $set: { name: 'Chair', note: 'old' },

@@ -100,7 +100,9 @@ export type SentNew<T extends Table> = Flat<
 >;
 /** The body of a PUT: any of the fields that answers show. */
 export type SentChange<T extends Table> = {
-  [Name in keyof T as ShownName<T[Name], Name, Visible>]?: MaybeSent<T[Name]>;
+  [Name in keyof T as ShownName<T[Name], Name, Visible>]?: T[Name]['setBy'] extends 'caller'
+    ? MaybeSent<T[Name]>
+    : unknown;
 };
 /** What a caller decides about a new thing. */
 export type New<T extends Table> = { [Name in keyof T as SetByOf<T[Name], Given, Name>]: Thing<T>[Name] };
@@ -114,6 +116,7 @@ export interface Fields<T extends Table> {
   /** The names of the fields in documents. */
   readonly storedNames: readonly string[];
   toDocument(thing: Thing<T>): Document<T>;
+  /** @throws Error when a field is missing that has to be there */
   fromDocument(document: Document<T>): Thing<T>;
   /** The update that stores these values; the id is left alone. */
   toUpdate(values: Partial<Thing<T>>): { $set: Partial<Document<T>>; $unset?: Record<string, ''> };
@@ -135,6 +138,7 @@ export function fields<const T extends Table>(table: T): Fields<T> {
     stored: name === 'id' ? '_id' : snakeCase(name),
     shown: options.shownAs ?? snakeCase(name),
     initially: options.initially,
+    isOptional: options.optional === true,
   }));
   type Entry = (typeof all)[number];
   const shown = all.filter(({ setBy }) => setBy !== 'hidden');
@@ -166,11 +170,12 @@ export function fields<const T extends Table>(table: T): Fields<T> {
     storedNames: all.map(({ stored }) => stored),
     toDocument: (thing: Values) => toStored(all, thing),
     fromDocument: (document: Values) =>
-      collect(
-        all,
-        'name',
-        ({ stored, kind, initially }) => map(document[stored], (value) => kind.fromStored(value)) ?? initially,
-      ),
+      collect(all, 'name', ({ stored, kind, initially, isOptional }) => {
+        const value = document[stored];
+        if (value !== undefined) return kind.fromStored(value);
+        if (isOptional || initially !== undefined) return initially;
+        throw new Error(`the document ${String(document['_id'])} has no ${stored}`);
+      }),
     toUpdate(values: Values) {
       const entries = all.filter(({ name }) => name !== 'id' && name in values);
       const unset = entries.filter(({ name }) => values[name] === undefined).map(({ stored }) => [stored, ''] as const);

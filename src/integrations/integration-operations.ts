@@ -6,6 +6,8 @@ import { nextPageLink } from '../http/page.ts';
 import { soundCondition, type Condition } from './condition.ts';
 import { entityTag } from './entity-tag.ts';
 import type { Integration } from './integration.ts';
+import { entityTag, matchesTag } from './entity-tag.ts';
+import { integrationFields, type Integration } from './integration.ts';
 import type { Integrations } from './integrations.ts';
 import { representIntegration, representSecret } from './integration-representation.ts';
 import { generateSecret } from './signing-secret.ts';
@@ -52,7 +54,8 @@ export function integrationOperations(integrations: Integrations, receivers: Rea
   };
 
   return {
-    async createIntegration({ body: { name, url, event_types, headers = {}, secret, generate_secret }, context }) {
+    async createIntegration({ body, context }) {
+      const { headers = {}, secret, generate_secret } = body;
       const isMade = generate_secret === true;
       if (isMade && secret !== undefined) throw twoSecrets();
       const content = { name, url, eventTypes: event_types, headers };
@@ -61,10 +64,14 @@ export function integrationOperations(integrations: Integrations, receivers: Rea
       // An earlier attempt may have stored another one.
       const issued = isMade ? integrations.secretOf(integration) : undefined;
       const { tag, body } = await show(integration);
+      const issued = isMade ? generateSecret() : undefined;
+      const content = { ...integrationFields.readNew(body), headers };
+      const integration = await integrations.create(content, issued ?? secret, context.resourceId);
+      const shown = await show(integration);
       return {
         status: 201,
-        headers: { Location: `${collectionPath}/${integration.id}`, ETag: tag },
-        body: { ...body, ...shownOnce(issued) },
+        headers: { Location: `${collectionPath}/${integration.id}`, ETag: shown.tag },
+        body: { ...shown.body, ...shownOnce(issued) },
       };
     },
     async listIntegrations({ query: { limit = 20, offset = 0 } }) {
@@ -88,6 +95,9 @@ export function integrationOperations(integrations: Integrations, receivers: Rea
     async updateIntegration({ path, headers: conditions, body: { name, url, event_types, headers } }) {
       const change = { name, url, eventTypes: event_types, headers };
       return await answer(await integrations.update(path.id, change, matches(conditions)));
+    async updateIntegration({ path, headers: { 'If-Match': field }, body }) {
+      const change = { ...integrationFields.readChange(body), headers: body.headers };
+      return await answer(await integrations.update(path.id, change, (present) => matchesTag(field, present)));
     },
     async deleteIntegration({ path, headers }) {
       await integrations.remove(path.id, matches(headers));

@@ -1,8 +1,7 @@
 import type { components } from '../../generated/types.ts';
 import type { Condition, Waiting } from './condition.ts';
-import type { Integration } from './integration.ts';
+import { integrationFields, type Integration } from './integration.ts';
 import { toStandardSecret } from './signing-secret.ts';
-import { maskUrl } from './url-credentials.ts';
 
 type Schemas = components['schemas'];
 
@@ -21,24 +20,18 @@ export function representIntegration(
   const { rotation, disabled, warning } = integration;
   const { consecutiveFailures, lastFailure, retryingUntil, waiting } = condition;
   return {
-    id: integration.id,
-    name: integration.name,
-    url: maskUrl(integration.url),
-    event_types: [...integration.eventTypes],
+    ...integrationFields.show(integration),
     headers,
     has_secret: integration.secret !== undefined,
     ...(rotation === undefined
       ? {}
       : { secret_rotation: { id: rotation.id, started_at: rotation.startedAt.toISOString() } }),
-    status: integration.status,
     ...(disabled === undefined ? {} : { disabled_reason: disabled.reason, disabled_at: disabled.at.toISOString() }),
     ...(warning === undefined ? {} : { warning: representWarning(warning) }),
     consecutive_failures: consecutiveFailures,
     ...(lastFailure === undefined ? {} : { last_error: representFailure(lastFailure) }),
     ...(retryingUntil === undefined ? {} : { retrying_until: retryingUntil.toISOString() }),
     ...(waiting === undefined ? {} : { waiting: representWaiting(waiting) }),
-    created_at: integration.createdAt.toISOString(),
-    updated_at: integration.updatedAt.toISOString(),
   };
 }
 

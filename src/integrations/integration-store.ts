@@ -2,15 +2,8 @@ import type { Collection, Filter } from 'mongodb';
 import type { Database } from '../db/client.ts';
 import type { CollectionIndexes } from '../db/indexes.ts';
 import { compareAndSet, insertOnce, read, writeIdempotently, type StampedDocument } from '../db/writes.ts';
-import type {
-  DisabledReason,
-  Integration,
-  IntegrationStatus,
-  NewIntegration,
-  SealedHeader,
-  SubscribableType,
-} from './integration.ts';
-import type { Sealed } from './secrets.ts';
+import type { Document } from '../fields/fields.ts';
+import { integrationFields, type Integration, type NewIntegration, type SubscribableType } from './integration.ts';
 
 /** Where an event type goes. */
 export interface Subscription {
@@ -42,25 +35,9 @@ export interface IntegrationStore {
   existing(ids: readonly string[]): Promise<Set<string>>;
 }
 
-interface IntegrationDocument extends StampedDocument {
-  settings_revision: number;
-  name: string;
-  url: string;
-  event_types: SubscribableType[];
-  headers: { name: string; value: string }[];
-  secret?: string;
-  rotation?: { id: string; secret: string; started_at: Date };
-  finished_rotation_id?: string;
-  /** Its status. The name is kept because documents have it. */
-  state: IntegrationStatus;
-  disabled?: { reason: DisabledReason; at: Date };
-  warning?: { at: Date; failing_since: Date; disables_at: Date };
-  created_at: Date;
-  updated_at: Date;
-}
+type IntegrationDocument = StampedDocument & Document<typeof integrationFields.table>;
 
 const collectionName = 'integrations';
-const optionalFields = ['secret', 'rotation', 'finished_rotation_id', 'disabled', 'warning'] as const;
 
 export const integrationIndexes: CollectionIndexes = {
   collection: collectionName,
@@ -85,13 +62,8 @@ export function createIntegrationStore(database: Database): IntegrationStore {
   return {
     find,
     async insert(integration) {
-      const inserted = await insertOnce(integrations, {
-        _id: integration.id,
-        settings_revision: 1,
-        created_at: integration.createdAt,
-        ...toChangeableFields(integration),
-      });
-      return inserted.outcome === 'done';
+      const document = integrationFields.toDocument({ ...integration, settingsRevision: 1 });
+      return (await insertOnce(integrations, document)).outcome === 'done';
     },
     async findMany(ids) {
       const documents = await read(() => integrations.find({ _id: { $in: [...ids] } }).toArray());
@@ -107,17 +79,9 @@ export function createIntegrationStore(database: Database): IntegrationStore {
     async replace(integration, author) {
       const { id, revision } = integration;
       const settingsRevision = author === 'operator' ? revision + 1 : integration.settingsRevision;
-      const fields = toChangeableFields(integration);
-      const absent = optionalFields.filter((name) => fields[name] === undefined);
-      const written = await compareAndSet(integrations, {
-        id,
-        revision,
-        change: {
-          $set: { ...fields, settings_revision: settingsRevision },
-          ...(absent.length === 0 ? {} : { $unset: Object.fromEntries(absent.map((name) => [name, ''])) }),
-        },
-      });
-      return written.outcome === 'done' ? { ...integration, settingsRevision, revision: written.revision } : undefined;
+      const changed = { ...integration, settingsRevision };
+      const written = await compareAndSet(integrations, { id, revision, change: integrationFields.toUpdate(changed) });
+      return written.outcome === 'done' ? { ...changed, revision: written.revision } : undefined;
     },
     async remove({ id, revision }) {
       await writeIdempotently(() => integrations.deleteOne({ _id: id, revision }));
@@ -138,57 +102,6 @@ export function createIntegrationStore(database: Database): IntegrationStore {
   };
 }
 
-type ChangeableFields = Pick<
-  IntegrationDocument,
-  'name' | 'url' | 'event_types' | 'headers' | 'state' | 'updated_at' | (typeof optionalFields)[number]
->;
-
-function toChangeableFields(integration: NewIntegration): ChangeableFields {
-  const { secret, rotation, finishedRotationId, disabled, warning } = integration;
-  return {
-    name: integration.name,
-    url: integration.url,
-    event_types: [...integration.eventTypes],
-    headers: integration.headers.map(({ name, value }) => ({ name, value })),
-    ...(secret === undefined ? {} : { secret }),
-    ...(rotation === undefined
-      ? {}
-      : { rotation: { id: rotation.id, secret: rotation.secret, started_at: rotation.startedAt } }),
-    ...(finishedRotationId === undefined ? {} : { finished_rotation_id: finishedRotationId }),
-    state: integration.status,
-    ...(disabled === undefined ? {} : { disabled: { reason: disabled.reason, at: disabled.at } }),
-    ...(warning === undefined
-      ? {}
-      : {
-          warning: { at: warning.at, failing_since: warning.failingSince, disables_at: warning.disablesAt },
-        }),
-    updated_at: integration.updatedAt,
-  };
-}
-
 function fromDocument(document: IntegrationDocument): Integration {
-  const { rotation, disabled, warning } = document;
-  return {
-    id: document._id,
-    revision: document.revision,
-    settingsRevision: document.settings_revision,
-    name: document.name,
-    url: document.url,
-    eventTypes: document.event_types,
-    headers: document.headers.map(({ name, value }): SealedHeader => ({ name, value: value as Sealed })),
-    secret: document.secret as Sealed | undefined,
-    rotation:
-      rotation === undefined
-        ? undefined
-        : { id: rotation.id, secret: rotation.secret as Sealed, startedAt: rotation.started_at },
-    finishedRotationId: document.finished_rotation_id,
-    status: document.state,
-    disabled: disabled === undefined ? undefined : { reason: disabled.reason, at: disabled.at },
-    warning:
-      warning === undefined
-        ? undefined
-        : { at: warning.at, failingSince: warning.failing_since, disablesAt: warning.disables_at },
-    createdAt: document.created_at,
-    updatedAt: document.updated_at,
-  };
+  return { ...integrationFields.fromDocument(document), revision: document.revision };
 }

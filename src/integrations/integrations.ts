@@ -11,10 +11,14 @@ import {
   type NewIntegration,
   type SubscribableType,
 } from './integration.ts';
+import { mask, sealHeaders, showHeaders } from './headers.ts';
+import { headerRecord, secretRecord } from './integration.ts';
+import type { Integration, IntegrationChange, IntegrationContent, NewIntegration } from './integration.ts';
 import type { Sealed, SecretBox } from './secrets.ts';
 import type { IntegrationStore } from './integration-store.ts';
 import { maskUrl, unmaskUrl } from './url-credentials.ts';
 
+<<<<<<< HEAD
 /** What an operator decides about an integration, secret and status apart. */
 export interface IntegrationContent {
   readonly name: string;
@@ -32,6 +36,9 @@ export type IntegrationChange = {
  * Integrations. Every method that takes an id throws `integration-not-found`, every one that edits `edit-conflict`, and
  * `precondition-failed` unless there is nothing left for it to do.
  */
+=======
+/** Integrations. Every method that takes an id throws `integration-not-found`, every one that edits `edit-conflict`. */
+>>>>>>> 41e5542 (Declare each field of integrations once)
 export interface Integrations {
   /**
    * @param secret key of the signatures; deliveries are not signed without one
@@ -145,10 +152,10 @@ export function createIntegrations({
     headersOf: ({ id, headers }) => showHeaders(id, headers, secrets),
     secretOf: ({ id, secret }) => (secret === undefined ? undefined : secrets.open(secret, secretRecord(id))),
 
-    async create({ name, url, eventTypes, headers }, secret, id) {
+    async create(content, secret, id) {
       const at = now();
       const integration: NewIntegration = {
-        ...{ id, name, eventTypes, url: permittedUrl(url), headers: sealHeaders(id, headers, [], secrets) },
+        ...{ ...content, id, url: permittedUrl(content.url), headers: sealHeaders(id, content.headers, [], secrets) },
         secret: secret === undefined ? undefined : seal(id, secret),
         ...{ rotation: undefined, finishedRotationId: undefined },
         ...{ status: 'active', disabled: undefined, warning: undefined, createdAt: at, updatedAt: at },
@@ -156,14 +163,12 @@ export function createIntegrations({
       return (await store.insert(integration)) ? { ...integration, revision: 1, settingsRevision: 1 } : await get(id);
     },
 
-    update: (id, { name, url, eventTypes, headers }, precondition) =>
+    update: (id, { url, headers, ...change }, precondition) =>
       edit(
         id,
         (present) => ({
-          ...present,
-          name: name ?? present.name,
+          ...{ ...present, ...change },
           url: url === undefined ? present.url : permittedUrl(url, present.url),
-          eventTypes: eventTypes ?? present.eventTypes,
           headers: headers === undefined ? present.headers : sealHeaders(id, headers, present.headers, secrets),
         }),
         precondition,

@@ -2,6 +2,7 @@ import { Binary } from 'mongodb';
 import { categoryFields } from '../../src/catalog/categories/category.ts';
 import { locationFields } from '../../src/catalog/locations/location.ts';
 import { productFields } from '../../src/catalog/products/product.ts';
+import { integrationFields } from '../../src/integrations/integration.ts';
 import { orderFields } from '../../src/orders/order.ts';
 import { contentFields, promptFields } from '../../src/prompts/prompt.ts';
 import { connectDatabase, type Database } from '../../src/db/client.ts';
@@ -9,7 +10,6 @@ import { silentLog } from './log.ts';
 import type { TestService } from './service.ts';
 
 const stamps = ['_id', 'revision', 'writes'];
-const times = ['created_at', 'updated_at'];
 
 /** The fields of each collection; a document with another one holds what nobody meant to store. */
 const fields: Readonly<Record<string, readonly string[]>> = {
@@ -59,10 +59,7 @@ const fields: Readonly<Record<string, readonly string[]>> = {
     ...[...stamps, 'location_id', 'date', 'cut_at', 'order_count', 'total', 'currency', 'cause', 'counted', 'outbox'],
   ],
 
-  integrations: [
-    ...[...stamps, ...times, 'settings_revision', 'name', 'url', 'event_types', 'headers', 'secret', 'rotation'],
-    ...['finished_rotation_id', 'state', 'disabled', 'warning'],
-  ],
+  integrations: [...stamps, ...integrationFields.storedNames],
   lanes: ['_id', 'holder', 'token', 'beat', 'health'],
   events: [
     ...['_id', 'type', 'target_uuid', 'target_id', 'location_id', 'created_at', 'body', 'recipients', 'expires_at'],
