@@ -103,7 +103,7 @@ it('is made once for an order that a hundred requests place at the same time', a
   const reservation = { id: randomUUID(), repeatable: true };
   const results = await Promise.all(Array.from({ length: 100 }, () => orders.create(request(), reservation)));
   expect(results.filter(({ replayed }) => !replayed)).toHaveLength(1);
-  expect(new Set(results.map(({ order }) => JSON.stringify(order))).size).toBe(1);
+  expect(new Set(results.map(({ order }) => JSON.stringify(orderFields.show(order)))).size).toBe(1);
   expect(await outboxOf(reservation.id)).toHaveLength(1);
   expect(await database.db.collection<{ _id: string }>('orders').countDocuments({ _id: reservation.id })).toBe(1);
 });
