@@ -5,8 +5,6 @@ import type { OperationHandlers } from '../http/operation.ts';
 import { nextPageLink } from '../http/page.ts';
 import { soundCondition, type Condition } from './condition.ts';
 import { entityTag } from './entity-tag.ts';
-import type { Integration } from './integration.ts';
-import { entityTag, matchesTag } from './entity-tag.ts';
 import { integrationFields, type Integration } from './integration.ts';
 import type { Integrations } from './integrations.ts';
 import { representIntegration, representSecret } from './integration-representation.ts';
@@ -58,15 +56,11 @@ export function integrationOperations(integrations: Integrations, receivers: Rea
       const { headers = {}, secret, generate_secret } = body;
       const isMade = generate_secret === true;
       if (isMade && secret !== undefined) throw twoSecrets();
-      const content = { name, url, eventTypes: event_types, headers };
+      const content = { ...integrationFields.readNew(body), headers };
       const key = isMade ? generateSecret() : secret;
       const integration = await integrations.create(content, key, context.resourceId);
       // An earlier attempt may have stored another one.
       const issued = isMade ? integrations.secretOf(integration) : undefined;
-      const { tag, body } = await show(integration);
-      const issued = isMade ? generateSecret() : undefined;
-      const content = { ...integrationFields.readNew(body), headers };
-      const integration = await integrations.create(content, issued ?? secret, context.resourceId);
       const shown = await show(integration);
       return {
         status: 201,
@@ -92,12 +86,9 @@ export function integrationOperations(integrations: Integrations, receivers: Rea
     async getIntegration({ path }) {
       return await answer(await integrations.get(path.id));
     },
-    async updateIntegration({ path, headers: conditions, body: { name, url, event_types, headers } }) {
-      const change = { name, url, eventTypes: event_types, headers };
-      return await answer(await integrations.update(path.id, change, matches(conditions)));
-    async updateIntegration({ path, headers: { 'If-Match': field }, body }) {
+    async updateIntegration({ path, headers, body }) {
       const change = { ...integrationFields.readChange(body), headers: body.headers };
-      return await answer(await integrations.update(path.id, change, (present) => matchesTag(field, present)));
+      return await answer(await integrations.update(path.id, change, matches(headers)));
     },
     async deleteIntegration({ path, headers }) {
       await integrations.remove(path.id, matches(headers));

@@ -3,14 +3,6 @@ import { isDeepStrictEqual } from 'node:util';
 import { changeTime, requireMatch, type Precondition } from '../editing/edits.ts';
 import { ProblemError } from '../errors/problem-error.ts';
 import { createEditQueue, retryLostRaces } from '../editing/edit-queue.ts';
-import { mask, sealHeaders, showHeaders, type HeaderValues } from './headers.ts';
-import {
-  headerRecord,
-  secretRecord,
-  type Integration,
-  type NewIntegration,
-  type SubscribableType,
-} from './integration.ts';
 import { mask, sealHeaders, showHeaders } from './headers.ts';
 import { headerRecord, secretRecord } from './integration.ts';
 import type { Integration, IntegrationChange, IntegrationContent, NewIntegration } from './integration.ts';
@@ -18,27 +10,10 @@ import type { Sealed, SecretBox } from './secrets.ts';
 import type { IntegrationStore } from './integration-store.ts';
 import { maskUrl, unmaskUrl } from './url-credentials.ts';
 
-<<<<<<< HEAD
-/** What an operator decides about an integration, secret and status apart. */
-export interface IntegrationContent {
-  readonly name: string;
-  readonly url: string;
-  readonly eventTypes: readonly SubscribableType[];
-  readonly headers: HeaderValues;
-}
-
-/** What is left out, or `undefined`, stays as it is. */
-export type IntegrationChange = {
-  readonly [Member in keyof IntegrationContent]?: IntegrationContent[Member] | undefined;
-};
-
 /**
  * Integrations. Every method that takes an id throws `integration-not-found`, every one that edits `edit-conflict`, and
  * `precondition-failed` unless there is nothing left for it to do.
  */
-=======
-/** Integrations. Every method that takes an id throws `integration-not-found`, every one that edits `edit-conflict`. */
->>>>>>> 41e5542 (Declare each field of integrations once)
 export interface Integrations {
   /**
    * @param secret key of the signatures; deliveries are not signed without one
