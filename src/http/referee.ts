@@ -30,6 +30,17 @@ export interface Referee {
   judge(exchange: RefereeExchange): Promise<SecondOpinion>;
 }
 
+/** The parts of a bundled contract that matter here. */
+export interface Contract {
+  readonly paths: Readonly<Record<string, unknown>>;
+  readonly components: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
+}
+
+interface ValidatorOptions {
+  readonly validateRequests: boolean;
+  readonly validateResponses: boolean;
+}
+
 type Outcome = { error: unknown };
 interface Slot {
   exchange: RefereeExchange;
@@ -41,7 +52,7 @@ interface Slot {
  * fills in defaults and converts values in place.
  * @param document the bundled contract
  */
-export function createReferee(document: object): Referee {
+export function createReferee(document: Contract): Referee {
   const requests = application(document, { validateRequests: true, validateResponses: false });
   const answers = application(document, { validateRequests: false, validateResponses: true });
   return {
@@ -59,9 +70,50 @@ export function createReferee(document: object): Referee {
 
 const slots = new WeakMap<IncomingMessage, Slot>();
 
-function application(document: object, options: { validateRequests: boolean; validateResponses: boolean }): Express {
-  const app = express();
-  app.enable('case sensitive routing').enable('strict routing').disable('etag');
+/** One validator for each path, made when it is first needed, because each walks through its whole document again and again. */
+function application(document: Contract, options: ValidatorOptions): Express {
+  const app = newApplication();
+  const paths = Object.keys(document.paths).sort((one, other) => parametersIn(one) - parametersIn(other));
+  for (const path of paths) {
+    let validator: Express | undefined;
+    app.all(path.replaceAll(/\{(\w+)\}/g, ':$1'), (request, response) => {
+      validator ??= createValidator(contractOf(path, document), options);
+      validator(request, response);
+    });
+  }
+  app.use(createValidator({ ...document, paths: {}, components: {} }, options));
+  return app;
+}
+
+function newApplication(): Express {
+  return express().enable('case sensitive routing').enable('strict routing').disable('etag');
+}
+
+function parametersIn(path: string): number {
+  return path.split('{').length;
+}
+
+/** The part of the contract that is about one path: the path and the components that it refers to. */
+function contractOf(path: string, document: Contract): Contract {
+  const components: Record<string, Record<string, unknown>> = {};
+  const addComponents = (value: unknown): void => {
+    const [, kind, name] = typeof value === 'string' ? (/^#\/components\/(\w+)\/([^/]+)$/.exec(value) ?? []) : [];
+    if (kind !== undefined && name !== undefined) {
+      const component = document.components[kind]?.[name];
+      const known = (components[kind] ??= {});
+      if (known[name] !== undefined) return;
+      known[name] = component;
+      addComponents(component);
+    } else if (typeof value === 'object' && value !== null) {
+      for (const member of Object.values(value)) addComponents(member);
+    }
+  };
+  addComponents(document.paths[path]);
+  return { ...document, paths: { [path]: document.paths[path] }, components };
+}
+
+function createValidator(document: Contract, options: ValidatorOptions): Express {
+  const app = newApplication();
   app.use(
     OpenApiValidator.middleware({
       apiSpec: allowReserved(document) as never,

@@ -2,10 +2,10 @@ import type { Logger } from 'pino';
 import type { Metrics } from '../observability/metrics.ts';
 import { callerGoneStatus } from './caller-gone.ts';
 import type { Exchange } from './pipeline.ts';
-import type { Referee, SecondOpinion } from './referee.ts';
+import type { Contract, Referee, SecondOpinion } from './referee.ts';
 
 export interface ShadowDependencies {
-  readonly document: object;
+  readonly document: Contract;
   readonly metrics: Metrics;
   readonly log: Logger;
 }

@@ -5,7 +5,7 @@ import { startInvokeHarness, type InvokeHarness } from '../invoke/invoke-harness
 import { testDatabaseUri } from '../support/database.ts';
 import { LossyProxy } from '../support/lossy-proxy.ts';
 import type { Answer, TestService } from '../support/service.ts';
-import { callEveryOperation, sendTimed, type TimedAnswer } from './every-operation.ts';
+import { callEveryOperation, sendTimed, type TimedAnswer } from '../support/every-operation.ts';
 
 /** What no stored document is needed for, once the caller is known. */
 const independent: readonly OperationId[] = [

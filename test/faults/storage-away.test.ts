@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { OperationId } from '../../generated/operations.ts';
 import { startObjectStorage, type ObjectStorage } from '../support/object-storage.ts';
 import { startTestService, type TestService } from '../support/service.ts';
-import { callEveryOperation, sendTimed } from './every-operation.ts';
+import { callEveryOperation, sendTimed } from '../support/every-operation.ts';
 
 /** What cannot be done without the bucket: running a test and reading its results, and removing them. */
 const suffering: readonly OperationId[] = ['createTestRun', 'getTestRunResults'];

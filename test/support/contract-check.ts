@@ -34,7 +34,8 @@ const transport = new Set([
 const table: Record<string, OperationRow> = operationTable;
 const ajv = new Ajv2020({ strict: false, allErrors: true });
 formats.default(ajv, { mode: 'full' });
-const compiled = new Map<string, ValidateFunction>();
+const byName = new Map<string, ValidateFunction>();
+const bySchema = new Map<string, ValidateFunction>();
 
 /**
  * Everything that is wrong with an answer by the contract: undeclared status, media type, header or problem type,
@@ -88,10 +89,15 @@ function checkHeaders(response: string, declared: DeclaredResponse, { headers }:
   return wrong;
 }
 
-/** Compiled once for each name. */
+/** Compiled once for each schema: operations share most of their headers and problems. */
 function validator(name: string, schema: () => Schema): ValidateFunction {
-  let validate = compiled.get(name);
-  if (validate === undefined) compiled.set(name, (validate = ajv.compile(schema())));
+  const known = byName.get(name);
+  if (known !== undefined) return known;
+  const used = schema();
+  const text = JSON.stringify(used);
+  const validate = bySchema.get(text) ?? ajv.compile(used);
+  bySchema.set(text, validate);
+  byName.set(name, validate);
   return validate;
 }
 

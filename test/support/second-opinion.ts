@@ -1,16 +1,12 @@
 import { IncomingMessage, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
 import type { Request, Response } from 'express';
-import { createBudget } from '../../src/limits/memory-budget.ts';
 import document from '../../generated/openapi.json' with { type: 'json' };
 import { operationTable } from '../../generated/operations.ts';
-import { allScopes } from '../../src/app.ts';
 import { ProblemError } from '../../src/errors/problem-error.ts';
-import type { OperationHandlers } from '../../src/http/operation.ts';
 import type { Exchange } from '../../src/http/pipeline.ts';
 import { createReferee } from '../../src/http/referee.ts';
-import { createRouter } from '../../src/http/router.ts';
-import { createLogger } from '../../src/observability/logger.ts';
+import { createBareRouter } from './bare-router.ts';
 import { findOperation } from './find-operation.ts';
 import type { GeneratedRequest } from './request-arbitraries.ts';
 
@@ -36,22 +32,10 @@ const reached = 'not-cached';
 export function createSecondOpinion(): (request: GeneratedRequest) => Promise<Opinions> {
   const referee = createReferee(document);
   const waiting = new Map<string, (exchange: Exchange) => void>();
-  const handlers = Object.fromEntries(
-    Object.keys(operationTable).map((id) => [
-      id,
-      () => Promise.reject(new ProblemError(reached, { detail: 'reached' })),
-    ]),
-  ) as unknown as OperationHandlers;
-  const application = createRouter(handlers, {
-    authenticate: () => Promise.resolve({ keyId: 'test', name: 'test', scopes: new Set(allScopes) }),
-    rateLimiter: { count: () => ({}) },
-    lists: { run: (_call, list) => list() },
-    idempotency: { run: async (_request, work) => ({ answer: await work('test'), replayed: false }) },
-    log: createLogger('silent'),
-    memory: createBudget({ perKey: Infinity, perProcess: Infinity }),
-    idempotencyTermMs: () => 1_000,
-    onExchange: (exchange) => waiting.get(exchange.requestId)?.(exchange),
-  });
+  const application = createBareRouter(
+    () => Promise.reject(new ProblemError(reached, { detail: 'reached' })),
+    (exchange) => waiting.get(exchange.requestId)?.(exchange),
+  );
   let count = 0;
 
   const askService = async (generated: GeneratedRequest): Promise<Opinion> => {

@@ -1,6 +1,6 @@
 import type { OperationId } from '../../generated/operations.ts';
-import { checkAnswer } from '../support/contract-check.ts';
-import type { CallOptions, TestService } from '../support/service.ts';
+import { checkAnswer } from './contract-check.ts';
+import type { CallOptions, TestService } from './service.ts';
 
 /** A call that succeeds while everything works. */
 export interface Call extends CallOptions {
@@ -73,7 +73,7 @@ async function createFixture(service: TestService): Promise<Fixture> {
     prompt,
     doomed: await create('/api/v1/prompts', body),
     run: await create(`/api/v1/prompts/${prompt}/test`, { providers: [{ provider: 'echo' }] }),
-    key: await create('/api/v1/api-keys', { name: 'doomed', scopes: ['prompts:read'] }),
+    key: await create('/api/v1/api-keys', { name: 'doomed', scopes: ['keys:manage'] }),
   };
 }
 
@@ -98,7 +98,7 @@ export async function callEveryOperation(service: TestService): Promise<Record<O
     getTestRun: { method: 'GET', path: `/api/v1/test-runs/${run}` },
     getTestRunResults: { method: 'GET', path: `/api/v1/test-runs/${run}/results` },
     listProviders: { method: 'GET', path: '/api/v1/providers' },
-    createApiKey: { method: 'POST', path: '/api/v1/api-keys', body: { name: 'new', scopes: ['prompts:read'] } },
+    createApiKey: { method: 'POST', path: '/api/v1/api-keys', body: { name: 'new', scopes: ['keys:manage'] } },
     listApiKeys: { method: 'GET', path: '/api/v1/api-keys' },
     getApiKey: { method: 'GET', path: `/api/v1/api-keys/${key}` },
     revokeApiKey: { method: 'POST', path: `/api/v1/api-keys/${key}/revoke` },

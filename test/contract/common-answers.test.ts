@@ -1,0 +1,186 @@
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { operationTable, type OperationId, type OperationRow, type Scope } from '../../generated/operations.ts';
+import { allScopes } from '../../src/app.ts';
+import type { Exchange } from '../../src/http/pipeline.ts';
+import { createBareRouter } from '../support/bare-router.ts';
+import { checkAnswer } from '../support/contract-check.ts';
+import { callEveryOperation, type Call } from '../support/every-operation.ts';
+import { problem, startAnother } from '../support/per-operation.ts';
+import { startTestService, type Answer, type CallOptions, type TestService } from '../support/service.ts';
+
+/** What all operations answer for the same reasons. The 503 of a database that is away is in test/faults. */
+const operations = Object.entries(operationTable) as [OperationId, OperationRow][];
+const withKey = operations.filter(([, { scope }]) => scope !== null);
+const withBody = operations.filter(([, { body }]) => body !== 'none');
+const withParameter = (name: string): [OperationId, OperationRow][] =>
+  operations.filter(([, { parameters }]) => parameters.some((parameter) => parameter.name === name));
+
+let service: TestService;
+let calls: Record<OperationId, Call>;
+/** API keys by their only scope, and by the only one that they lack. */
+const having = new Map<string | null, string>();
+const lacking = new Map<string | null, string>();
+
+beforeAll(async () => {
+  service = await startTestService();
+  calls = await callEveryOperation(service);
+  for (const scope of allScopes) {
+    having.set(scope, await service.createKey(scope));
+    lacking.set(scope, await service.createKey(...allScopes.filter((other) => other !== scope)));
+  }
+  // A key may only revoke keys that it made.
+  const made = await call('createApiKey', { key: having.get('keys:manage') ?? '' });
+  calls.revokeApiKey = { method: 'POST', path: `/api/v1/api-keys/${String(made.body.id)}/revoke` };
+});
+afterAll(() => service.close());
+
+/** Sends the valid call of an operation with something changed. */
+function call(operation: OperationId, options: CallOptions & { query?: string } = {}, to = service): Promise<Answer> {
+  const { method, path, ...valid } = calls[operation];
+  return to.call(method, `${path}${options.query ?? ''}`, { ...valid, ...options });
+}
+
+describe('400', () => {
+  it.each(operations)('%s refuses a parameter that is not known', async (operation) => {
+    const { status, body } = await call(operation, { query: '?unknown=1' });
+    expect([status, body.type]).toEqual([400, problem('invalid-request')]);
+    expect(body.errors).toMatchObject([{ parameter: 'unknown' }]);
+  });
+
+  it.each(withBody)('%s refuses a body that is not JSON', async (operation) => {
+    const { status, body } = await call(operation, { body: '{"name": "x"' });
+    expect([status, body.type]).toEqual([400, problem('malformed-body')]);
+  });
+
+  it.each(withBody)('%s refuses a member of the body that is not known', async (operation) => {
+    const { status, body } = await call(operation, { body: { ...(calls[operation].body as object), unknown: 1 } });
+    expect([status, body.type]).toEqual([400, problem('invalid-request')]);
+    expect(body.errors).toContainEqual(expect.objectContaining({ pointer: '#/unknown' }));
+  });
+});
+
+describe.each([
+  ['no key', null],
+  ['what is not a key', 'pgw_nonsense'],
+  ['an unknown key', `pgw_${'0'.repeat(32)}_${'A'.repeat(43)}`],
+])('401 to %s', (_name, key) => {
+  it.each(withKey)('%s', async (operation) => {
+    const { status, body } = await call(operation, { key });
+    expect([status, body.type]).toEqual([401, problem('unauthenticated')]);
+  });
+});
+
+describe('403', () => {
+  it.each(withKey)('%s refuses a key with every scope but its own', async (operation, { scope }) => {
+    const { status, body } = await call(operation, { key: lacking.get(scope) ?? '' });
+    expect([status, body.type]).toEqual([403, problem('insufficient-scope')]);
+  });
+});
+
+describe('404', () => {
+  const withId = operations.filter(([, { path }]) => /\{(\w*[iI]d|slugOrId)\}/.test(path));
+  it.each(withId)('%s says that there is no such thing', async (operation) => {
+    const { method, path, ...valid } = calls[operation];
+    const missing = path.replace(/[0-9a-f]{12}(?=$|\/)/, '0'.repeat(12));
+    expect(missing).not.toBe(path);
+    const { status, body } = await service.call(method, missing, valid);
+    expect([status, body.type]).toEqual([404, expect.stringMatching(/-not-found$/)]);
+  });
+});
+
+describe('406', () => {
+  it.each(operations)('%s refuses an Accept field that excludes what it answers', async (operation) => {
+    const { status, body } = await call(operation, { headers: { Accept: 'image/png' } });
+    expect([status, body.type]).toEqual([406, problem('not-acceptable')]);
+  });
+});
+
+describe('412', () => {
+  it.each(withParameter('If-Match'))('%s refuses an entity tag that is not the current one', async (operation) => {
+    const { status, body } = await call(operation, { headers: { 'If-Match': '"other"' } });
+    expect([status, body.type]).toEqual([412, problem('precondition-failed')]);
+  });
+});
+
+describe('413', () => {
+  it.each(withBody)('%s refuses a body of more than 1 MiB', async (operation) => {
+    const { status, body } = await call(operation, { body: { name: 'x'.repeat(1024 * 1024) } });
+    expect([status, body.type]).toEqual([413, problem('content-too-large')]);
+  });
+});
+
+describe.each(['text/plain', 'application/json; charset=iso-8859-1', 'application/x-www-form-urlencoded'])(
+  '415 to %s',
+  (mediaType) => {
+    it.each(withBody)('%s', async (operation) => {
+      const options = { body: '{}', headers: { 'Content-Type': mediaType }, differs: 'charset' };
+      const { status, body } = await call(operation, options);
+      expect([status, body.type]).toEqual([415, problem('unsupported-media-type')]);
+    });
+  },
+);
+
+describe('429', () => {
+  let limited: TestService;
+  beforeAll(async () => {
+    limited = await startAnother(service, { RATE_LIMIT: '1/3600s' });
+    expect((await call('listProviders', {}, limited)).status).toBe(200);
+  });
+  afterAll(() => limited.close());
+
+  it.each(withKey)('%s refuses more requests than the limit allows', async (operation) => {
+    const { status, body, headers } = await call(operation, {}, limited);
+    expect([status, body.type]).toEqual([429, problem('rate-limited')]);
+    expect(Number(headers['retry-after'])).toBeGreaterThan(0);
+  });
+});
+
+describe('500', () => {
+  let server: Server;
+  let exchanges: Exchange[];
+  beforeAll(async () => {
+    const fail = (): Promise<never> => Promise.reject(new Error('the password is hunter2'));
+    server = createServer(createBareRouter(fail, (exchange) => exchanges.push(exchange)));
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  });
+  afterAll(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+
+  it.each(operations)('%s tells the log about a fault, not the caller', async (operation) => {
+    exchanges = [];
+    const { method, path, body } = calls[operation];
+    const answer = await fetch(`http://127.0.0.1:${(server.address() as AddressInfo).port}${path}`, {
+      method,
+      headers: { 'content-type': 'application/json' },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+    const text = await answer.text();
+    expect(JSON.parse(text)).toMatchObject({ status: 500, type: problem('internal-error') });
+    expect(text).not.toContain('hunter2');
+    expect(
+      checkAnswer(operation, { status: answer.status, headers: Object.fromEntries(answer.headers), text }),
+    ).toEqual([]);
+    expect(exchanges).toMatchObject([{ operationId: operation, requestId: answer.headers.get('x-request-id') }]);
+    expect(String(exchanges[0]?.error)).toContain('hunter2');
+  });
+});
+
+describe('304', () => {
+  it.each(withParameter('If-None-Match'))('%s sends nothing to who has it already', async (operation) => {
+    const { status, headers } = await call(operation);
+    expect(status).toBe(200);
+    const again = await call(operation, { headers: { 'If-None-Match': headers['etag'] ?? '' } });
+    expect([again.status, again.text]).toEqual([304, '']);
+  });
+});
+
+describe('a success', () => {
+  it.each(operations)('of %s needs no scope but its own', async (operation, { scope }) => {
+    const { status } = await call(operation, { key: scope === null ? null : (having.get(scope as Scope) ?? '') });
+    expect(status).toBeLessThan(300);
+  });
+});
