@@ -1,5 +1,6 @@
 export default {
   testEnvironment: 'node',
+  testSequencer: '<rootDir>/test/support/jest/sequencer.mjs',
   testRunner: '<rootDir>/test/support/jest/native-runner.ts',
   // Node runs the TypeScript sources as they are (erasable syntax).
   transform: {},

@@ -1,12 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { createLocation, describeIdempotency, unknownId } from './catalog-harness.ts';
-import {
-  describeBodyAnswers,
-  describeCommonAnswers,
-  problem,
-  setUp,
-  type ValidCall,
-} from '../support/per-operation.ts';
+import { problem, setUp } from '../support/per-operation.ts';
 
 const setup = setUp();
 const path = '/v1/categories';
@@ -14,7 +8,6 @@ const bodyOf = async (): Promise<Record<string, unknown>> => ({
   location_id: (await createLocation(setup.service)).id,
   name: 'Hot drinks',
 });
-const valid = async (): Promise<ValidCall> => ({ method: 'POST', path, body: await bodyOf() });
 
 describe('201', () => {
   it('answers the category, under an id that is no UUID', async () => {
@@ -57,5 +50,3 @@ describeIdempotency(setup, async () => {
   const body = await bodyOf();
   return { path, body, other: { ...body, name: 'Cold drinks' } };
 });
-describeBodyAnswers(setup, valid);
-describeCommonAnswers(setup, 'catalog:write', valid);

@@ -1,18 +1,11 @@
 import { describe, expect, it } from '@jest/globals';
 import type { Answer } from '../support/service.ts';
 import { describeIdempotency, locationBody, uuidForm } from './catalog-harness.ts';
-import {
-  describeBodyAnswers,
-  describeCommonAnswers,
-  problem,
-  setUp,
-  type ValidCall,
-} from '../support/per-operation.ts';
+import { problem, setUp } from '../support/per-operation.ts';
 
 const setup = setUp();
 const path = '/v1/locations';
 const post = (body: unknown): Promise<Answer> => setup.service.call('POST', path, { body });
-const valid = (): Promise<ValidCall> => Promise.resolve({ method: 'POST', path, body: locationBody() });
 
 describe('201', () => {
   it('fills in what is left out', async () => {
@@ -129,5 +122,3 @@ describe('201 for what is in use', () => {
 describeIdempotency(setup, () =>
   Promise.resolve({ path, body: locationBody(), other: locationBody({ name: 'Another' }) }),
 );
-describeBodyAnswers(setup, valid);
-describeCommonAnswers(setup, 'catalog:write', valid);

@@ -1,18 +1,11 @@
 import { describe, expect, it } from '@jest/globals';
 import { createCatalog, describeIdempotency, productBody, unknownId, uuidForm } from './catalog-harness.ts';
-import {
-  describeBodyAnswers,
-  describeCommonAnswers,
-  problem,
-  setUp,
-  type ValidCall,
-} from '../support/per-operation.ts';
+import { problem, setUp } from '../support/per-operation.ts';
 
 const setup = setUp();
 const path = '/v1/products';
 const bodyOf = async (members: Record<string, unknown> = {}): Promise<Record<string, unknown>> =>
   productBody((await createCatalog(setup.service)).category, members);
-const valid = async (): Promise<ValidCall> => ({ method: 'POST', path, body: await bodyOf() });
 
 describe('201', () => {
   it('fills in what is left out, and the currency of the location', async () => {
@@ -99,5 +92,3 @@ describeIdempotency(setup, async () => {
   const body = await bodyOf();
   return { path, body, other: { ...body, price: 421 } };
 });
-describeBodyAnswers(setup, valid);
-describeCommonAnswers(setup, 'catalog:write', valid);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { createCatalog, type Created } from './catalog-harness.ts';
-import { describeCommonAnswers, problem, setUp } from '../support/per-operation.ts';
+import { problem, setUp } from '../support/per-operation.ts';
 
 const setup = setUp();
 const create = (): Promise<Created> => createCatalog(setup.service).then(({ category }) => category);
@@ -41,8 +41,3 @@ describe('404', () => {
     expect(body.type).toBe(problem('category-not-found'));
   });
 });
-
-describeCommonAnswers(setup, 'catalog:read', async () => ({
-  method: 'GET',
-  path: `/v1/categories/${(await create()).id}`,
-}));

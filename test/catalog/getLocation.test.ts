@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { createLocation, type Created } from './catalog-harness.ts';
-import { describeCommonAnswers, problem, setUp } from '../support/per-operation.ts';
+import { problem, setUp } from '../support/per-operation.ts';
 
 const setup = setUp();
 const create = (): Promise<Created> => createLocation(setup.service);
@@ -41,8 +41,3 @@ describe('404', () => {
     expect(body.type).toBe(problem('location-not-found'));
   });
 });
-
-describeCommonAnswers(setup, 'catalog:read', async () => ({
-  method: 'GET',
-  path: `/v1/locations/${(await create()).id}`,
-}));

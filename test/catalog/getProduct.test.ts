@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { createCatalog, createProduct, type Created } from './catalog-harness.ts';
-import { describeCommonAnswers, problem, setUp } from '../support/per-operation.ts';
+import { problem, setUp } from '../support/per-operation.ts';
 
 const setup = setUp();
 const create = (): Promise<Created> =>
@@ -42,8 +42,3 @@ describe('404', () => {
     expect(body.type).toBe(problem('product-not-found'));
   });
 });
-
-describeCommonAnswers(setup, 'catalog:read', async () => ({
-  method: 'GET',
-  path: `/v1/products/${(await create()).id}`,
-}));

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { createCatalog, createCategory, createLocation, describePaging } from './catalog-harness.ts';
-import { describeCommonAnswers, setUp } from '../support/per-operation.ts';
+import { setUp } from '../support/per-operation.ts';
 
 const setup = setUp();
 
@@ -21,4 +21,3 @@ describePaging(setup, async (count) => {
   for (let index = 0; index < count; index += 1) ids.push((await createCategory(setup.service, id)).id);
   return { path: `/v1/categories?location_id=${id}`, ids };
 });
-describeCommonAnswers(setup, 'catalog:read', () => Promise.resolve({ method: 'GET', path: '/v1/categories' }));

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { createLocation, describePaging } from './catalog-harness.ts';
-import { describeCommonAnswers, setUp } from '../support/per-operation.ts';
+import { setUp } from '../support/per-operation.ts';
 
 const setup = setUp();
 const ids: string[] = [];
@@ -17,4 +17,3 @@ describePaging(setup, async (count) => {
   for (let index = 0; index < count; index += 1) ids.push((await createLocation(setup.service)).id);
   return { path: '/v1/locations', ids };
 });
-describeCommonAnswers(setup, 'catalog:read', () => Promise.resolve({ method: 'GET', path: '/v1/locations' }));

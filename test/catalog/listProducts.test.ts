@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { createCatalog, createCategory, createProduct, describePaging, type Created } from './catalog-harness.ts';
-import { describeCommonAnswers, setUp } from '../support/per-operation.ts';
+import { setUp } from '../support/per-operation.ts';
 
 const setup = setUp();
 
@@ -29,4 +29,3 @@ describePaging(setup, async (count) => {
   for (let index = 0; index < count; index += 1) ids.push((await createProduct(setup.service, category)).id);
   return { path: `/v1/products?category_id=${category.id}`, ids };
 });
-describeCommonAnswers(setup, 'catalog:read', () => Promise.resolve({ method: 'GET', path: '/v1/products' }));

@@ -1,21 +1,11 @@
 import { describe, expect, it } from '@jest/globals';
 import type { Answer, CallOptions } from '../support/service.ts';
 import { createCatalog, createLocation } from './catalog-harness.ts';
-import {
-  describeBodyAnswers,
-  describeCommonAnswers,
-  problem,
-  setUp,
-  type ValidCall,
-} from '../support/per-operation.ts';
+import { problem, setUp } from '../support/per-operation.ts';
 
 const setup = setUp();
 const put = (id: string, body: unknown, options: CallOptions = {}): Promise<Answer> =>
   setup.service.call('PUT', `/v1/categories/${id}`, { ...options, body });
-const valid = async (): Promise<ValidCall> => {
-  const { category } = await createCatalog(setup.service);
-  return { method: 'PUT', path: `/v1/categories/${category.id}`, body: { name: 'Coffee and tea' } };
-};
 
 describe('200', () => {
   it('changes the name', async () => {
@@ -85,6 +75,3 @@ describe('422', () => {
     expect(body).toMatchObject({ type: problem('location-fixed'), errors: [{ pointer: '#/location_id' }] });
   });
 });
-
-describeBodyAnswers(setup, valid);
-describeCommonAnswers(setup, 'catalog:write', valid);

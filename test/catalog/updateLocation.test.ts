@@ -1,21 +1,11 @@
 import { describe, expect, it } from '@jest/globals';
 import type { Answer, CallOptions } from '../support/service.ts';
 import { createCatalog, createLocation, createProduct, unknownId, uuidForm } from './catalog-harness.ts';
-import {
-  describeBodyAnswers,
-  describeCommonAnswers,
-  problem,
-  setUp,
-  type ValidCall,
-} from '../support/per-operation.ts';
+import { problem, setUp } from '../support/per-operation.ts';
 
 const setup = setUp();
 const put = (id: string, body: unknown, options: CallOptions = {}): Promise<Answer> =>
   setup.service.call('PUT', `/v1/locations/${id}`, { ...options, body });
-const valid = async (): Promise<ValidCall> => {
-  const { id } = await createLocation(setup.service);
-  return { method: 'PUT', path: `/v1/locations/${id}`, body: { name: 'Other name' } };
-};
 
 describe('200', () => {
   it.each([
@@ -157,6 +147,3 @@ describe('what was right once', () => {
     expect((await put(id, { timezone: 'asia/kolkata' })).body.timezone).toBe('Asia/Kolkata');
   });
 });
-
-describeBodyAnswers(setup, valid);
-describeCommonAnswers(setup, 'catalog:write', valid);

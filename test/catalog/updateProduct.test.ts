@@ -9,24 +9,13 @@ import {
   uuidForm,
   type Created,
 } from './catalog-harness.ts';
-import {
-  describeBodyAnswers,
-  describeCommonAnswers,
-  problem,
-  setUp,
-  type ValidCall,
-} from '../support/per-operation.ts';
+import { problem, setUp } from '../support/per-operation.ts';
 
 const setup = setUp();
 const put = (id: string, body: unknown, options: CallOptions = {}): Promise<Answer> =>
   setup.service.call('PUT', `/v1/products/${id}`, { ...options, body });
 const create = async (members: Record<string, unknown> = {}): Promise<Created> =>
   createProduct(setup.service, (await createCatalog(setup.service)).category, members);
-const valid = async (): Promise<ValidCall> => ({
-  method: 'PUT',
-  path: `/v1/products/${(await create()).id}`,
-  body: { price: 440 },
-});
 
 describe('200', () => {
   it.each([
@@ -133,6 +122,3 @@ describe('422', () => {
     expect(body).toMatchObject({ type: problem('unknown-category'), errors: [{ pointer: '#/category_id' }] });
   });
 });
-
-describeBodyAnswers(setup, valid);
-describeCommonAnswers(setup, 'catalog:write', valid);

@@ -97,13 +97,6 @@ describe('406', () => {
   });
 });
 
-describe('412', () => {
-  it.each(withParameter('If-Match'))('%s refuses an entity tag that is not the current one', async (operation) => {
-    const { status, body } = await call(operation, { headers: { 'If-Match': '"other"' } });
-    expect([status, body.type]).toEqual([412, problem('precondition-failed')]);
-  });
-});
-
 describe('413', () => {
   it.each(withBody)('%s refuses a body of more than 1 MiB', async (operation) => {
     const { status, body } = await call(operation, { body: { name: 'x'.repeat(1024 * 1024) } });

@@ -1,7 +1,7 @@
 /** `If-Match` and `Idempotency-Key` on every operation: each takes it, or refuses it. */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { operationTable, type OperationId } from '../../generated/operations.ts';
-import { callEveryOperation, type Call } from '../faults/every-operation.ts';
+import { callEveryOperation, type Call } from '../support/every-operation.ts';
 import { problem } from '../support/per-operation.ts';
 import { startTestService, type Answer, type TestService } from '../support/service.ts';
 

@@ -1,6 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
 import { uuidForm } from '../catalog/catalog-harness.ts';
-import { describeBodyAnswers, describeCommonAnswers } from '../support/per-operation.ts';
 import {
   createIntegration,
   describeConflict,
@@ -12,11 +11,6 @@ import {
 
 const setup = setUpIntegrations();
 const suffix = '/secret/rotation';
-const valid = async () => ({
-  method: 'POST',
-  path: `${(await createIntegration(setup.service, { secret })).path}${suffix}`,
-  body: { secret: nextSecret },
-});
 
 describe('200', () => {
   it('makes the next secret, and shows it this once', async () => {
@@ -86,5 +80,3 @@ describeConflict(setup, async () => ({
   suffix,
   body: {},
 }));
-describeBodyAnswers(setup, valid);
-describeCommonAnswers(setup, 'integrations:manage', valid);

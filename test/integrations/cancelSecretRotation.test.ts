@@ -1,5 +1,4 @@
 import { describe, expect, it } from '@jest/globals';
-import { describeCommonAnswers } from '../support/per-operation.ts';
 import {
   createIntegration,
   describeConflict,
@@ -35,7 +34,3 @@ describe('200', () => {
 
 describeMissing(setup, { method: 'DELETE', suffix });
 describeConflict(setup, async () => ({ ...(await begin()), method: 'DELETE', suffix }));
-describeCommonAnswers(setup, 'integrations:manage', async () => ({
-  method: 'DELETE',
-  path: `${(await begin()).path}${suffix}`,
-}));

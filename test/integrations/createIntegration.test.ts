@@ -3,14 +3,13 @@ import type { Collection } from 'mongodb';
 import type { Database } from '../../src/db/client.ts';
 import { fingerprintOf } from '../../src/idempotency/idempotency.ts';
 import { uuidForm } from '../catalog/catalog-harness.ts';
-import { describeBodyAnswers, describeCommonAnswers, problem } from '../support/per-operation.ts';
+import { problem } from '../support/per-operation.ts';
 import type { Answer } from '../support/service.ts';
 import { createIntegration, integrationBody, mask, path, secret, setUpIntegrations } from './integrations-harness.ts';
 
 const setup = setUpIntegrations();
 const post = (members: Record<string, unknown> = {}): Promise<Answer> =>
   setup.service.call('POST', path, { body: integrationBody(members) });
-const valid = () => Promise.resolve({ method: 'POST', path, body: integrationBody() });
 
 /** What the database holds of an integration, as text. */
 const stored = async (id: string): Promise<string> =>
@@ -275,6 +274,3 @@ describe('422', () => {
     await createIntegration(setup.service);
   });
 });
-
-describeBodyAnswers(setup, valid);
-describeCommonAnswers(setup, 'integrations:manage', valid);

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { uuidForm } from '../catalog/catalog-harness.ts';
-import { describeBodyAnswers, describeCommonAnswers, problem } from '../support/per-operation.ts';
+import { problem } from '../support/per-operation.ts';
 import { openShop, placeOrder } from '../orders/orders-harness.ts';
 import { startReceiver, type Receiver } from '../support/receiver.ts';
 import {
@@ -141,5 +141,3 @@ describe('422', () => {
 
 describeRepetition(setup, prepare);
 describeMissing(setup, { method: 'POST', suffix, body: { since } });
-describeBodyAnswers(setup, prepare);
-describeCommonAnswers(setup, 'integrations:manage', prepare);

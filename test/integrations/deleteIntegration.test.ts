@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { describeCommonAnswers, problem } from '../support/per-operation.ts';
+import { problem } from '../support/per-operation.ts';
 import { startReceiver } from '../support/receiver.ts';
 import {
   createIntegration,
@@ -54,7 +54,3 @@ describe('412', () => {
 
 describeMissing(setup, { method: 'DELETE' });
 describeConflict(setup, async () => ({ ...(await createIntegration(setup.service)), method: 'DELETE' }));
-describeCommonAnswers(setup, 'integrations:manage', async () => ({
-  method: 'DELETE',
-  path: (await createIntegration(setup.service)).path,
-}));

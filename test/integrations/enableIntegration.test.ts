@@ -1,5 +1,4 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { describeCommonAnswers } from '../support/per-operation.ts';
 import { openShop, placeOrder } from '../orders/orders-harness.ts';
 import { startReceiver, type Receiver } from '../support/receiver.ts';
 import type { Answer } from '../support/service.ts';
@@ -94,7 +93,3 @@ describe('200', () => {
 
 describeMissing(setup, { method: 'POST', suffix: '/enable' });
 describeConflict(setup, async () => ({ ...(await createPaused()), method: 'POST', suffix: '/enable' }));
-describeCommonAnswers(setup, 'integrations:manage', async () => ({
-  method: 'POST',
-  path: `${(await createPaused()).path}/enable`,
-}));

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { unknownId } from '../catalog/catalog-harness.ts';
-import { describeBodyAnswers, describeCommonAnswers, problem } from '../support/per-operation.ts';
+import { problem } from '../support/per-operation.ts';
 import type { Answer } from '../support/service.ts';
 import {
   createIntegration,
@@ -24,10 +24,6 @@ const begin = async (): Promise<CreatedIntegration & { rotation: string }> => {
 };
 const finish = (path: string, rotation_id: string): Promise<Answer> =>
   setup.service.call('POST', `${path}${suffix}`, { body: { rotation_id } });
-const valid = async () => {
-  const { path, rotation } = await begin();
-  return { method: 'POST', path: `${path}${suffix}`, body: { rotation_id: rotation } };
-};
 
 describe('200', () => {
   it('ends the rotation', async () => {
@@ -89,5 +85,3 @@ describeConflict(setup, async () => {
   const integration = await begin();
   return { ...integration, method: 'POST', suffix, body: { rotation_id: integration.rotation } };
 });
-describeBodyAnswers(setup, valid);
-describeCommonAnswers(setup, 'integrations:manage', valid);

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { describeCommonAnswers, startAnother } from '../support/per-operation.ts';
+import { startAnother } from '../support/per-operation.ts';
 import { startReceiver, type Receiver } from '../support/receiver.ts';
 import {
   createIntegration,
@@ -154,7 +154,3 @@ describe('400', () => {
 });
 
 describeMissing(setup, { method: 'GET' });
-describeCommonAnswers(setup, 'integrations:manage', async () => ({
-  method: 'GET',
-  path: (await createIntegration(setup.service)).path,
-}));

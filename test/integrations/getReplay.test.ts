@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { unknownId } from '../catalog/catalog-harness.ts';
-import { describeCommonAnswers, problem } from '../support/per-operation.ts';
+import { problem } from '../support/per-operation.ts';
 import { createIntegration, describeMissing, eventually, setUpIntegrations } from './integrations-harness.ts';
 
 const setup = setUpIntegrations();
@@ -55,4 +55,3 @@ describe('404', () => {
 });
 
 describeMissing(setup, { method: 'GET', suffix: `/replays/${unknownId}` });
-describeCommonAnswers(setup, 'integrations:manage', async () => ({ method: 'GET', path: (await begin()).path }));

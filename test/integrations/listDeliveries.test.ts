@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { describePaging } from '../catalog/catalog-harness.ts';
-import { describeCommonAnswers, problem } from '../support/per-operation.ts';
+import { problem } from '../support/per-operation.ts';
 import { openShop, placeOrder } from '../orders/orders-harness.ts';
 import { startReceiver, type Receiver } from '../support/receiver.ts';
 import {
@@ -135,7 +135,3 @@ describePaging(setup, async (count) => {
   return { path: `${integration.path}/deliveries`, ids };
 });
 describeMissing(setup, { method: 'GET', suffix: '/deliveries' });
-describeCommonAnswers(setup, 'integrations:manage', async () => ({
-  method: 'GET',
-  path: `${(await create()).path}/deliveries`,
-}));

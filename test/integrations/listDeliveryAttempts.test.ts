@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { unknownId } from '../catalog/catalog-harness.ts';
-import { describeCommonAnswers, problem } from '../support/per-operation.ts';
+import { problem } from '../support/per-operation.ts';
 import { startReceiver, type Reaction, type Receiver } from '../support/receiver.ts';
 import type { Answer } from '../support/service.ts';
 import { createIntegration, eventually, sendTest, setUpIntegrations } from './integrations-harness.ts';
@@ -119,8 +119,3 @@ describe('404', () => {
     expect([status, body.type]).toEqual([404, problem('delivery-not-found')]);
   });
 });
-
-describeCommonAnswers(setup, 'integrations:manage', async () => ({
-  method: 'GET',
-  path: (await firstAttempt({ kind: 'answer' })).path,
-}));

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
-import { describeCommonAnswers, problem } from '../support/per-operation.ts';
+import { problem } from '../support/per-operation.ts';
 import { setUpIntegrations } from './integrations-harness.ts';
 
 const setup = setUpIntegrations();
@@ -55,11 +55,4 @@ describe('400', () => {
     const { status, body } = await setup.service.call('GET', `${path}?${query}`);
     expect([status, body.type]).toEqual([400, problem('invalid-request')]);
   });
-});
-
-// All that needs the database is the key, so it has to be one that no other test has used.
-let key: string | undefined;
-describeCommonAnswers(setup, 'integrations:manage', async () => {
-  key ??= await setup.service.createKey('integrations:manage');
-  return { method: 'GET', path, key };
 });

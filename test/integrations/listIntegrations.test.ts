@@ -1,6 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
 import { describePaging } from '../catalog/catalog-harness.ts';
-import { describeCommonAnswers } from '../support/per-operation.ts';
 import { createIntegration, path, secret, setUpIntegrations } from './integrations-harness.ts';
 
 const setup = setUpIntegrations();
@@ -22,4 +21,3 @@ describePaging(setup, async (count) => {
   for (let made = 0; made < count; made += 1) ids.push((await createIntegration(setup.service)).id);
   return { path, ids };
 });
-describeCommonAnswers(setup, 'integrations:manage', () => Promise.resolve({ method: 'GET', path }));

@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { describeCommonAnswers } from '../support/per-operation.ts';
 import { openShop, placeOrder } from '../orders/orders-harness.ts';
 import { startReceiver, type Receiver } from '../support/receiver.ts';
 import {
@@ -57,8 +56,4 @@ describeConflict(setup, async () => ({
   ...(await createIntegration(setup.service)),
   method: 'POST',
   suffix: '/pause',
-}));
-describeCommonAnswers(setup, 'integrations:manage', async () => ({
-  method: 'POST',
-  path: `${(await createIntegration(setup.service)).path}/pause`,
 }));

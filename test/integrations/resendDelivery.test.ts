@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { unknownId, uuidForm } from '../catalog/catalog-harness.ts';
-import { describeCommonAnswers, problem } from '../support/per-operation.ts';
+import { problem } from '../support/per-operation.ts';
 import { startReceiver, type Receiver } from '../support/receiver.ts';
 import type { Answer } from '../support/service.ts';
 import {
@@ -74,4 +74,3 @@ describe('404', () => {
 });
 
 describeRepetition(setup, deliver);
-describeCommonAnswers(setup, 'integrations:manage', deliver);

@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { uuidForm } from '../catalog/catalog-harness.ts';
-import { describeCommonAnswers } from '../support/per-operation.ts';
 import { startReceiver, type Receiver } from '../support/receiver.ts';
 import {
   createIntegration,
@@ -96,4 +95,3 @@ describe('202', () => {
 
 describeRepetition(setup, prepare);
 describeMissing(setup, { method: 'POST', suffix: '/test' });
-describeCommonAnswers(setup, 'integrations:manage', prepare);

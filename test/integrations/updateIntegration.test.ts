@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
-import { describeBodyAnswers, describeCommonAnswers, problem } from '../support/per-operation.ts';
+import { problem } from '../support/per-operation.ts';
 import { startReceiver } from '../support/receiver.ts';
 import { startTestService, type Answer, type CallOptions, type TestService } from '../support/service.ts';
 import {
@@ -17,11 +17,6 @@ import {
 const setup = setUpIntegrations();
 const put = (path: string, body: unknown, options: CallOptions = {}): Promise<Answer> =>
   setup.service.call('PUT', path, { ...options, body });
-const valid = async () => ({
-  method: 'PUT',
-  path: (await createIntegration(setup.service)).path,
-  body: { name: 'Other' },
-});
 
 describe('200', () => {
   it.each([
@@ -204,5 +199,3 @@ describeConflict(setup, async () => ({
   method: 'PUT',
   body: { name: 'Other' },
 }));
-describeBodyAnswers(setup, valid);
-describeCommonAnswers(setup, 'integrations:manage', valid);

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { dayAfter, fiscalDateAt } from '../../src/catalog/locations/fiscal-calendar.ts';
 import { unknownId } from '../catalog/catalog-harness.ts';
-import { describeCommonAnswers, problem, setUp, startAnother } from '../support/per-operation.ts';
+import { problem, setUp, startAnother } from '../support/per-operation.ts';
 import type { Answer } from '../support/service.ts';
 import { middayClock, openShop, placeOrder, type Shop } from './orders-harness.ts';
 
@@ -130,9 +130,4 @@ describe('422', () => {
     expect(status).toBe(422);
     expect(body).toMatchObject({ type: problem('fiscal-day-not-begun'), errors: [{ parameter: 'date' }] });
   });
-});
-
-describeCommonAnswers(setup, 'orders:write', async () => {
-  const { shop, today } = await open();
-  return { method: 'POST', path: pathOf(shop, today) };
 });

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { unknownId } from '../catalog/catalog-harness.ts';
-import { describeCommonAnswers, problem, setUp } from '../support/per-operation.ts';
+import { problem, setUp } from '../support/per-operation.ts';
 import type { Answer, CallOptions } from '../support/service.ts';
 import { openShop, placeOrder, type Shop } from './orders-harness.ts';
 
@@ -87,8 +87,3 @@ describe('412', () => {
     expect((await setup.service.call('GET', `/v1/orders/${id}`)).body.status).toBe('canceled');
   });
 });
-
-describeCommonAnswers(setup, 'orders:write', async () => ({
-  method: 'POST',
-  path: `/v1/orders/${(await placeOrder(setup.service, shop)).id}/complete`,
-}));

@@ -2,14 +2,7 @@ import { createHash, randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { createOrderIds } from '../../src/orders/order-id.ts';
 import { createCatalog, createProduct, describeIdempotency, unknownId, uuidForm } from '../catalog/catalog-harness.ts';
-import {
-  describeBodyAnswers,
-  describeCommonAnswers,
-  problem,
-  setUp,
-  startAnother,
-  type ValidCall,
-} from '../support/per-operation.ts';
+import { problem, setUp, startAnother } from '../support/per-operation.ts';
 import type { Answer, CallOptions } from '../support/service.ts';
 import { openShop, orderBody, type Shop } from './orders-harness.ts';
 
@@ -22,7 +15,6 @@ const path = '/v1/orders';
 const post = (body: unknown, options: CallOptions = {}): Promise<Answer> =>
   setup.service.call('POST', path, { ...options, body });
 const get = (id: string): Promise<Answer> => setup.service.call('GET', `${path}/${id}`);
-const valid = (): Promise<ValidCall> => Promise.resolve({ method: 'POST', path, body: orderBody(shop) });
 const pointersOf = (body: Answer['body']): string[] =>
   (body.errors as { pointer: string }[]).map((error) => error.pointer);
 
@@ -346,5 +338,3 @@ it('is stored with a fingerprint of the request, and not with the request', asyn
 describeIdempotency(setup, () =>
   Promise.resolve({ path, body: orderBody(shop), other: orderBody(shop, { note: 'other' }) }),
 );
-describeBodyAnswers(setup, valid);
-describeCommonAnswers(setup, 'orders:write', valid);

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { fiscalDateAt } from '../../src/catalog/locations/fiscal-calendar.ts';
 import { unknownId } from '../catalog/catalog-harness.ts';
-import { describeCommonAnswers, problem, setUp } from '../support/per-operation.ts';
+import { problem, setUp } from '../support/per-operation.ts';
 import type { Answer } from '../support/service.ts';
 import { middayClock, openShop, placeOrder } from './orders-harness.ts';
 
@@ -56,5 +56,3 @@ describe('404', () => {
     expect(body.type).toBe(problem('fiscal-day-not-found'));
   });
 });
-
-describeCommonAnswers(setup, 'orders:read', () => Promise.resolve({ method: 'GET', path: `${path}/${date}` }));

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { unknownId } from '../catalog/catalog-harness.ts';
-import { describeCommonAnswers, problem, setUp } from '../support/per-operation.ts';
+import { problem, setUp } from '../support/per-operation.ts';
 import { openShop, placeOrder, type Shop } from './orders-harness.ts';
 
 const setup = setUp();
@@ -44,8 +44,3 @@ describe('404', () => {
     expect(body.type).toBe(problem('order-not-found'));
   });
 });
-
-describeCommonAnswers(setup, 'orders:read', async () => ({
-  method: 'GET',
-  path: `/v1/orders/${(await placeOrder(setup.service, shop)).id}`,
-}));

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import type { FiscalDay } from '../../src/orders/fiscal-days/fiscal-day.ts';
 import { createFiscalDayStore } from '../../src/orders/fiscal-days/fiscal-day-store.ts';
 import { describePaging, unknownId } from '../catalog/catalog-harness.ts';
-import { describeCommonAnswers, problem, setUp } from '../support/per-operation.ts';
+import { problem, setUp } from '../support/per-operation.ts';
 import { openShop } from './orders-harness.ts';
 
 const setup = setUp();
@@ -55,4 +55,3 @@ describe('404', () => {
 });
 
 describePaging(setup, fill, (day: { date: string }) => day.date);
-describeCommonAnswers(setup, 'orders:read', async () => ({ method: 'GET', path: (await fill(1)).path }));

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { describePaging } from '../catalog/catalog-harness.ts';
-import { describeCommonAnswers, problem, setUp } from '../support/per-operation.ts';
+import { problem, setUp } from '../support/per-operation.ts';
 import type { Created } from '../catalog/catalog-harness.ts';
 import type { Answer } from '../support/service.ts';
 import { openShop, placeOrder, type Shop } from './orders-harness.ts';
@@ -142,5 +142,3 @@ describe('400 for the + of an offset', () => {
     expect(body.errors).toEqual([{ detail: expect.stringContaining('%2B'), parameter: 'since' }]);
   });
 });
-
-describeCommonAnswers(setup, 'orders:read', () => Promise.resolve({ method: 'GET', path: '/v1/orders' }));

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { create, promptBody, promptsPath, saying, type RawDocument } from './prompts-harness.ts';
-import { startAnother, describeBodyAnswers, describeCommonAnswers, problem, setUp } from '../support/per-operation.ts';
+import { startAnother, problem, setUp } from '../support/per-operation.ts';
 import type { Answer } from '../support/service.ts';
 import { LossyProxy } from '../support/lossy-proxy.ts';
 import { testDatabaseUri } from '../support/database.ts';
@@ -321,7 +321,3 @@ describe('500', () => {
     expect(second.text).not.toContain('iterable');
   });
 });
-
-const valid = () => Promise.resolve({ method: 'POST', path: promptsPath, body: promptBody() });
-describeCommonAnswers(setup, 'prompts:write', valid);
-describeBodyAnswers(setup, valid);

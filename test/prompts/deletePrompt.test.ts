@@ -3,7 +3,7 @@ import { createPrompts, type Prompts } from '../../src/prompts/prompts.ts';
 import { createPromptStore } from '../../src/prompts/prompt-store.ts';
 import type { Answer } from '../support/service.ts';
 import { create, createVersions, loseEveryRace, promptsPath, saying, type RawDocument } from './prompts-harness.ts';
-import { describeCommonAnswers, problem, setUp } from '../support/per-operation.ts';
+import { problem, setUp } from '../support/per-operation.ts';
 
 const setup = setUp();
 const remove = (key: string, headers: Record<string, string> = {}): Promise<Answer> =>
@@ -148,9 +148,4 @@ describe('500', () => {
     expect(status).toBe(500);
     expect(body.type).toBe(problem('internal-error'));
   });
-});
-
-describeCommonAnswers(setup, 'prompts:write', async () => {
-  const { slug } = await create(setup.service);
-  return { method: 'DELETE', path: `${promptsPath}/${slug}` };
 });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { create, promptsPath, saying, type RawDocument } from './prompts-harness.ts';
-import { describeCommonAnswers, problem, setUp } from '../support/per-operation.ts';
+import { problem, setUp } from '../support/per-operation.ts';
 
 const setup = setUp();
 
@@ -82,9 +82,4 @@ describe('500', () => {
     expect(body).toMatchObject({ type: problem('internal-error'), request_id: expect.any(String) });
     expect(body.detail).not.toMatch(/map|undefined/);
   });
-});
-
-describeCommonAnswers(setup, 'prompts:read', async () => {
-  const { slug } = await create(setup.service);
-  return { method: 'GET', path: `${promptsPath}/${slug}` };
 });

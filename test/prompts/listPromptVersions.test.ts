@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import type { Answer } from '../support/service.ts';
 import { create, createVersions, promptsPath, saying, type RawDocument } from './prompts-harness.ts';
-import { describeCommonAnswers, problem, setUp } from '../support/per-operation.ts';
+import { problem, setUp } from '../support/per-operation.ts';
 
 const setup = setUp();
 const list = (key: string, query = ''): Promise<Answer> =>
@@ -107,9 +107,4 @@ describe('500', () => {
     expect(status).toBe(500);
     expect(body.type).toBe(problem('internal-error'));
   });
-});
-
-describeCommonAnswers(setup, 'prompts:read', async () => {
-  const { slug } = await create(setup.service);
-  return { method: 'GET', path: `${promptsPath}/${slug}/versions` };
 });

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import type { Answer, CallOptions } from '../support/service.ts';
 import { create, promptsPath, saying, type RawDocument } from './prompts-harness.ts';
-import { describeCommonAnswers, problem, setUp } from '../support/per-operation.ts';
+import { problem, setUp } from '../support/per-operation.ts';
 
 const setup = setUp();
 const list = (query: Record<string, string | number> = {}): Promise<Answer> => {
@@ -176,5 +176,3 @@ describe('500', () => {
     expect(body.type).toBe(problem('internal-error'));
   });
 });
-
-describeCommonAnswers(setup, 'prompts:read', () => Promise.resolve({ method: 'GET', path: `${promptsPath}?limit=1` }));

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import type { Answer } from '../support/service.ts';
 import { create, createVersions, loseEveryRace, promptsPath, saying, type RawDocument } from './prompts-harness.ts';
-import { describeCommonAnswers, problem, setUp } from '../support/per-operation.ts';
+import { problem, setUp } from '../support/per-operation.ts';
 
 const setup = setUp();
 const restore = (key: string, version: number | string, headers: Record<string, string> = {}): Promise<Answer> =>
@@ -171,9 +171,4 @@ describe('500', () => {
     expect(status).toBe(500);
     expect(body.type).toBe(problem('internal-error'));
   });
-});
-
-describeCommonAnswers(setup, 'prompts:write', async () => {
-  const { slug } = await createVersions(setup.service, 2);
-  return { method: 'POST', path: `${promptsPath}/${slug}/versions/1/restore` };
 });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import type { Answer, CallOptions } from '../support/service.ts';
 import { create, loseEveryRace, promptsPath, saying, type RawDocument } from './prompts-harness.ts';
-import { describeBodyAnswers, describeCommonAnswers, problem, setUp } from '../support/per-operation.ts';
+import { problem, setUp } from '../support/per-operation.ts';
 
 const setup = setUp();
 const put = (key: string, body: unknown, options: CallOptions = {}): Promise<Answer> =>
@@ -304,9 +304,3 @@ describe('500', () => {
     expect(body.type).toBe(problem('internal-error'));
   });
 });
-
-describeCommonAnswers(setup, 'prompts:write', async () => {
-  const { slug } = await create(setup.service);
-  return { method: 'PUT', path: `${promptsPath}/${slug}`, body: saying('changed') };
-});
-describeBodyAnswers(setup, async () => ({ method: 'PUT', path: `${promptsPath}/${(await create(setup.service)).id}` }));

@@ -1,4 +1,5 @@
 import { engineOfTests, startDatabaseServer, type DatabaseServer } from './database-server.ts';
+import { beginNotes } from './run-notes.ts';
 import stopTestDatabase from './global-teardown.ts';
 
 declare global {
@@ -10,6 +11,7 @@ declare global {
  * and hands its URI to the test files in `TEST_MONGODB_URI`. Set that variable to test against a server of your own.
  */
 export default async function startTestDatabase(): Promise<void> {
+  await beginNotes();
   if (process.env['TEST_MONGODB_URI'] !== undefined) return;
   const server = await startDatabaseServer(engineOfTests());
   globalThis.testDatabaseServer = server;

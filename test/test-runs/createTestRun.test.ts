@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { create, saying } from '../prompts/prompts-harness.ts';
-import { describeBodyAnswers, describeCommonAnswers, startAnother } from '../support/per-operation.ts';
+import { startAnother } from '../support/per-operation.ts';
 import type { Answer } from '../support/service.ts';
 import {
   createPrompt,
@@ -26,14 +26,6 @@ const hello = (model: string): object => ({
   latency_ms: expect.any(Number),
   result: { text: `Hello from ${model}.`, finishReason: 'stop', usage: { inputTokens: 11, outputTokens: 7 } },
 });
-
-const prepare = async (): Promise<{ method: string; path: string; body: unknown }> => ({
-  method: 'POST',
-  path: testPath(await createPrompt(harness.service)),
-  body: onEcho,
-});
-describeCommonAnswers(harness, 'prompts:invoke', prepare);
-describeBodyAnswers(harness, prepare);
 
 describe('201', () => {
   it('answers with the run and its results, in the order of the request', async () => {

@@ -1,5 +1,4 @@
 import { describe, expect, it } from '@jest/globals';
-import { describeCommonAnswers } from '../support/per-operation.ts';
 import {
   createPrompt,
   ended,
@@ -13,11 +12,6 @@ import {
 } from './test-runs-harness.ts';
 
 const harness = setUpTestRuns();
-
-describeCommonAnswers(harness, 'prompts:read', async () => {
-  const { headers } = await createTestRun(harness.service, await createPrompt(harness.service), onEcho);
-  return { method: 'GET', path: headers['location'] ?? '' };
-});
 
 describe('200', () => {
   it('returns the run as it was answered, without its results', async () => {

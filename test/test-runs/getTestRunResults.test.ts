@@ -1,7 +1,6 @@
 import { rm } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, expect, it } from '@jest/globals';
-import { describeCommonAnswers } from '../support/per-operation.ts';
 import {
   createPrompt,
   ended,
@@ -18,11 +17,6 @@ const harness = setUpTestRuns();
 
 const finished = async (): Promise<Record<string, unknown> & { id: string }> =>
   (await createTestRun(harness.service, await createPrompt(harness.service), onEcho)).body;
-
-describeCommonAnswers(harness, 'prompts:read', async () => ({
-  method: 'GET',
-  path: resultsPath((await finished()).id),
-}));
 
 describe('200', () => {
   it('returns what was answered when the run was done', async () => {

@@ -1,15 +1,9 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { create } from '../prompts/prompts-harness.ts';
-import { describeCommonAnswers } from '../support/per-operation.ts';
 import { createPrompt, onEcho, problemOf, createTestRun, setUpTestRuns } from './test-runs-harness.ts';
 
 const harness = setUpTestRuns();
 const listPath = (prompt: string): string => `/api/v1/prompts/${prompt}/test-runs`;
-
-describeCommonAnswers(harness, 'prompts:read', async () => ({
-  method: 'GET',
-  path: listPath(await createPrompt(harness.service)),
-}));
 
 describe('200', () => {
   let prompt: { id: string; slug: string };

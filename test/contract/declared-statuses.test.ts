@@ -1,0 +1,25 @@
+import { globSync } from 'node:fs';
+import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect, it } from '@jest/globals';
+import { operationTable, type OperationRow } from '../../generated/operations.ts';
+import { readNotes } from '../support/run-notes.ts';
+
+/** Begun last (test/support/jest/sequencer.mjs), so that in a run of all tests all others have begun. */
+const files = globSync('test/**/*.test.ts', { cwd: path.join(import.meta.dirname, '../..') });
+const isWholeRun = readNotes().begun.size === files.length;
+
+(isWholeRun ? it : it.skip)(
+  'every status that an operation declares was answered in some test',
+  async () => {
+    while (readNotes().ended.size < files.length - 1) await sleep(200);
+    const declared = Object.entries<OperationRow>(operationTable).flatMap(([operation, { responses }]) =>
+      Object.keys(responses)
+        .filter((status) => status !== 'default')
+        .map((status) => `${operation} ${status}`),
+    );
+    const { answers } = readNotes();
+    expect(declared.filter((answer) => !answers.has(answer))).toEqual([]);
+  },
+  600_000,
+);
