@@ -23,13 +23,6 @@ export type ServerRecord = z.infer<typeof serverRecordSchema>;
 const userSchema = z.object({ pid: z.number(), startedAt: z.number() });
 
 /**
- * After every thousand writes SecantusDB removes the oplog entries that are too old or too many, one by one and under
- * the lock that everybody needs; by default they are too old after an hour. Without that, deleting 25,000 deliveries
- * held others up for 32 ms at most instead of 680. Nothing here reads the oplog; only its number of entries bounds it.
- */
-const secantusSettings = ['[oplog]', 'retention_seconds = 315360000', 'max_entries = 300000', ''].join('\n');
-
-/**
  * The database part of a data folder:
  *
  *     database/engine.json     the folder's id and engine
@@ -38,7 +31,7 @@ const secantusSettings = ['[oplog]', 'retention_seconds = 315360000', 'max_entri
  *     database/users/*.json    one file a service process that uses the server
  *     database/lock            held while a server is looked for, started or stopped
  *     database/server.log      the server's output since its start; server.log.previous is of the one before
- *     database/secantusd.toml  what SecantusDB has no argument for (see engines.ts)
+ *     database/secantusd.toml  empty: without it SecantusDB looks for settings elsewhere
  *     database/<engine>/       the engine's own files
  */
 export class DatabaseFolder {
@@ -52,7 +45,7 @@ export class DatabaseFolder {
   static async open(dataDir: string): Promise<DatabaseFolder> {
     const path = join(dataDir, 'database');
     await mkdir(join(path, 'users'), { recursive: true, mode: 0o700 });
-    await writeFile(join(path, 'secantusd.toml'), secantusSettings);
+    await writeFile(join(path, 'secantusd.toml'), '');
     return new DatabaseFolder(await realpath(path));
   }
 
