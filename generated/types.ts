@@ -1232,7 +1232,10 @@ export interface components {
          *     }
          */
         Message: {
-            /** @description Who speaks. */
+            /**
+             * @description Who speaks.
+             * @example user
+             */
             role: components["schemas"]["MessageRole"] | components["schemas"]["OtherValue"];
             content: components["schemas"]["MessageContent"];
         };
@@ -1586,7 +1589,10 @@ export interface components {
              * @example gpt-4.1-mini
              */
             model?: string;
-            /** @description Where the order stands, on `order-not-open`. */
+            /**
+             * @description Where the order stands, on `order-not-open`.
+             * @example open
+             */
             order_status?: components["schemas"]["OrderStatus"] | components["schemas"]["OtherValue"];
             provider_status?: components["schemas"]["ProviderStatus"];
             retryable?: components["schemas"]["Retryable"];
@@ -2144,7 +2150,10 @@ export interface components {
              * @example 2
              */
             prompt_version: number;
-            /** @description Where the test run stands. */
+            /**
+             * @description Where the test run stands.
+             * @example done
+             */
             status: components["schemas"]["TestRunStatus"] | components["schemas"]["OtherValue"];
             /** @description The providers and models, in the order of the request, default models filled in. */
             providers: components["schemas"]["TestTarget"][];
@@ -2178,7 +2187,10 @@ export interface components {
              * @example 2
              */
             prompt_version: number;
-            /** @description Where the test run stands. */
+            /**
+             * @description Where the test run stands.
+             * @example done
+             */
             status: components["schemas"]["TestRunStatus"] | components["schemas"]["OtherValue"];
             /** @description The providers and models, in the order of the request, default models filled in. */
             providers: components["schemas"]["TestTarget"][];
@@ -2894,7 +2906,10 @@ export interface components {
          */
         OrderListItem: {
             id: components["schemas"]["OrderId"];
-            /** @description Where the order stands. */
+            /**
+             * @description Where the order stands.
+             * @example open
+             */
             status: components["schemas"]["OrderStatus"] | components["schemas"]["OtherValue"];
             total: components["schemas"]["Amount"];
             currency: components["schemas"]["CurrencyCode"];
@@ -3103,7 +3118,10 @@ export interface components {
          */
         Order: {
             id: components["schemas"]["OrderId"];
-            /** @description Where the order stands. */
+            /**
+             * @description Where the order stands.
+             * @example open
+             */
             status: components["schemas"]["OrderStatus"] | components["schemas"]["OtherValue"];
             /**
              * @description `subtotal` + `taxes` + `fees`, in the minor unit of the currency. 1584 is 15.84 euros, or 1584 yen.
@@ -3299,7 +3317,10 @@ export interface components {
              * @example 503
              */
             status_code?: number;
-            /** @description Why no answer was received, or not all of it. Absent when there was one. */
+            /**
+             * @description Why no answer was received, or not all of it. Absent when there was one.
+             * @example timeout
+             */
             error?: components["schemas"]["AttemptError"] | components["schemas"]["OtherValue"];
         };
         /**
@@ -3369,9 +3390,15 @@ export interface components {
              */
             has_secret: boolean;
             secret_rotation?: components["schemas"]["SecretRotation"];
-            /** @description Whether events are sent. */
+            /**
+             * @description Whether events are sent.
+             * @example active
+             */
             status: components["schemas"]["IntegrationStatus"] | components["schemas"]["OtherValue"];
-            /** @description Why the service stopped it. Absent unless `status` is `disabled`. */
+            /**
+             * @description Why the service stopped it. Absent unless `status` is `disabled`.
+             * @example failing
+             */
             disabled_reason?: components["schemas"]["DisabledReason"] | components["schemas"]["OtherValue"];
             disabled_at?: components["schemas"]["Timestamp"];
             warning?: components["schemas"]["IntegrationWarning"];
@@ -3519,9 +3546,15 @@ export interface components {
              */
             has_secret: boolean;
             secret_rotation?: components["schemas"]["SecretRotation"];
-            /** @description Whether events are sent. */
+            /**
+             * @description Whether events are sent.
+             * @example active
+             */
             status: components["schemas"]["IntegrationStatus"] | components["schemas"]["OtherValue"];
-            /** @description Why the service stopped it. Absent unless `status` is `disabled`. */
+            /**
+             * @description Why the service stopped it. Absent unless `status` is `disabled`.
+             * @example failing
+             */
             disabled_reason?: components["schemas"]["DisabledReason"] | components["schemas"]["OtherValue"];
             disabled_at?: components["schemas"]["Timestamp"];
             warning?: components["schemas"]["IntegrationWarning"];
@@ -3972,10 +4005,16 @@ export interface components {
             event_type: components["schemas"]["EventTypeName"];
             integration_id: components["schemas"]["IntegrationId"];
             replay_id?: components["schemas"]["ReplayId"];
-            /** @description Where the delivery stands. */
+            /**
+             * @description Where the delivery stands.
+             * @example delivered
+             */
             status: components["schemas"]["DeliveryStatus"] | components["schemas"]["OtherValue"];
             attempt_count: components["schemas"]["AttemptCount"];
-            /** @description What the last attempt ended with. Absent before the first attempt has ended. */
+            /**
+             * @description What the last attempt ended with. Absent before the first attempt has ended.
+             * @example 5xx
+             */
             last_outcome?: components["schemas"]["DeliveryOutcome"] | components["schemas"]["OtherValue"];
             next_attempt_at?: components["schemas"]["Timestamp"];
             created_at: components["schemas"]["Timestamp"];
@@ -4061,10 +4100,16 @@ export interface components {
             event_type: components["schemas"]["EventTypeName"];
             integration_id: components["schemas"]["IntegrationId"];
             replay_id?: components["schemas"]["ReplayId"];
-            /** @description Where the delivery stands. */
+            /**
+             * @description Where the delivery stands.
+             * @example delivered
+             */
             status: components["schemas"]["DeliveryStatus"] | components["schemas"]["OtherValue"];
             attempt_count: components["schemas"]["AttemptCount"];
-            /** @description What the last attempt ended with. Absent before the first attempt has ended. */
+            /**
+             * @description What the last attempt ended with. Absent before the first attempt has ended.
+             * @example 5xx
+             */
             last_outcome?: components["schemas"]["DeliveryOutcome"] | components["schemas"]["OtherValue"];
             next_attempt_at?: components["schemas"]["Timestamp"];
             created_at: components["schemas"]["Timestamp"];
@@ -4121,7 +4166,10 @@ export interface components {
              * @example 204
              */
             status_code?: number;
-            /** @description Why no answer was received, or not all of it. Absent when there was one. */
+            /**
+             * @description Why no answer was received, or not all of it. Absent when there was one.
+             * @example timeout
+             */
             error?: components["schemas"]["AttemptError"] | components["schemas"]["OtherValue"];
             /**
              * @description The first 50 headers of the answer by lower-case name, repeated ones joined by commas, values cut at 1,000
@@ -4427,7 +4475,7 @@ export interface components {
          * @description The service that runs here.
          * @example {
          *       "name": "prompt-gateway",
-         *       "version": "0.1.0",
+         *       "version": "1.0.0-beta.1",
          *       "links": {
          *         "api_reference": "/docs",
          *         "event_reference": "/docs/events",
@@ -4448,7 +4496,7 @@ export interface components {
             name: "prompt-gateway";
             /**
              * @description Version of the software.
-             * @example 0.1.0
+             * @example 1.0.0-beta.1
              */
             version: string;
             /** @description Paths of this service. */
@@ -4546,6 +4594,1621 @@ export interface components {
         } & {
             [key: string]: unknown;
         };
+        /**
+         * ProblemFields
+         * @description Why a request was not answered as hoped, as RFC 9457 has it.
+         * @example {
+         *       "type": "urn:prompt-gateway:problem:missing-variables",
+         *       "title": "Missing variables",
+         *       "status": 422,
+         *       "detail": "The variables ticket and customer_name have no value and no default.",
+         *       "instance": "/api/v1/prompts/summarise-support-ticket/invoke",
+         *       "request_id": "01J9ZQ4C7N8VX2M5K3T6B1R0DW",
+         *       "variables": [
+         *         "ticket",
+         *         "customer_name"
+         *       ]
+         *     }
+         */
+        ProblemFields: {
+            title: components["schemas"]["ProblemTitle"];
+            detail: components["schemas"]["ProblemText"];
+            /**
+             * Format: uri-reference
+             * @description Path of the request.
+             * @example /api/v1/prompts/summarise-support-ticket/invoke
+             */
+            instance: string;
+            /**
+             * @description The request id, as in the header `X-Request-Id`. Name it when you ask for help.
+             * @example 01J9ZQ4C7N8VX2M5K3T6B1R0DW
+             */
+            request_id: string;
+            /** @description The places that are wrong, on problems about the request's content. */
+            errors?: components["schemas"]["ProblemDetail"][];
+            /** @description Names of the variables that have no value, on `missing-variables`, or that the prompt does not know, on `unknown-variables`. */
+            variables?: components["schemas"]["VariableName"][];
+            /**
+             * @description Id of the provider, on problems that concern one.
+             * @example openai
+             */
+            provider?: string;
+            /**
+             * @description Id of the model, on problems that concern one.
+             * @example gpt-4.1-mini
+             */
+            model?: string;
+            /**
+             * @description Where the order stands, on `order-not-open`.
+             * @example open
+             */
+            order_status?: components["schemas"]["OrderStatus"] | components["schemas"]["OtherValue"];
+            provider_status?: components["schemas"]["ProviderStatus"];
+            retryable?: components["schemas"]["Retryable"];
+        };
+        /**
+         * InvalidParametersProblem
+         * @description Error details of an answer with status 400 (RFC 9457).
+         * @example {
+         *       "type": "urn:prompt-gateway:problem:invalid-request",
+         *       "title": "Invalid request",
+         *       "status": 400,
+         *       "detail": "2 places in the request break the contract.",
+         *       "instance": "/api/v1/prompts",
+         *       "request_id": "01J9ZQ4C7N8VX2M5K3T6B1R0DW",
+         *       "errors": [
+         *         {
+         *           "detail": "must be an integer from 1 to 1000",
+         *           "parameter": "limit"
+         *         },
+         *         {
+         *           "detail": "is not a known parameter",
+         *           "parameter": "page"
+         *         }
+         *       ]
+         *     }
+         */
+        InvalidParametersProblem: components["schemas"]["ProblemFields"] & {
+            /**
+             * @description The kind of problem. Decide by this, not by `title` or `detail`.
+             * @example urn:prompt-gateway:problem:invalid-request
+             */
+            type: "urn:prompt-gateway:problem:invalid-request" | components["schemas"]["OtherValue"];
+            /**
+             * @description The HTTP status of the answer.
+             * @example 400
+             * @constant
+             */
+            status: 400;
+        };
+        /**
+         * UnauthenticatedProblem
+         * @description Error details of an answer with status 401 (RFC 9457).
+         * @example {
+         *       "type": "urn:prompt-gateway:problem:unauthenticated",
+         *       "title": "Not authenticated",
+         *       "status": 401,
+         *       "detail": "The request carries no API key.",
+         *       "instance": "/api/v1/prompts/summarise-support-ticket",
+         *       "request_id": "01J9ZQ4C7N8VX2M5K3T6B1R0DW"
+         *     }
+         */
+        UnauthenticatedProblem: components["schemas"]["ProblemFields"] & {
+            /**
+             * @description The kind of problem. Decide by this, not by `title` or `detail`.
+             * @example urn:prompt-gateway:problem:unauthenticated
+             */
+            type: "urn:prompt-gateway:problem:unauthenticated" | components["schemas"]["OtherValue"];
+            /**
+             * @description The HTTP status of the answer.
+             * @example 401
+             * @constant
+             */
+            status: 401;
+        };
+        /**
+         * InsufficientScopeProblem
+         * @description Error details of an answer with status 403 (RFC 9457).
+         * @example {
+         *       "type": "urn:prompt-gateway:problem:insufficient-scope",
+         *       "title": "Insufficient scope",
+         *       "status": 403,
+         *       "detail": "The API key lacks the scope prompts:write.",
+         *       "instance": "/api/v1/prompts/summarise-support-ticket",
+         *       "request_id": "01J9ZQ4C7N8VX2M5K3T6B1R0DW"
+         *     }
+         */
+        InsufficientScopeProblem: components["schemas"]["ProblemFields"] & {
+            /**
+             * @description The kind of problem. Decide by this, not by `title` or `detail`.
+             * @example urn:prompt-gateway:problem:insufficient-scope
+             */
+            type: "urn:prompt-gateway:problem:insufficient-scope" | components["schemas"]["OtherValue"];
+            /**
+             * @description The HTTP status of the answer.
+             * @example 403
+             * @constant
+             */
+            status: 403;
+        };
+        /**
+         * NotAcceptableProblem
+         * @description Error details of an answer with status 406 (RFC 9457).
+         * @example {
+         *       "type": "urn:prompt-gateway:problem:not-acceptable",
+         *       "title": "Not acceptable",
+         *       "status": 406,
+         *       "detail": "The operation answers with application/json, which the Accept header excludes.",
+         *       "instance": "/api/v1/prompts/summarise-support-ticket",
+         *       "request_id": "01J9ZQ4C7N8VX2M5K3T6B1R0DW"
+         *     }
+         */
+        NotAcceptableProblem: components["schemas"]["ProblemFields"] & {
+            /**
+             * @description The kind of problem. Decide by this, not by `title` or `detail`.
+             * @example urn:prompt-gateway:problem:not-acceptable
+             */
+            type: "urn:prompt-gateway:problem:not-acceptable" | components["schemas"]["OtherValue"];
+            /**
+             * @description The HTTP status of the answer.
+             * @example 406
+             * @constant
+             */
+            status: 406;
+        };
+        /**
+         * RateLimitedProblem
+         * @description Error details of an answer with status 429 (RFC 9457).
+         * @example {
+         *       "type": "urn:prompt-gateway:problem:rate-limited",
+         *       "title": "Too many requests",
+         *       "status": 429,
+         *       "detail": "This key may send 6000 requests in 60 seconds.",
+         *       "instance": "/api/v1/prompts/summarise-support-ticket",
+         *       "request_id": "01J9ZQ4C7N8VX2M5K3T6B1R0DW"
+         *     }
+         */
+        RateLimitedProblem: components["schemas"]["ProblemFields"] & {
+            /**
+             * @description The kind of problem. Decide by this, not by `title` or `detail`.
+             * @example urn:prompt-gateway:problem:rate-limited
+             */
+            type: ("urn:prompt-gateway:problem:rate-limited" | "urn:prompt-gateway:problem:too-much-under-way" | "urn:prompt-gateway:problem:too-much-kept") | components["schemas"]["OtherValue"];
+            /**
+             * @description The HTTP status of the answer.
+             * @example 429
+             * @constant
+             */
+            status: 429;
+        };
+        /**
+         * InternalErrorProblem
+         * @description Error details of an answer with status 500 (RFC 9457).
+         * @example {
+         *       "type": "urn:prompt-gateway:problem:internal-error",
+         *       "title": "Internal error",
+         *       "status": 500,
+         *       "detail": "Something went wrong inside the service.",
+         *       "instance": "/api/v1/prompts/summarise-support-ticket",
+         *       "request_id": "01J9ZQ4C7N8VX2M5K3T6B1R0DW"
+         *     }
+         */
+        InternalErrorProblem: components["schemas"]["ProblemFields"] & {
+            /**
+             * @description The kind of problem. Decide by this, not by `title` or `detail`.
+             * @example urn:prompt-gateway:problem:internal-error
+             */
+            type: "urn:prompt-gateway:problem:internal-error" | components["schemas"]["OtherValue"];
+            /**
+             * @description The HTTP status of the answer.
+             * @example 500
+             * @constant
+             */
+            status: 500;
+        };
+        /**
+         * ServiceUnavailableProblem
+         * @description Error details of an answer with status 503 (RFC 9457).
+         * @example {
+         *       "type": "urn:prompt-gateway:problem:database-unavailable",
+         *       "title": "Database unavailable",
+         *       "status": 503,
+         *       "detail": "The database does not answer.",
+         *       "instance": "/api/v1/prompts/summarise-support-ticket",
+         *       "request_id": "01J9ZQ4C7N8VX2M5K3T6B1R0DW"
+         *     }
+         */
+        ServiceUnavailableProblem: components["schemas"]["ProblemFields"] & {
+            /**
+             * @description The kind of problem. Decide by this, not by `title` or `detail`.
+             * @example urn:prompt-gateway:problem:database-unavailable
+             */
+            type: ("urn:prompt-gateway:problem:database-unavailable" | "urn:prompt-gateway:problem:storage-full" | "urn:prompt-gateway:problem:shutting-down" | "urn:prompt-gateway:problem:overloaded") | components["schemas"]["OtherValue"];
+            /**
+             * @description The HTTP status of the answer.
+             * @example 503
+             * @constant
+             */
+            status: 503;
+        };
+        /**
+         * InvalidRequestProblem
+         * @description Error details of an answer with status 400 (RFC 9457).
+         * @example {
+         *       "type": "urn:prompt-gateway:problem:malformed-body",
+         *       "title": "Malformed body",
+         *       "status": 400,
+         *       "detail": "The body is not valid JSON: unexpected end of input at position 214.",
+         *       "instance": "/api/v1/prompts",
+         *       "request_id": "01J9ZQ4C7N8VX2M5K3T6B1R0DW"
+         *     }
+         */
+        InvalidRequestProblem: components["schemas"]["ProblemFields"] & {
+            /**
+             * @description The kind of problem. Decide by this, not by `title` or `detail`.
+             * @example urn:prompt-gateway:problem:malformed-body
+             */
+            type: ("urn:prompt-gateway:problem:malformed-body" | "urn:prompt-gateway:problem:invalid-request") | components["schemas"]["OtherValue"];
+            /**
+             * @description The HTTP status of the answer.
+             * @example 400
+             * @constant
+             */
+            status: 400;
+        };
+        /**
+         * RequestTimeoutProblem
+         * @description Error details of an answer with status 408 (RFC 9457).
+         * @example {
+         *       "type": "urn:prompt-gateway:problem:request-timeout",
+         *       "title": "Request timed out",
+         *       "status": 408,
+         *       "detail": "The request did not arrive completely within 30 seconds.",
+         *       "instance": "/api/v1/prompts",
+         *       "request_id": "01J9ZQ4C7N8VX2M5K3T6B1R0DW"
+         *     }
+         */
+        RequestTimeoutProblem: components["schemas"]["ProblemFields"] & {
+            /**
+             * @description The kind of problem. Decide by this, not by `title` or `detail`.
+             * @example urn:prompt-gateway:problem:request-timeout
+             */
+            type: "urn:prompt-gateway:problem:request-timeout" | components["schemas"]["OtherValue"];
+            /**
+             * @description The HTTP status of the answer.
+             * @example 408
+             * @constant
+             */
+            status: 408;
+        };
+        /**
+         * CreatePrompt409Problem
+         * @description Error details of an answer with status 409 (RFC 9457).
+         * @example {
+         *       "type": "urn:prompt-gateway:problem:slug-taken",
+         *       "title": "Slug taken",
+         *       "status": 409,
+         *       "detail": "Another prompt has the slug \"summarise-support-ticket\".",
+         *       "instance": "/api/v1/prompts",
+         *       "request_id": "01J9ZQ4C7N8VX2M5K3T6B1R0DW",
+         *       "errors": [
+         *         {
+         *           "detail": "is taken",
+         *           "pointer": "#/slug"
+         *         }
+         *       ]
+         *     }
+         */
+        CreatePrompt409Problem: components["schemas"]["ProblemFields"] & {
+            /**
+             * @description The kind of problem. Decide by this, not by `title` or `detail`.
+             * @example urn:prompt-gateway:problem:slug-taken
+             */
+            type: ("urn:prompt-gateway:problem:slug-taken" | "urn:prompt-gateway:problem:idempotency-key-in-use") | components["schemas"]["OtherValue"];
+            /**
+             * @description The HTTP status of the answer.
+             * @example 409
+             * @constant
+             */
+            status: 409;
+        };
+        /**
+         * ContentTooLargeProblem
+         * @description Error details of an answer with status 413 (RFC 9457).
+         * @example {
+         *       "type": "urn:prompt-gateway:problem:content-too-large",
+         *       "title": "Content too large",
+         *       "status": 413,
+         *       "detail": "The body is larger than 1048576 bytes.",
+         *       "instance": "/api/v1/prompts",
+         *       "request_id": "01J9ZQ4C7N8VX2M5K3T6B1R0DW"
+         *     }
+         */
+        ContentTooLargeProblem: components["schemas"]["ProblemFields"] & {
+            /**
+             * @description The kind of problem. Decide by this, not by `title` or `detail`.
+             * @example urn:prompt-gateway:problem:content-too-large
+             */
+            type: "urn:prompt-gateway:problem:content-too-large" | components["schemas"]["OtherValue"];
+            /**
+             * @description The HTTP status of the answer.
+             * @example 413
+             * @constant
+             */
+            status: 413;
+        };
+        /**
+         * UnsupportedMediaTypeProblem
+         * @description Error details of an answer with status 415 (RFC 9457).
+         * @example {
+         *       "type": "urn:prompt-gateway:problem:unsupported-media-type",
+         *       "title": "Unsupported media type",
+         *       "status": 415,
+         *       "detail": "The body is declared as text/plain; send application/json.",
+         *       "instance": "/api/v1/prompts",
+         *       "request_id": "01J9ZQ4C7N8VX2M5K3T6B1R0DW"
+         *     }
+         */
+        UnsupportedMediaTypeProblem: components["schemas"]["ProblemFields"] & {
+            /**
+             * @description The kind of problem. Decide by this, not by `title` or `detail`.
+             * @example urn:prompt-gateway:problem:unsupported-media-type
+             */
+            type: "urn:prompt-gateway:problem:unsupported-media-type" | components["schemas"]["OtherValue"];
+            /**
+             * @description The HTTP status of the answer.
+             * @example 415
+             * @constant
+             */
+            status: 415;
+        };
+        /**
+         * CreatePrompt422Problem
+         * @description Error details of an answer with status 422 (RFC 9457).
+         * @example {
+         *       "type": "urn:prompt-gateway:problem:unknown-provider",
+         *       "title": "Unknown provider",
+         *       "status": 422,
+         *       "detail": "The selected_provider \"opnai\" is not known.",
+         *       "instance": "/api/v1/prompts",
+         *       "request_id": "01J9ZQ4C7N8VX2M5K3T6B1R0DW",
+         *       "errors": [
+         *         {
+         *           "detail": "is not known",
+         *           "pointer": "#/selected_provider"
+         *         }
+         *       ],
+         *       "provider": "opnai"
+         *     }
+         */
+        CreatePrompt422Problem: components["schemas"]["ProblemFields"] & {
+            /**
+             * @description The kind of problem. Decide by this, not by `title` or `detail`.
+             * @example urn:prompt-gateway:problem:unknown-provider
+             */
+            type: ("urn:prompt-gateway:problem:unknown-provider" | "urn:prompt-gateway:problem:idempotency-key-reused") | components["schemas"]["OtherValue"];
+            /**
+             * @description The HTTP status of the answer.
+             * @example 422
+             * @constant
+             */
+            status: 422;
+        };
+        /**
+         * PromptNotFoundProblem
+         * @description Error details of an answer with status 404 (RFC 9457).
+         * @example {
+         *       "type": "urn:prompt-gateway:problem:prompt-not-found",
+         *       "title": "Prompt not found",
+         *       "status": 404,
+         *       "detail": "No prompt has the id or slug \"summarise-support-ticket\".",
+         *       "instance": "/api/v1/prompts/summarise-support-ticket",
+         *       "request_id": "01J9ZQ4C7N8VX2M5K3T6B1R0DW"
+         *     }
+         */
+        PromptNotFoundProblem: components["schemas"]["ProblemFields"] & {
+            /**
+             * @description The kind of problem. Decide by this, not by `title` or `detail`.
+             * @example urn:prompt-gateway:problem:prompt-not-found
+             */
+            type: "urn:prompt-gateway:problem:prompt-not-found" | components["schemas"]["OtherValue"];
+            /**
+             * @description The HTTP status of the answer.
+             * @example 404
+             * @constant
+             */
+            status: 404;
+        };
+        /**
+         * UpdatePrompt409Problem
+         * @description Error details of an answer with status 409 (RFC 9457).
+         * @example {
+         *       "type": "urn:prompt-gateway:problem:slug-taken",
+         *       "title": "Slug taken",
+         *       "status": 409,
+         *       "detail": "Another prompt has the slug \"summarise-support-ticket\".",
+         *       "instance": "/api/v1/prompts",
+         *       "request_id": "01J9ZQ4C7N8VX2M5K3T6B1R0DW",
+         *       "errors": [
+         *         {
+         *           "detail": "is taken",
+         *           "pointer": "#/slug"
+         *         }
+         *       ]
+         *     }
+         */
+        UpdatePrompt409Problem: components["schemas"]["ProblemFields"] & {
+            /**
+             * @description The kind of problem. Decide by this, not by `title` or `detail`.
+             * @example urn:prompt-gateway:problem:slug-taken
+             */
+            type: ("urn:prompt-gateway:problem:slug-taken" | "urn:prompt-gateway:problem:edit-conflict") | components["schemas"]["OtherValue"];
+            /**
+             * @description The HTTP status of the answer.
+             * @example 409
+             * @constant
+             */
+            status: 409;
+        };
+        /**
+         * PreconditionFailedProblem
+         * @description Error details of an answer with status 412 (RFC 9457).
+         * @example {
+         *       "type": "urn:prompt-gateway:problem:precondition-failed",
+         *       "title": "Precondition failed",
+         *       "status": 412,
+         *       "detail": "The resource is no longer the one that If-Match names.",
+         *       "instance": "/api/v1/prompts/summarise-support-ticket",
+         *       "request_id": "01J9ZQ4C7N8VX2M5K3T6B1R0DW"
+         *     }
+         */
+        PreconditionFailedProblem: components["schemas"]["ProblemFields"] & {
+            /**
+             * @description The kind of problem. Decide by this, not by `title` or `detail`.
+             * @example urn:prompt-gateway:problem:precondition-failed
+             */
+            type: "urn:prompt-gateway:problem:precondition-failed" | components["schemas"]["OtherValue"];
+            /**
+             * @description The HTTP status of the answer.
+             * @example 412
+             * @constant
+             */
+            status: 412;
+        };
+        /**
+         * UpdatePrompt422Problem
+         * @description Error details of an answer with status 422 (RFC 9457).
+         * @example {
+         *       "type": "urn:prompt-gateway:problem:unknown-provider",
+         *       "title": "Unknown provider",
+         *       "status": 422,
+         *       "detail": "The selected_provider \"opnai\" is not known.",
+         *       "instance": "/api/v1/prompts",
+         *       "request_id": "01J9ZQ4C7N8VX2M5K3T6B1R0DW",
+         *       "errors": [
+         *         {
+         *           "detail": "is not known",
+         *           "pointer": "#/selected_provider"
+         *         }
+         *       ],
+         *       "provider": "opnai"
+         *     }
+         */
+        UpdatePrompt422Problem: components["schemas"]["ProblemFields"] & {
+            /**
+             * @description The kind of problem. Decide by this, not by `title` or `detail`.
+             * @example urn:prompt-gateway:problem:unknown-provider
+             */
+            type: "urn:prompt-gateway:problem:unknown-provider" | components["schemas"]["OtherValue"];
+            /**
+             * @description The HTTP status of the answer.
+             * @example 422
+             * @constant
+             */
+            status: 422;
+        };
+        /**
+         * EditConflictProblem
+         * @description Error details of an answer with status 409 (RFC 9457).
+         * @example {
+         *       "type": "urn:prompt-gateway:problem:edit-conflict",
+         *       "title": "Edit conflict",
+         *       "status": 409,
+         *       "detail": "The prompt was changed by others each time the change was about to be saved.",
+         *       "instance": "/api/v1/prompts/summarise-support-ticket",
+         *       "request_id": "01J9ZQ4C7N8VX2M5K3T6B1R0DW"
+         *     }
+         */
+        EditConflictProblem: components["schemas"]["ProblemFields"] & {
+            /**
+             * @description The kind of problem. Decide by this, not by `title` or `detail`.
+             * @example urn:prompt-gateway:problem:edit-conflict
+             */
+            type: "urn:prompt-gateway:problem:edit-conflict" | components["schemas"]["OtherValue"];
+            /**
+             * @description The HTTP status of the answer.
+             * @example 409
+             * @constant
+             */
+            status: 409;
+        };
+        /**
+         * ServiceOrStorageUnavailableProblem
+         * @description Error details of an answer with status 503 (RFC 9457).
+         * @example {
+         *       "type": "urn:prompt-gateway:problem:database-unavailable",
+         *       "title": "Database unavailable",
+         *       "status": 503,
+         *       "detail": "The database does not answer.",
+         *       "instance": "/api/v1/prompts/summarise-support-ticket",
+         *       "request_id": "01J9ZQ4C7N8VX2M5K3T6B1R0DW"
+         *     }
+         */
+        ServiceOrStorageUnavailableProblem: components["schemas"]["ProblemFields"] & {
+            /**
+             * @description The kind of problem. Decide by this, not by `title` or `detail`.
+             * @example urn:prompt-gateway:problem:database-unavailable
+             */
+            type: ("urn:prompt-gateway:problem:database-unavailable" | "urn:prompt-gateway:problem:storage-unavailable" | "urn:prompt-gateway:problem:storage-full" | "urn:prompt-gateway:problem:shutting-down" | "urn:prompt-gateway:problem:overloaded") | components["schemas"]["OtherValue"];
+            /**
+             * @description The HTTP status of the answer.
+             * @example 503
+             * @constant
+             */
+            status: 503;
+        };
+        /**
+         * PromptOrVersionNotFoundProblem
+         * @description Error details of an answer with status 404 (RFC 9457).
+         * @example {
+         *       "type": "urn:prompt-gateway:problem:prompt-not-found",
+         *       "title": "Prompt not found",
+         *       "status": 404,
+         *       "detail": "No prompt has the id or slug \"summarise-support-ticket\".",
+         *       "instance": "/api/v1/prompts/summarise-support-ticket",
+         *       "request_id": "01J9ZQ4C7N8VX2M5K3T6B1R0DW"
+         *     }
+         */
+        PromptOrVersionNotFoundProblem: components["schemas"]["ProblemFields"] & {
+            /**
+             * @description The kind of problem. Decide by this, not by `title` or `detail`.
+             * @example urn:prompt-gateway:problem:prompt-not-found
+             */
+            type: ("urn:prompt-gateway:problem:prompt-not-found" | "urn:prompt-gateway:problem:version-not-found") | components["schemas"]["OtherValue"];
+            /**
+             * @description The HTTP status of the answer.
+             * @example 404
+             * @constant
+             */
+            status: 404;
+        };
+        /**
+         * RestorePromptVersion409Problem
+         * @description Error details of an answer with status 409 (RFC 9457).
+         * @example {
+         *       "type": "urn:prompt-gateway:problem:idempotency-key-in-use",
+         *       "title": "Idempotency key in use",
+         *       "status": 409,
+         *       "detail": "A request with this idempotency key is still being worked on.",
+         *       "instance": "/api/v1/prompts/summarise-support-ticket/invoke",
+         *       "request_id": "01J9ZQ4C7N8VX2M5K3T6B1R0DW"
+         *     }
+         */
+        RestorePromptVersion409Problem: components["schemas"]["ProblemFields"] & {
+            /**
+             * @description The kind of problem. Decide by this, not by `title` or `detail`.
+             * @example urn:prompt-gateway:problem:idempotency-key-in-use
+             */
+            type: ("urn:prompt-gateway:problem:idempotency-key-in-use" | "urn:prompt-gateway:problem:edit-conflict") | components["schemas"]["OtherValue"];
+            /**
+             * @description The HTTP status of the answer.
+             * @example 409
+             * @constant
+             */
+            status: 409;
+        };
+        /**
+         * IdempotencyKeyReusedProblem
+         * @description Error details of an answer with status 422 (RFC 9457).
+         * @example {
+         *       "type": "urn:prompt-gateway:problem:idempotency-key-reused",
+         *       "title": "Idempotency key reused",
+         *       "status": 422,
+         *       "detail": "This idempotency key was used before with a different request.",
+         *       "instance": "/api/v1/prompts/summarise-support-ticket/invoke",
+         *       "request_id": "01J9ZQ4C7N8VX2M5K3T6B1R0DW"
+         *     }
+         */
+        IdempotencyKeyReusedProblem: components["schemas"]["ProblemFields"] & {
+            /**
+             * @description The kind of problem. Decide by this, not by `title` or `detail`.
+             * @example urn:prompt-gateway:problem:idempotency-key-reused
+             */
+            type: "urn:prompt-gateway:problem:idempotency-key-reused" | components["schemas"]["OtherValue"];
+            /**
+             * @description The HTTP status of the answer.
+             * @example 422
+             * @constant
+             */
+            status: 422;
+        };
+        /**
+         * IdempotencyKeyInUseProblem
+         * @description Error details of an answer with status 409 (RFC 9457).
+         * @example {
+         *       "type": "urn:prompt-gateway:problem:idempotency-key-in-use",
+         *       "title": "Idempotency key in use",
+         *       "status": 409,
+         *       "detail": "A request with this idempotency key is still being worked on.",
+         *       "instance": "/api/v1/prompts/summarise-support-ticket/invoke",
+         *       "request_id": "01J9ZQ4C7N8VX2M5K3T6B1R0DW"
+         *     }
+         */
+        IdempotencyKeyInUseProblem: components["schemas"]["ProblemFields"] & {
+            /**
+             * @description The kind of problem. Decide by this, not by `title` or `detail`.
+             * @example urn:prompt-gateway:problem:idempotency-key-in-use
+             */
+            type: "urn:prompt-gateway:problem:idempotency-key-in-use" | components["schemas"]["OtherValue"];
+            /**
+             * @description The HTTP status of the answer.
+             * @example 409
+             * @constant
+             */
+            status: 409;
+        };
+        /**
+         * InvokePrompt422Problem
+         * @description Error details of an answer with status 422 (RFC 9457).
+         * @example {
+         *       "type": "urn:prompt-gateway:problem:missing-variables",
+         *       "title": "Missing variables",
+         *       "status": 422,
+         *       "detail": "The variables ticket and customer_name have no value and no default.",
+         *       "instance": "/api/v1/prompts/summarise-support-ticket/invoke",
+         *       "request_id": "01J9ZQ4C7N8VX2M5K3T6B1R0DW",
+         *       "variables": [
+         *         "ticket",
+         *         "customer_name"
+         *       ]
+         *     }
+         */
+        InvokePrompt422Problem: components["schemas"]["ProblemFields"] & {
+            /**
+             * @description The kind of problem. Decide by this, not by `title` or `detail`.
+             * @example urn:prompt-gateway:problem:missing-variables
+             */
+            type: ("urn:prompt-gateway:problem:missing-variables" | "urn:prompt-gateway:problem:unknown-variables" | "urn:prompt-gateway:problem:unknown-provider" | "urn:prompt-gateway:problem:provider-not-configured" | "urn:prompt-gateway:problem:no-provider-selected" | "urn:prompt-gateway:problem:rendered-prompt-too-large" | "urn:prompt-gateway:problem:idempotency-key-reused") | components["schemas"]["OtherValue"];
+            /**
+             * @description The HTTP status of the answer.
+             * @example 422
+             * @constant
+             */
+            status: 422;
+        };
+        /**
+         * InvokePrompt502Problem
+         * @description Error details of an answer with status 502 (RFC 9457).
+         * @example {
+         *       "type": "urn:prompt-gateway:problem:provider-failed",
+         *       "title": "Provider failed",
+         *       "status": 502,
+         *       "detail": "The provider answered with status 500.",
+         *       "instance": "/api/v1/prompts/summarise-support-ticket/invoke",
+         *       "request_id": "01J9ZQ4C7N8VX2M5K3T6B1R0DW",
+         *       "provider": "openai",
+         *       "model": "gpt-4.1-mini",
+         *       "provider_status": 500,
+         *       "retryable": true
+         *     }
+         */
+        InvokePrompt502Problem: components["schemas"]["ProblemFields"] & {
+            /**
+             * @description The kind of problem. Decide by this, not by `title` or `detail`.
+             * @example urn:prompt-gateway:problem:provider-failed
+             */
+            type: ("urn:prompt-gateway:problem:provider-failed" | "urn:prompt-gateway:problem:provider-timeout" | "urn:prompt-gateway:problem:provider-refused-credentials" | "urn:prompt-gateway:problem:provider-rate-limited" | "urn:prompt-gateway:problem:provider-bad-answer") | components["schemas"]["OtherValue"];
+            /**
+             * @description The HTTP status of the answer.
+             * @example 502
+             * @constant
+             */
+            status: 502;
+        };
+        /**
+         * InvokePrompt504Problem
+         * @description Error details of an answer with status 504 (RFC 9457).
+         * @example {
+         *       "type": "urn:prompt-gateway:problem:not-cached",
+         *       "title": "Not cached",
+         *       "status": 504,
+         *       "detail": "No cached answer is fresh enough.",
+         *       "instance": "/api/v1/prompts/summarise-support-ticket/invoke",
+         *       "request_id": "01J9ZQ4C7N8VX2M5K3T6B1R0DW"
+         *     }
+         */
+        InvokePrompt504Problem: components["schemas"]["ProblemFields"] & {
+            /**
+             * @description The kind of problem. Decide by this, not by `title` or `detail`.
+             * @example urn:prompt-gateway:problem:not-cached
+             */
+            type: "urn:prompt-gateway:problem:not-cached" | components["schemas"]["OtherValue"];
+            /**
+             * @description The HTTP status of the answer.
+             * @example 504
+             * @constant
+             */
+            status: 504;
+        };
+        /**
+         * CreateTestRun409Problem
+         * @description Error details of an answer with status 409 (RFC 9457).
+         * @example {
+         *       "type": "urn:prompt-gateway:problem:idempotency-key-in-use",
+         *       "title": "Idempotency key in use",
+         *       "status": 409,
+         *       "detail": "A request with this idempotency key is still being worked on.",
+         *       "instance": "/api/v1/prompts/summarise-support-ticket/invoke",
+         *       "request_id": "01J9ZQ4C7N8VX2M5K3T6B1R0DW"
+         *     }
+         */
+        CreateTestRun409Problem: components["schemas"]["ProblemFields"] & {
+            /**
+             * @description The kind of problem. Decide by this, not by `title` or `detail`.
+             * @example urn:prompt-gateway:problem:idempotency-key-in-use
+             */
+            type: ("urn:prompt-gateway:problem:idempotency-key-in-use" | "urn:prompt-gateway:problem:test-run-not-stored") | components["schemas"]["OtherValue"];
+            /**
+             * @description The HTTP status of the answer.
+             * @example 409
+             * @constant
+             */
+            status: 409;
+        };
+        /**
+         * CreateTestRun422Problem
+         * @description Error details of an answer with status 422 (RFC 9457).
+         * @example {
+         *       "type": "urn:prompt-gateway:problem:missing-variables",
+         *       "title": "Missing variables",
+         *       "status": 422,
+         *       "detail": "The variables ticket and customer_name have no value and no default.",
+         *       "instance": "/api/v1/prompts/summarise-support-ticket/invoke",
+         *       "request_id": "01J9ZQ4C7N8VX2M5K3T6B1R0DW",
+         *       "variables": [
+         *         "ticket",
+         *         "customer_name"
+         *       ]
+         *     }
+         */
+        CreateTestRun422Problem: components["schemas"]["ProblemFields"] & {
+            /**
+             * @description The kind of problem. Decide by this, not by `title` or `detail`.
+             * @example urn:prompt-gateway:problem:missing-variables
+             */
+            type: ("urn:prompt-gateway:problem:missing-variables" | "urn:prompt-gateway:problem:unknown-variables" | "urn:prompt-gateway:problem:unknown-provider" | "urn:prompt-gateway:problem:provider-not-configured" | "urn:prompt-gateway:problem:rendered-prompt-too-large" | "urn:prompt-gateway:problem:idempotency-key-reused") | components["schemas"]["OtherValue"];
+            /**
+             * @description The HTTP status of the answer.
+             * @example 422
+             * @constant
+             */
+            status: 422;
+        };
+        /**
+         * TestRunNotFoundProblem
+         * @description Error details of an answer with status 404 (RFC 9457).
+         * @example {
+         *       "type": "urn:prompt-gateway:problem:test-run-not-found",
+         *       "title": "Test run not found",
+         *       "status": 404,
+         *       "detail": "No test run has the id \"5d9f1b7e-8c24-4a63-b0f1-9e7d2c6a4f38\".",
+         *       "instance": "/api/v1/test-runs/5d9f1b7e-8c24-4a63-b0f1-9e7d2c6a4f38",
+         *       "request_id": "01J9ZQ4C7N8VX2M5K3T6B1R0DW"
+         *     }
+         */
+        TestRunNotFoundProblem: components["schemas"]["ProblemFields"] & {
+            /**
+             * @description The kind of problem. Decide by this, not by `title` or `detail`.
+             * @example urn:prompt-gateway:problem:test-run-not-found
+             */
+            type: "urn:prompt-gateway:problem:test-run-not-found" | components["schemas"]["OtherValue"];
+            /**
+             * @description The HTTP status of the answer.
+             * @example 404
+             * @constant
+             */
+            status: 404;
+        };
+        /**
+         * GetTestRunResults409Problem
+         * @description Error details of an answer with status 409 (RFC 9457).
+         * @example {
+         *       "type": "urn:prompt-gateway:problem:test-run-running",
+         *       "title": "Test run still running",
+         *       "status": 409,
+         *       "detail": "The test run has not ended yet.",
+         *       "instance": "/api/v1/test-runs/5d9f1b7e-8c24-4a63-b0f1-9e7d2c6a4f38/results",
+         *       "request_id": "01J9ZQ4C7N8VX2M5K3T6B1R0DW"
+         *     }
+         */
+        GetTestRunResults409Problem: components["schemas"]["ProblemFields"] & {
+            /**
+             * @description The kind of problem. Decide by this, not by `title` or `detail`.
+             * @example urn:prompt-gateway:problem:test-run-running
+             */
+            type: ("urn:prompt-gateway:problem:test-run-running" | "urn:prompt-gateway:problem:test-run-not-stored") | components["schemas"]["OtherValue"];
+            /**
+             * @description The HTTP status of the answer.
+             * @example 409
+             * @constant
+             */
+            status: 409;
+        };
+        /**
+         * CreateLocation422Problem
+         * @description Error details of an answer with status 422 (RFC 9457).
+         * @example {
+         *       "type": "urn:prompt-gateway:problem:unknown-timezone",
+         *       "title": "Unknown time zone",
+         *       "status": 422,
+         *       "detail": "Europe/Amsterdm is not the name of a time zone in the IANA database.",
+         *       "instance": "/v1/locations",
+         *       "request_id": "01J9ZQ4C7N8VX2M5K3T6B1R0DW",
+         *       "errors": [
+         *         {
+         *           "detail": "is not the name of a time zone",
+         *           "pointer": "#/timezone"
+         *         }
+         *       ]
+         *     }
+         */
+        CreateLocation422Problem: components["schemas"]["ProblemFields"] & {
+            /**
+             * @description The kind of problem. Decide by this, not by `title` or `detail`.
+             * @example urn:prompt-gateway:problem:unknown-timezone
+             */
+            type: ("urn:prompt-gateway:problem:unknown-timezone" | "urn:prompt-gateway:problem:unknown-currency" | "urn:prompt-gateway:problem:idempotency-key-reused") | components["schemas"]["OtherValue"];
+            /**
+             * @description The HTTP status of the answer.
+             * @example 422
+             * @constant
+             */
+            status: 422;
+        };
+        /**
+         * LocationNotFoundProblem
+         * @description Error details of an answer with status 404 (RFC 9457).
+         * @example {
+         *       "type": "urn:prompt-gateway:problem:location-not-found",
+         *       "title": "Location not found",
+         *       "status": 404,
+         *       "detail": "No location has the id 3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753.",
+         *       "instance": "/v1/locations/3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753",
+         *       "request_id": "01J9ZQ4C7N8VX2M5K3T6B1R0DW"
+         *     }
+         */
+        LocationNotFoundProblem: components["schemas"]["ProblemFields"] & {
+            /**
+             * @description The kind of problem. Decide by this, not by `title` or `detail`.
+             * @example urn:prompt-gateway:problem:location-not-found
+             */
+            type: "urn:prompt-gateway:problem:location-not-found" | components["schemas"]["OtherValue"];
+            /**
+             * @description The HTTP status of the answer.
+             * @example 404
+             * @constant
+             */
+            status: 404;
+        };
+        /**
+         * UpdateLocation422Problem
+         * @description Error details of an answer with status 422 (RFC 9457).
+         * @example {
+         *       "type": "urn:prompt-gateway:problem:unknown-timezone",
+         *       "title": "Unknown time zone",
+         *       "status": 422,
+         *       "detail": "Europe/Amsterdm is not the name of a time zone in the IANA database.",
+         *       "instance": "/v1/locations",
+         *       "request_id": "01J9ZQ4C7N8VX2M5K3T6B1R0DW",
+         *       "errors": [
+         *         {
+         *           "detail": "is not the name of a time zone",
+         *           "pointer": "#/timezone"
+         *         }
+         *       ]
+         *     }
+         */
+        UpdateLocation422Problem: components["schemas"]["ProblemFields"] & {
+            /**
+             * @description The kind of problem. Decide by this, not by `title` or `detail`.
+             * @example urn:prompt-gateway:problem:unknown-timezone
+             */
+            type: ("urn:prompt-gateway:problem:unknown-timezone" | "urn:prompt-gateway:problem:currency-fixed") | components["schemas"]["OtherValue"];
+            /**
+             * @description The HTTP status of the answer.
+             * @example 422
+             * @constant
+             */
+            status: 422;
+        };
+        /**
+         * GetFiscalDay404Problem
+         * @description Error details of an answer with status 404 (RFC 9457).
+         * @example {
+         *       "type": "urn:prompt-gateway:problem:location-not-found",
+         *       "title": "Location not found",
+         *       "status": 404,
+         *       "detail": "No location has the id 3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753.",
+         *       "instance": "/v1/locations/3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753",
+         *       "request_id": "01J9ZQ4C7N8VX2M5K3T6B1R0DW"
+         *     }
+         */
+        GetFiscalDay404Problem: components["schemas"]["ProblemFields"] & {
+            /**
+             * @description The kind of problem. Decide by this, not by `title` or `detail`.
+             * @example urn:prompt-gateway:problem:location-not-found
+             */
+            type: ("urn:prompt-gateway:problem:location-not-found" | "urn:prompt-gateway:problem:fiscal-day-not-found") | components["schemas"]["OtherValue"];
+            /**
+             * @description The HTTP status of the answer.
+             * @example 404
+             * @constant
+             */
+            status: 404;
+        };
+        /**
+         * CloseFiscalDay404Problem
+         * @description Error details of an answer with status 404 (RFC 9457).
+         * @example {
+         *       "type": "urn:prompt-gateway:problem:location-not-found",
+         *       "title": "Location not found",
+         *       "status": 404,
+         *       "detail": "No location has the id 3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753.",
+         *       "instance": "/v1/locations/3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753",
+         *       "request_id": "01J9ZQ4C7N8VX2M5K3T6B1R0DW"
+         *     }
+         */
+        CloseFiscalDay404Problem: components["schemas"]["ProblemFields"] & {
+            /**
+             * @description The kind of problem. Decide by this, not by `title` or `detail`.
+             * @example urn:prompt-gateway:problem:location-not-found
+             */
+            type: ("urn:prompt-gateway:problem:location-not-found" | "urn:prompt-gateway:problem:fiscal-day-not-found") | components["schemas"]["OtherValue"];
+            /**
+             * @description The HTTP status of the answer.
+             * @example 404
+             * @constant
+             */
+            status: 404;
+        };
+        /**
+         * CloseFiscalDay422Problem
+         * @description Error details of an answer with status 422 (RFC 9457).
+         * @example {
+         *       "type": "urn:prompt-gateway:problem:fiscal-day-not-begun",
+         *       "title": "Fiscal day not begun",
+         *       "status": 422,
+         *       "detail": "The fiscal day 2026-11-07 begins at 2026-11-07T03:00:00.000Z.",
+         *       "instance": "/v1/locations/3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753/fiscal-days/2026-11-07/close",
+         *       "request_id": "01J9ZQ4C7N8VX2M5K3T6B1R0DW"
+         *     }
+         */
+        CloseFiscalDay422Problem: components["schemas"]["ProblemFields"] & {
+            /**
+             * @description The kind of problem. Decide by this, not by `title` or `detail`.
+             * @example urn:prompt-gateway:problem:fiscal-day-not-begun
+             */
+            type: "urn:prompt-gateway:problem:fiscal-day-not-begun" | components["schemas"]["OtherValue"];
+            /**
+             * @description The HTTP status of the answer.
+             * @example 422
+             * @constant
+             */
+            status: 422;
+        };
+        /**
+         * CreateCategory422Problem
+         * @description Error details of an answer with status 422 (RFC 9457).
+         * @example {
+         *       "type": "urn:prompt-gateway:problem:unknown-location",
+         *       "title": "Unknown location",
+         *       "status": 422,
+         *       "detail": "No location has the id 3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753.",
+         *       "instance": "/v1/orders",
+         *       "request_id": "01J9ZQ4C7N8VX2M5K3T6B1R0DW",
+         *       "errors": [
+         *         {
+         *           "detail": "is not the id of a location",
+         *           "pointer": "#/location_id"
+         *         }
+         *       ]
+         *     }
+         */
+        CreateCategory422Problem: components["schemas"]["ProblemFields"] & {
+            /**
+             * @description The kind of problem. Decide by this, not by `title` or `detail`.
+             * @example urn:prompt-gateway:problem:unknown-location
+             */
+            type: ("urn:prompt-gateway:problem:unknown-location" | "urn:prompt-gateway:problem:idempotency-key-reused") | components["schemas"]["OtherValue"];
+            /**
+             * @description The HTTP status of the answer.
+             * @example 422
+             * @constant
+             */
+            status: 422;
+        };
+        /**
+         * CategoryNotFoundProblem
+         * @description Error details of an answer with status 404 (RFC 9457).
+         * @example {
+         *       "type": "urn:prompt-gateway:problem:category-not-found",
+         *       "title": "Category not found",
+         *       "status": 404,
+         *       "detail": "No category has the id cat_5f0c2a9be1d84736a8c15e7d90b3f264.",
+         *       "instance": "/v1/categories/cat_5f0c2a9be1d84736a8c15e7d90b3f264",
+         *       "request_id": "01J9ZQ4C7N8VX2M5K3T6B1R0DW"
+         *     }
+         */
+        CategoryNotFoundProblem: components["schemas"]["ProblemFields"] & {
+            /**
+             * @description The kind of problem. Decide by this, not by `title` or `detail`.
+             * @example urn:prompt-gateway:problem:category-not-found
+             */
+            type: "urn:prompt-gateway:problem:category-not-found" | components["schemas"]["OtherValue"];
+            /**
+             * @description The HTTP status of the answer.
+             * @example 404
+             * @constant
+             */
+            status: 404;
+        };
+        /**
+         * UpdateCategory422Problem
+         * @description Error details of an answer with status 422 (RFC 9457).
+         * @example {
+         *       "type": "urn:prompt-gateway:problem:location-fixed",
+         *       "title": "Location fixed",
+         *       "status": 422,
+         *       "detail": "It belongs to the location 3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753 and cannot be moved to another.",
+         *       "instance": "/v1/products/d27a6f13-90e4-4b58-8c3a-6b1f5e0d7c92",
+         *       "request_id": "01J9ZQ4C7N8VX2M5K3T6B1R0DW",
+         *       "errors": [
+         *         {
+         *           "detail": "must be 3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753, or left out",
+         *           "pointer": "#/location_id"
+         *         }
+         *       ]
+         *     }
+         */
+        UpdateCategory422Problem: components["schemas"]["ProblemFields"] & {
+            /**
+             * @description The kind of problem. Decide by this, not by `title` or `detail`.
+             * @example urn:prompt-gateway:problem:location-fixed
+             */
+            type: "urn:prompt-gateway:problem:location-fixed" | components["schemas"]["OtherValue"];
+            /**
+             * @description The HTTP status of the answer.
+             * @example 422
+             * @constant
+             */
+            status: 422;
+        };
+        /**
+         * CreateProduct422Problem
+         * @description Error details of an answer with status 422 (RFC 9457).
+         * @example {
+         *       "type": "urn:prompt-gateway:problem:unknown-location",
+         *       "title": "Unknown location",
+         *       "status": 422,
+         *       "detail": "No location has the id 3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753.",
+         *       "instance": "/v1/orders",
+         *       "request_id": "01J9ZQ4C7N8VX2M5K3T6B1R0DW",
+         *       "errors": [
+         *         {
+         *           "detail": "is not the id of a location",
+         *           "pointer": "#/location_id"
+         *         }
+         *       ]
+         *     }
+         */
+        CreateProduct422Problem: components["schemas"]["ProblemFields"] & {
+            /**
+             * @description The kind of problem. Decide by this, not by `title` or `detail`.
+             * @example urn:prompt-gateway:problem:unknown-location
+             */
+            type: ("urn:prompt-gateway:problem:unknown-location" | "urn:prompt-gateway:problem:unknown-category" | "urn:prompt-gateway:problem:idempotency-key-reused") | components["schemas"]["OtherValue"];
+            /**
+             * @description The HTTP status of the answer.
+             * @example 422
+             * @constant
+             */
+            status: 422;
+        };
+        /**
+         * ProductNotFoundProblem
+         * @description Error details of an answer with status 404 (RFC 9457).
+         * @example {
+         *       "type": "urn:prompt-gateway:problem:product-not-found",
+         *       "title": "Product not found",
+         *       "status": 404,
+         *       "detail": "No product has the id d27a6f13-90e4-4b58-8c3a-6b1f5e0d7c92.",
+         *       "instance": "/v1/products/d27a6f13-90e4-4b58-8c3a-6b1f5e0d7c92",
+         *       "request_id": "01J9ZQ4C7N8VX2M5K3T6B1R0DW"
+         *     }
+         */
+        ProductNotFoundProblem: components["schemas"]["ProblemFields"] & {
+            /**
+             * @description The kind of problem. Decide by this, not by `title` or `detail`.
+             * @example urn:prompt-gateway:problem:product-not-found
+             */
+            type: "urn:prompt-gateway:problem:product-not-found" | components["schemas"]["OtherValue"];
+            /**
+             * @description The HTTP status of the answer.
+             * @example 404
+             * @constant
+             */
+            status: 404;
+        };
+        /**
+         * UpdateProduct422Problem
+         * @description Error details of an answer with status 422 (RFC 9457).
+         * @example {
+         *       "type": "urn:prompt-gateway:problem:unknown-category",
+         *       "title": "Unknown category",
+         *       "status": 422,
+         *       "detail": "The location 3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753 has no category with the id cat_5f0c2a9be1d84736a8c15e7d90b3f264.",
+         *       "instance": "/v1/products",
+         *       "request_id": "01J9ZQ4C7N8VX2M5K3T6B1R0DW",
+         *       "errors": [
+         *         {
+         *           "detail": "is not the id of a category of this location",
+         *           "pointer": "#/category_id"
+         *         }
+         *       ]
+         *     }
+         */
+        UpdateProduct422Problem: components["schemas"]["ProblemFields"] & {
+            /**
+             * @description The kind of problem. Decide by this, not by `title` or `detail`.
+             * @example urn:prompt-gateway:problem:unknown-category
+             */
+            type: ("urn:prompt-gateway:problem:unknown-category" | "urn:prompt-gateway:problem:location-fixed") | components["schemas"]["OtherValue"];
+            /**
+             * @description The HTTP status of the answer.
+             * @example 422
+             * @constant
+             */
+            status: 422;
+        };
+        /**
+         * CreateOrder422Problem
+         * @description Error details of an answer with status 422 (RFC 9457).
+         * @example {
+         *       "type": "urn:prompt-gateway:problem:unknown-location",
+         *       "title": "Unknown location",
+         *       "status": 422,
+         *       "detail": "No location has the id 3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753.",
+         *       "instance": "/v1/orders",
+         *       "request_id": "01J9ZQ4C7N8VX2M5K3T6B1R0DW",
+         *       "errors": [
+         *         {
+         *           "detail": "is not the id of a location",
+         *           "pointer": "#/location_id"
+         *         }
+         *       ]
+         *     }
+         */
+        CreateOrder422Problem: components["schemas"]["ProblemFields"] & {
+            /**
+             * @description The kind of problem. Decide by this, not by `title` or `detail`.
+             * @example urn:prompt-gateway:problem:unknown-location
+             */
+            type: ("urn:prompt-gateway:problem:unknown-location" | "urn:prompt-gateway:problem:unknown-spot" | "urn:prompt-gateway:problem:unknown-product" | "urn:prompt-gateway:problem:product-not-active" | "urn:prompt-gateway:problem:unknown-modifier" | "urn:prompt-gateway:problem:order-total-too-large" | "urn:prompt-gateway:problem:idempotency-key-reused") | components["schemas"]["OtherValue"];
+            /**
+             * @description The HTTP status of the answer.
+             * @example 422
+             * @constant
+             */
+            status: 422;
+        };
+        /**
+         * OrderNotFoundProblem
+         * @description Error details of an answer with status 404 (RFC 9457).
+         * @example {
+         *       "type": "urn:prompt-gateway:problem:order-not-found",
+         *       "title": "Order not found",
+         *       "status": 404,
+         *       "detail": "No order has the id c81e4a97-3d5b-4062-9f7a-e12b6d80c5f4.",
+         *       "instance": "/v1/orders/c81e4a97-3d5b-4062-9f7a-e12b6d80c5f4",
+         *       "request_id": "01J9ZQ4C7N8VX2M5K3T6B1R0DW"
+         *     }
+         */
+        OrderNotFoundProblem: components["schemas"]["ProblemFields"] & {
+            /**
+             * @description The kind of problem. Decide by this, not by `title` or `detail`.
+             * @example urn:prompt-gateway:problem:order-not-found
+             */
+            type: "urn:prompt-gateway:problem:order-not-found" | components["schemas"]["OtherValue"];
+            /**
+             * @description The HTTP status of the answer.
+             * @example 404
+             * @constant
+             */
+            status: 404;
+        };
+        /**
+         * OrderNotOpenProblem
+         * @description Error details of an answer with status 409 (RFC 9457).
+         * @example {
+         *       "type": "urn:prompt-gateway:problem:order-not-open",
+         *       "title": "Order not open",
+         *       "status": 409,
+         *       "detail": "The order is canceled.",
+         *       "instance": "/v1/orders/c81e4a97-3d5b-4062-9f7a-e12b6d80c5f4/complete",
+         *       "request_id": "01J9ZQ4C7N8VX2M5K3T6B1R0DW",
+         *       "order_status": "canceled"
+         *     }
+         */
+        OrderNotOpenProblem: components["schemas"]["ProblemFields"] & {
+            /**
+             * @description The kind of problem. Decide by this, not by `title` or `detail`.
+             * @example urn:prompt-gateway:problem:order-not-open
+             */
+            type: ("urn:prompt-gateway:problem:order-not-open" | "urn:prompt-gateway:problem:edit-conflict") | components["schemas"]["OtherValue"];
+            /**
+             * @description The HTTP status of the answer.
+             * @example 409
+             * @constant
+             */
+            status: 409;
+        };
+        /**
+         * CreateIntegration422Problem
+         * @description Error details of an answer with status 422 (RFC 9457).
+         * @example {
+         *       "type": "urn:prompt-gateway:problem:target-not-allowed",
+         *       "title": "Target not allowed",
+         *       "status": 422,
+         *       "detail": "The URL points to an address that is not public.",
+         *       "instance": "/api/v1/integrations",
+         *       "request_id": "01J9ZQ4C7N8VX2M5K3T6B1R0DW",
+         *       "errors": [
+         *         {
+         *           "detail": "points to an address that is not public",
+         *           "pointer": "#/url"
+         *         }
+         *       ]
+         *     }
+         */
+        CreateIntegration422Problem: components["schemas"]["ProblemFields"] & {
+            /**
+             * @description The kind of problem. Decide by this, not by `title` or `detail`.
+             * @example urn:prompt-gateway:problem:target-not-allowed
+             */
+            type: ("urn:prompt-gateway:problem:target-not-allowed" | "urn:prompt-gateway:problem:header-not-allowed" | "urn:prompt-gateway:problem:idempotency-key-reused") | components["schemas"]["OtherValue"];
+            /**
+             * @description The HTTP status of the answer.
+             * @example 422
+             * @constant
+             */
+            status: 422;
+        };
+        /**
+         * IntegrationNotFoundProblem
+         * @description Error details of an answer with status 404 (RFC 9457).
+         * @example {
+         *       "type": "urn:prompt-gateway:problem:integration-not-found",
+         *       "title": "Integration not found",
+         *       "status": 404,
+         *       "detail": "No integration has the id f4d81b36-a05c-4e72-9b18-7c3e2d6f0a95.",
+         *       "instance": "/api/v1/integrations/f4d81b36-a05c-4e72-9b18-7c3e2d6f0a95",
+         *       "request_id": "01J9ZQ4C7N8VX2M5K3T6B1R0DW"
+         *     }
+         */
+        IntegrationNotFoundProblem: components["schemas"]["ProblemFields"] & {
+            /**
+             * @description The kind of problem. Decide by this, not by `title` or `detail`.
+             * @example urn:prompt-gateway:problem:integration-not-found
+             */
+            type: "urn:prompt-gateway:problem:integration-not-found" | components["schemas"]["OtherValue"];
+            /**
+             * @description The HTTP status of the answer.
+             * @example 404
+             * @constant
+             */
+            status: 404;
+        };
+        /**
+         * UpdateIntegration422Problem
+         * @description Error details of an answer with status 422 (RFC 9457).
+         * @example {
+         *       "type": "urn:prompt-gateway:problem:target-not-allowed",
+         *       "title": "Target not allowed",
+         *       "status": 422,
+         *       "detail": "The URL points to an address that is not public.",
+         *       "instance": "/api/v1/integrations",
+         *       "request_id": "01J9ZQ4C7N8VX2M5K3T6B1R0DW",
+         *       "errors": [
+         *         {
+         *           "detail": "points to an address that is not public",
+         *           "pointer": "#/url"
+         *         }
+         *       ]
+         *     }
+         */
+        UpdateIntegration422Problem: components["schemas"]["ProblemFields"] & {
+            /**
+             * @description The kind of problem. Decide by this, not by `title` or `detail`.
+             * @example urn:prompt-gateway:problem:target-not-allowed
+             */
+            type: ("urn:prompt-gateway:problem:target-not-allowed" | "urn:prompt-gateway:problem:header-not-allowed") | components["schemas"]["OtherValue"];
+            /**
+             * @description The HTTP status of the answer.
+             * @example 422
+             * @constant
+             */
+            status: 422;
+        };
+        /**
+         * FinishSecretRotation409Problem
+         * @description Error details of an answer with status 409 (RFC 9457).
+         * @example {
+         *       "type": "urn:prompt-gateway:problem:secret-rotation-not-pending",
+         *       "title": "Secret rotation not pending",
+         *       "status": 409,
+         *       "detail": "Another rotation is pending.",
+         *       "instance": "/api/v1/integrations/f4d81b36-a05c-4e72-9b18-7c3e2d6f0a95/secret/rotation/finish",
+         *       "request_id": "01J9ZQ4C7N8VX2M5K3T6B1R0DW"
+         *     }
+         */
+        FinishSecretRotation409Problem: components["schemas"]["ProblemFields"] & {
+            /**
+             * @description The kind of problem. Decide by this, not by `title` or `detail`.
+             * @example urn:prompt-gateway:problem:secret-rotation-not-pending
+             */
+            type: ("urn:prompt-gateway:problem:secret-rotation-not-pending" | "urn:prompt-gateway:problem:edit-conflict") | components["schemas"]["OtherValue"];
+            /**
+             * @description The HTTP status of the answer.
+             * @example 409
+             * @constant
+             */
+            status: 409;
+        };
+        /**
+         * GetReplay404Problem
+         * @description Error details of an answer with status 404 (RFC 9457).
+         * @example {
+         *       "type": "urn:prompt-gateway:problem:integration-not-found",
+         *       "title": "Integration not found",
+         *       "status": 404,
+         *       "detail": "No integration has the id f4d81b36-a05c-4e72-9b18-7c3e2d6f0a95.",
+         *       "instance": "/api/v1/integrations/f4d81b36-a05c-4e72-9b18-7c3e2d6f0a95",
+         *       "request_id": "01J9ZQ4C7N8VX2M5K3T6B1R0DW"
+         *     }
+         */
+        GetReplay404Problem: components["schemas"]["ProblemFields"] & {
+            /**
+             * @description The kind of problem. Decide by this, not by `title` or `detail`.
+             * @example urn:prompt-gateway:problem:integration-not-found
+             */
+            type: ("urn:prompt-gateway:problem:integration-not-found" | "urn:prompt-gateway:problem:replay-not-found") | components["schemas"]["OtherValue"];
+            /**
+             * @description The HTTP status of the answer.
+             * @example 404
+             * @constant
+             */
+            status: 404;
+        };
+        /**
+         * DeliveryNotFoundProblem
+         * @description Error details of an answer with status 404 (RFC 9457).
+         * @example {
+         *       "type": "urn:prompt-gateway:problem:delivery-not-found",
+         *       "title": "Delivery not found",
+         *       "status": 404,
+         *       "detail": "No delivery has the id b6e20d87-4f1a-4c95-a3d8-90f7e5c2b164.",
+         *       "instance": "/api/v1/deliveries/b6e20d87-4f1a-4c95-a3d8-90f7e5c2b164",
+         *       "request_id": "01J9ZQ4C7N8VX2M5K3T6B1R0DW"
+         *     }
+         */
+        DeliveryNotFoundProblem: components["schemas"]["ProblemFields"] & {
+            /**
+             * @description The kind of problem. Decide by this, not by `title` or `detail`.
+             * @example urn:prompt-gateway:problem:delivery-not-found
+             */
+            type: "urn:prompt-gateway:problem:delivery-not-found" | components["schemas"]["OtherValue"];
+            /**
+             * @description The HTTP status of the answer.
+             * @example 404
+             * @constant
+             */
+            status: 404;
+        };
+        /**
+         * CreateApiKey403Problem
+         * @description Error details of an answer with status 403 (RFC 9457).
+         * @example {
+         *       "type": "urn:prompt-gateway:problem:insufficient-scope",
+         *       "title": "Insufficient scope",
+         *       "status": 403,
+         *       "detail": "The API key lacks the scope prompts:write.",
+         *       "instance": "/api/v1/prompts/summarise-support-ticket",
+         *       "request_id": "01J9ZQ4C7N8VX2M5K3T6B1R0DW"
+         *     }
+         */
+        CreateApiKey403Problem: components["schemas"]["ProblemFields"] & {
+            /**
+             * @description The kind of problem. Decide by this, not by `title` or `detail`.
+             * @example urn:prompt-gateway:problem:insufficient-scope
+             */
+            type: ("urn:prompt-gateway:problem:insufficient-scope" | "urn:prompt-gateway:problem:no-authority") | components["schemas"]["OtherValue"];
+            /**
+             * @description The HTTP status of the answer.
+             * @example 403
+             * @constant
+             */
+            status: 403;
+        };
+        /**
+         * ApiKeyNotFoundProblem
+         * @description Error details of an answer with status 404 (RFC 9457).
+         * @example {
+         *       "type": "urn:prompt-gateway:problem:api-key-not-found",
+         *       "title": "API key not found",
+         *       "status": 404,
+         *       "detail": "No API key has the id \"1e4b7c90-2d6f-4f3a-8b5c-7a9d0e1f2c34\".",
+         *       "instance": "/api/v1/api-keys/1e4b7c90-2d6f-4f3a-8b5c-7a9d0e1f2c34",
+         *       "request_id": "01J9ZQ4C7N8VX2M5K3T6B1R0DW"
+         *     }
+         */
+        ApiKeyNotFoundProblem: components["schemas"]["ProblemFields"] & {
+            /**
+             * @description The kind of problem. Decide by this, not by `title` or `detail`.
+             * @example urn:prompt-gateway:problem:api-key-not-found
+             */
+            type: "urn:prompt-gateway:problem:api-key-not-found" | components["schemas"]["OtherValue"];
+            /**
+             * @description The HTTP status of the answer.
+             * @example 404
+             * @constant
+             */
+            status: 404;
+        };
+        /**
+         * RevokeApiKey403Problem
+         * @description Error details of an answer with status 403 (RFC 9457).
+         * @example {
+         *       "type": "urn:prompt-gateway:problem:insufficient-scope",
+         *       "title": "Insufficient scope",
+         *       "status": 403,
+         *       "detail": "The API key lacks the scope prompts:write.",
+         *       "instance": "/api/v1/prompts/summarise-support-ticket",
+         *       "request_id": "01J9ZQ4C7N8VX2M5K3T6B1R0DW"
+         *     }
+         */
+        RevokeApiKey403Problem: components["schemas"]["ProblemFields"] & {
+            /**
+             * @description The kind of problem. Decide by this, not by `title` or `detail`.
+             * @example urn:prompt-gateway:problem:insufficient-scope
+             */
+            type: ("urn:prompt-gateway:problem:insufficient-scope" | "urn:prompt-gateway:problem:no-authority") | components["schemas"]["OtherValue"];
+            /**
+             * @description The HTTP status of the answer.
+             * @example 403
+             * @constant
+             */
+            status: 403;
+        };
+        /**
+         * InvalidPublicRequestProblem
+         * @description Error details of an answer with status 400 (RFC 9457).
+         * @example {
+         *       "type": "urn:prompt-gateway:problem:invalid-request",
+         *       "title": "Invalid request",
+         *       "status": 400,
+         *       "detail": "2 places in the request break the contract.",
+         *       "instance": "/api/v1/prompts",
+         *       "request_id": "01J9ZQ4C7N8VX2M5K3T6B1R0DW",
+         *       "errors": [
+         *         {
+         *           "detail": "must be an integer from 1 to 1000",
+         *           "parameter": "limit"
+         *         },
+         *         {
+         *           "detail": "is not a known parameter",
+         *           "parameter": "page"
+         *         }
+         *       ]
+         *     }
+         */
+        InvalidPublicRequestProblem: components["schemas"]["ProblemFields"] & {
+            /**
+             * @description The kind of problem. Decide by this, not by `title` or `detail`.
+             * @example urn:prompt-gateway:problem:invalid-request
+             */
+            type: "urn:prompt-gateway:problem:invalid-request" | components["schemas"]["OtherValue"];
+            /**
+             * @description The HTTP status of the answer.
+             * @example 400
+             * @constant
+             */
+            status: 400;
+        };
+        /**
+         * PublicNotAcceptableProblem
+         * @description Error details of an answer with status 406 (RFC 9457).
+         * @example {
+         *       "type": "urn:prompt-gateway:problem:not-acceptable",
+         *       "title": "Not acceptable",
+         *       "status": 406,
+         *       "detail": "The operation answers with application/json, which the Accept header excludes.",
+         *       "instance": "/api/v1/prompts/summarise-support-ticket",
+         *       "request_id": "01J9ZQ4C7N8VX2M5K3T6B1R0DW"
+         *     }
+         */
+        PublicNotAcceptableProblem: components["schemas"]["ProblemFields"] & {
+            /**
+             * @description The kind of problem. Decide by this, not by `title` or `detail`.
+             * @example urn:prompt-gateway:problem:not-acceptable
+             */
+            type: "urn:prompt-gateway:problem:not-acceptable" | components["schemas"]["OtherValue"];
+            /**
+             * @description The HTTP status of the answer.
+             * @example 406
+             * @constant
+             */
+            status: 406;
+        };
+        /**
+         * PublicInternalErrorProblem
+         * @description Error details of an answer with status 500 (RFC 9457).
+         * @example {
+         *       "type": "urn:prompt-gateway:problem:internal-error",
+         *       "title": "Internal error",
+         *       "status": 500,
+         *       "detail": "Something went wrong inside the service.",
+         *       "instance": "/api/v1/prompts/summarise-support-ticket",
+         *       "request_id": "01J9ZQ4C7N8VX2M5K3T6B1R0DW"
+         *     }
+         */
+        PublicInternalErrorProblem: components["schemas"]["ProblemFields"] & {
+            /**
+             * @description The kind of problem. Decide by this, not by `title` or `detail`.
+             * @example urn:prompt-gateway:problem:internal-error
+             */
+            type: "urn:prompt-gateway:problem:internal-error" | components["schemas"]["OtherValue"];
+            /**
+             * @description The HTTP status of the answer.
+             * @example 500
+             * @constant
+             */
+            status: 500;
+        };
+        /**
+         * GetReadiness503Problem
+         * @description Error details of an answer with status 503 (RFC 9457).
+         * @example {
+         *       "type": "urn:prompt-gateway:problem:database-unavailable",
+         *       "title": "Database unavailable",
+         *       "status": 503,
+         *       "detail": "The database does not answer.",
+         *       "instance": "/api/v1/prompts/summarise-support-ticket",
+         *       "request_id": "01J9ZQ4C7N8VX2M5K3T6B1R0DW"
+         *     }
+         */
+        GetReadiness503Problem: components["schemas"]["ProblemFields"] & {
+            /**
+             * @description The kind of problem. Decide by this, not by `title` or `detail`.
+             * @example urn:prompt-gateway:problem:database-unavailable
+             */
+            type: ("urn:prompt-gateway:problem:database-unavailable" | "urn:prompt-gateway:problem:storage-full" | "urn:prompt-gateway:problem:shutting-down") | components["schemas"]["OtherValue"];
+            /**
+             * @description The HTTP status of the answer.
+             * @example 503
+             * @constant
+             */
+            status: 503;
+        };
     };
     responses: {
         /** @description A path parameter, query parameter or header breaks the contract. */
@@ -4558,7 +6221,7 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/problem+json": components["schemas"]["Problem"];
+                "application/problem+json": components["schemas"]["InvalidParametersProblem"];
             };
         };
         /** @description The API key is missing, unknown, expired or revoked. */
@@ -4570,7 +6233,7 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/problem+json": components["schemas"]["Problem"];
+                "application/problem+json": components["schemas"]["UnauthenticatedProblem"];
             };
         };
         /** @description The API key lacks the scope that the operation requires. */
@@ -4582,7 +6245,7 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/problem+json": components["schemas"]["Problem"];
+                "application/problem+json": components["schemas"]["InsufficientScopeProblem"];
             };
         };
         /** @description The `Accept` header excludes what the operation answers with. */
@@ -4595,7 +6258,7 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/problem+json": components["schemas"]["Problem"];
+                "application/problem+json": components["schemas"]["NotAcceptableProblem"];
             };
         };
         /** @description The API key has used up its requests for now, or has too much under way or kept; or too many keys from this address were refused. */
@@ -4609,7 +6272,7 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/problem+json": components["schemas"]["Problem"];
+                "application/problem+json": components["schemas"]["RateLimitedProblem"];
             };
         };
         /** @description Something went wrong inside the service. */
@@ -4622,7 +6285,7 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/problem+json": components["schemas"]["Problem"];
+                "application/problem+json": components["schemas"]["InternalErrorProblem"];
             };
         };
         /** @description The service cannot answer at the moment. */
@@ -4636,7 +6299,7 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/problem+json": components["schemas"]["Problem"];
+                "application/problem+json": components["schemas"]["ServiceUnavailableProblem"];
             };
         };
         /** @description The body is not JSON, or a parameter, a header or the body breaks the contract. */
@@ -4649,7 +6312,7 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/problem+json": components["schemas"]["Problem"];
+                "application/problem+json": components["schemas"]["InvalidRequestProblem"];
             };
         };
         /** @description The request did not arrive completely in time. */
@@ -4662,7 +6325,7 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/problem+json": components["schemas"]["Problem"];
+                "application/problem+json": components["schemas"]["RequestTimeoutProblem"];
             };
         };
         /** @description The body is larger than 1 MiB. */
@@ -4675,7 +6338,7 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/problem+json": components["schemas"]["Problem"];
+                "application/problem+json": components["schemas"]["ContentTooLargeProblem"];
             };
         };
         /** @description The body is not declared as `application/json` in UTF-8. */
@@ -4688,7 +6351,7 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/problem+json": components["schemas"]["Problem"];
+                "application/problem+json": components["schemas"]["UnsupportedMediaTypeProblem"];
             };
         };
         /** @description The resource is still the one that `If-None-Match` names. No body. */
@@ -4713,7 +6376,7 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/problem+json": components["schemas"]["Problem"];
+                "application/problem+json": components["schemas"]["PromptNotFoundProblem"];
             };
         };
         /** @description The resource is no longer the one that `If-Match` names. Nothing was changed. */
@@ -4726,7 +6389,7 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/problem+json": components["schemas"]["Problem"];
+                "application/problem+json": components["schemas"]["PreconditionFailedProblem"];
             };
         };
         /** @description Others kept changing the resource. Nothing was changed. */
@@ -4739,7 +6402,7 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/problem+json": components["schemas"]["Problem"];
+                "application/problem+json": components["schemas"]["EditConflictProblem"];
             };
         };
         /** @description The service or its object storage cannot answer at the moment. */
@@ -4753,7 +6416,7 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/problem+json": components["schemas"]["Problem"];
+                "application/problem+json": components["schemas"]["ServiceOrStorageUnavailableProblem"];
             };
         };
         /** @description No prompt has this id or slug, or it has no such version. */
@@ -4766,7 +6429,7 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/problem+json": components["schemas"]["Problem"];
+                "application/problem+json": components["schemas"]["PromptOrVersionNotFoundProblem"];
             };
         };
         /** @description The idempotency key was used before with a different request. */
@@ -4779,7 +6442,7 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/problem+json": components["schemas"]["Problem"];
+                "application/problem+json": components["schemas"]["IdempotencyKeyReusedProblem"];
             };
         };
         /** @description A request with the same idempotency key is still being worked on. */
@@ -4793,7 +6456,7 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/problem+json": components["schemas"]["Problem"];
+                "application/problem+json": components["schemas"]["IdempotencyKeyInUseProblem"];
             };
         };
         /** @description No test run has this id. */
@@ -4806,7 +6469,7 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/problem+json": components["schemas"]["Problem"];
+                "application/problem+json": components["schemas"]["TestRunNotFoundProblem"];
             };
         };
         /** @description No location has this id. */
@@ -4819,7 +6482,7 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/problem+json": components["schemas"]["Problem"];
+                "application/problem+json": components["schemas"]["LocationNotFoundProblem"];
             };
         };
         /** @description No category has this id. */
@@ -4832,7 +6495,7 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/problem+json": components["schemas"]["Problem"];
+                "application/problem+json": components["schemas"]["CategoryNotFoundProblem"];
             };
         };
         /** @description No product has this id. */
@@ -4845,7 +6508,7 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/problem+json": components["schemas"]["Problem"];
+                "application/problem+json": components["schemas"]["ProductNotFoundProblem"];
             };
         };
         /** @description No order has this id. */
@@ -4858,7 +6521,7 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/problem+json": components["schemas"]["Problem"];
+                "application/problem+json": components["schemas"]["OrderNotFoundProblem"];
             };
         };
         /** @description The order has ended in the other way, or others kept changing it. */
@@ -4871,7 +6534,7 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/problem+json": components["schemas"]["Problem"];
+                "application/problem+json": components["schemas"]["OrderNotOpenProblem"];
             };
         };
         /** @description No integration has this id. */
@@ -4884,7 +6547,7 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/problem+json": components["schemas"]["Problem"];
+                "application/problem+json": components["schemas"]["IntegrationNotFoundProblem"];
             };
         };
         /** @description No delivery has this id. */
@@ -4897,7 +6560,7 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/problem+json": components["schemas"]["Problem"];
+                "application/problem+json": components["schemas"]["DeliveryNotFoundProblem"];
             };
         };
         /** @description No API key has this id. */
@@ -4910,7 +6573,7 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/problem+json": components["schemas"]["Problem"];
+                "application/problem+json": components["schemas"]["ApiKeyNotFoundProblem"];
             };
         };
         /** @description The request has a query parameter that the operation does not know. */
@@ -4921,7 +6584,7 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/problem+json": components["schemas"]["Problem"];
+                "application/problem+json": components["schemas"]["InvalidPublicRequestProblem"];
             };
         };
         /** @description The `Accept` header excludes what the operation answers with. */
@@ -4932,11 +6595,22 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/problem+json": components["schemas"]["Problem"];
+                "application/problem+json": components["schemas"]["PublicNotAcceptableProblem"];
             };
         };
         /** @description Something went wrong inside the service. */
         PublicInternalError: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                "Cache-Control": components["headers"]["CacheControl"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["PublicInternalErrorProblem"];
+            };
+        };
+        /** @description Any other failure: the request did not reach the operation, or a later release has new problems. */
+        OtherProblem: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
                 "Cache-Control": components["headers"]["CacheControl"];
@@ -5156,6 +6830,7 @@ export interface operations {
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["ServiceUnavailable"];
+            default: components["responses"]["OtherProblem"];
         };
     };
     createPrompt: {
@@ -5210,7 +6885,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/problem+json": components["schemas"]["Problem"];
+                    "application/problem+json": components["schemas"]["CreatePrompt409Problem"];
                 };
             };
             413: components["responses"]["ContentTooLarge"];
@@ -5225,12 +6900,13 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/problem+json": components["schemas"]["Problem"];
+                    "application/problem+json": components["schemas"]["CreatePrompt422Problem"];
                 };
             };
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["ServiceUnavailable"];
+            default: components["responses"]["OtherProblem"];
         };
     };
     getPrompt: {
@@ -5277,6 +6953,7 @@ export interface operations {
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["ServiceUnavailable"];
+            default: components["responses"]["OtherProblem"];
         };
     };
     updatePrompt: {
@@ -5335,7 +7012,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/problem+json": components["schemas"]["Problem"];
+                    "application/problem+json": components["schemas"]["UpdatePrompt409Problem"];
                 };
             };
             412: components["responses"]["PreconditionFailed"];
@@ -5351,12 +7028,13 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/problem+json": components["schemas"]["Problem"];
+                    "application/problem+json": components["schemas"]["UpdatePrompt422Problem"];
                 };
             };
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["ServiceUnavailable"];
+            default: components["responses"]["OtherProblem"];
         };
     };
     deletePrompt: {
@@ -5403,6 +7081,7 @@ export interface operations {
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["ServiceOrStorageUnavailable"];
+            default: components["responses"]["OtherProblem"];
         };
     };
     listPromptVersions: {
@@ -5453,6 +7132,7 @@ export interface operations {
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["ServiceUnavailable"];
+            default: components["responses"]["OtherProblem"];
         };
     };
     getPromptVersion: {
@@ -5504,6 +7184,7 @@ export interface operations {
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["ServiceUnavailable"];
+            default: components["responses"]["OtherProblem"];
         };
     };
     restorePromptVersion: {
@@ -5568,7 +7249,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/problem+json": components["schemas"]["Problem"];
+                    "application/problem+json": components["schemas"]["RestorePromptVersion409Problem"];
                 };
             };
             412: components["responses"]["PreconditionFailed"];
@@ -5576,6 +7257,7 @@ export interface operations {
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["ServiceUnavailable"];
+            default: components["responses"]["OtherProblem"];
         };
     };
     invokePrompt: {
@@ -5691,7 +7373,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/problem+json": components["schemas"]["Problem"];
+                    "application/problem+json": components["schemas"]["InvokePrompt422Problem"];
                 };
             };
             429: components["responses"]["RateLimited"];
@@ -5707,7 +7389,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/problem+json": components["schemas"]["Problem"];
+                    "application/problem+json": components["schemas"]["InvokePrompt502Problem"];
                 };
             };
             503: components["responses"]["ServiceUnavailable"];
@@ -5721,9 +7403,10 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/problem+json": components["schemas"]["Problem"];
+                    "application/problem+json": components["schemas"]["InvokePrompt504Problem"];
                 };
             };
+            default: components["responses"]["OtherProblem"];
         };
     };
     createTestRun: {
@@ -5809,7 +7492,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/problem+json": components["schemas"]["Problem"];
+                    "application/problem+json": components["schemas"]["CreateTestRun409Problem"];
                 };
             };
             413: components["responses"]["ContentTooLarge"];
@@ -5824,12 +7507,13 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/problem+json": components["schemas"]["Problem"];
+                    "application/problem+json": components["schemas"]["CreateTestRun422Problem"];
                 };
             };
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["ServiceOrStorageUnavailable"];
+            default: components["responses"]["OtherProblem"];
         };
     };
     listTestRuns: {
@@ -5880,6 +7564,7 @@ export interface operations {
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["ServiceUnavailable"];
+            default: components["responses"]["OtherProblem"];
         };
     };
     getTestRun: {
@@ -5926,6 +7611,7 @@ export interface operations {
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["ServiceUnavailable"];
+            default: components["responses"]["OtherProblem"];
         };
     };
     getTestRunResults: {
@@ -5980,12 +7666,13 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/problem+json": components["schemas"]["Problem"];
+                    "application/problem+json": components["schemas"]["GetTestRunResults409Problem"];
                 };
             };
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["ServiceOrStorageUnavailable"];
+            default: components["responses"]["OtherProblem"];
         };
     };
     listProviders: {
@@ -6017,6 +7704,7 @@ export interface operations {
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["ServiceUnavailable"];
+            default: components["responses"]["OtherProblem"];
         };
     };
     listLocations: {
@@ -6060,6 +7748,7 @@ export interface operations {
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["ServiceUnavailable"];
+            default: components["responses"]["OtherProblem"];
         };
     };
     createLocation: {
@@ -6116,12 +7805,13 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/problem+json": components["schemas"]["Problem"];
+                    "application/problem+json": components["schemas"]["CreateLocation422Problem"];
                 };
             };
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["ServiceUnavailable"];
+            default: components["responses"]["OtherProblem"];
         };
     };
     getLocation: {
@@ -6168,6 +7858,7 @@ export interface operations {
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["ServiceUnavailable"];
+            default: components["responses"]["OtherProblem"];
         };
     };
     updateLocation: {
@@ -6230,12 +7921,13 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/problem+json": components["schemas"]["Problem"];
+                    "application/problem+json": components["schemas"]["UpdateLocation422Problem"];
                 };
             };
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["ServiceUnavailable"];
+            default: components["responses"]["OtherProblem"];
         };
     };
     listFiscalDays: {
@@ -6286,6 +7978,7 @@ export interface operations {
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["ServiceUnavailable"];
+            default: components["responses"]["OtherProblem"];
         };
     };
     getFiscalDay: {
@@ -6342,13 +8035,14 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/problem+json": components["schemas"]["Problem"];
+                    "application/problem+json": components["schemas"]["GetFiscalDay404Problem"];
                 };
             };
             406: components["responses"]["NotAcceptable"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["ServiceUnavailable"];
+            default: components["responses"]["OtherProblem"];
         };
     };
     closeFiscalDay: {
@@ -6404,7 +8098,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/problem+json": components["schemas"]["Problem"];
+                    "application/problem+json": components["schemas"]["CloseFiscalDay404Problem"];
                 };
             };
             406: components["responses"]["NotAcceptable"];
@@ -6419,12 +8113,13 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/problem+json": components["schemas"]["Problem"];
+                    "application/problem+json": components["schemas"]["CloseFiscalDay422Problem"];
                 };
             };
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["ServiceUnavailable"];
+            default: components["responses"]["OtherProblem"];
         };
     };
     listCategories: {
@@ -6473,6 +8168,7 @@ export interface operations {
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["ServiceUnavailable"];
+            default: components["responses"]["OtherProblem"];
         };
     };
     createCategory: {
@@ -6529,12 +8225,13 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/problem+json": components["schemas"]["Problem"];
+                    "application/problem+json": components["schemas"]["CreateCategory422Problem"];
                 };
             };
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["ServiceUnavailable"];
+            default: components["responses"]["OtherProblem"];
         };
     };
     getCategory: {
@@ -6581,6 +8278,7 @@ export interface operations {
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["ServiceUnavailable"];
+            default: components["responses"]["OtherProblem"];
         };
     };
     updateCategory: {
@@ -6643,12 +8341,13 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/problem+json": components["schemas"]["Problem"];
+                    "application/problem+json": components["schemas"]["UpdateCategory422Problem"];
                 };
             };
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["ServiceUnavailable"];
+            default: components["responses"]["OtherProblem"];
         };
     };
     listProducts: {
@@ -6702,6 +8401,7 @@ export interface operations {
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["ServiceUnavailable"];
+            default: components["responses"]["OtherProblem"];
         };
     };
     createProduct: {
@@ -6758,12 +8458,13 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/problem+json": components["schemas"]["Problem"];
+                    "application/problem+json": components["schemas"]["CreateProduct422Problem"];
                 };
             };
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["ServiceUnavailable"];
+            default: components["responses"]["OtherProblem"];
         };
     };
     getProduct: {
@@ -6810,6 +8511,7 @@ export interface operations {
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["ServiceUnavailable"];
+            default: components["responses"]["OtherProblem"];
         };
     };
     updateProduct: {
@@ -6872,12 +8574,13 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/problem+json": components["schemas"]["Problem"];
+                    "application/problem+json": components["schemas"]["UpdateProduct422Problem"];
                 };
             };
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["ServiceUnavailable"];
+            default: components["responses"]["OtherProblem"];
         };
     };
     listOrders: {
@@ -6945,6 +8648,7 @@ export interface operations {
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["ServiceUnavailable"];
+            default: components["responses"]["OtherProblem"];
         };
     };
     createOrder: {
@@ -7000,12 +8704,13 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/problem+json": components["schemas"]["Problem"];
+                    "application/problem+json": components["schemas"]["CreateOrder422Problem"];
                 };
             };
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["ServiceUnavailable"];
+            default: components["responses"]["OtherProblem"];
         };
     };
     getOrder: {
@@ -7052,6 +8757,7 @@ export interface operations {
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["ServiceUnavailable"];
+            default: components["responses"]["OtherProblem"];
         };
     };
     completeOrder: {
@@ -7099,6 +8805,7 @@ export interface operations {
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["ServiceUnavailable"];
+            default: components["responses"]["OtherProblem"];
         };
     };
     cancelOrder: {
@@ -7146,6 +8853,7 @@ export interface operations {
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["ServiceUnavailable"];
+            default: components["responses"]["OtherProblem"];
         };
     };
     listIntegrations: {
@@ -7189,6 +8897,7 @@ export interface operations {
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["ServiceUnavailable"];
+            default: components["responses"]["OtherProblem"];
         };
     };
     createIntegration: {
@@ -7245,12 +8954,13 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/problem+json": components["schemas"]["Problem"];
+                    "application/problem+json": components["schemas"]["CreateIntegration422Problem"];
                 };
             };
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["ServiceUnavailable"];
+            default: components["responses"]["OtherProblem"];
         };
     };
     getIntegration: {
@@ -7297,6 +9007,7 @@ export interface operations {
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["ServiceUnavailable"];
+            default: components["responses"]["OtherProblem"];
         };
     };
     updateIntegration: {
@@ -7359,12 +9070,13 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/problem+json": components["schemas"]["Problem"];
+                    "application/problem+json": components["schemas"]["UpdateIntegration422Problem"];
                 };
             };
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["ServiceUnavailable"];
+            default: components["responses"]["OtherProblem"];
         };
     };
     deleteIntegration: {
@@ -7411,6 +9123,7 @@ export interface operations {
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["ServiceUnavailable"];
+            default: components["responses"]["OtherProblem"];
         };
     };
     pauseIntegration: {
@@ -7458,6 +9171,7 @@ export interface operations {
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["ServiceUnavailable"];
+            default: components["responses"]["OtherProblem"];
         };
     };
     enableIntegration: {
@@ -7505,6 +9219,7 @@ export interface operations {
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["ServiceUnavailable"];
+            default: components["responses"]["OtherProblem"];
         };
     };
     beginSecretRotation: {
@@ -7560,6 +9275,7 @@ export interface operations {
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["ServiceUnavailable"];
+            default: components["responses"]["OtherProblem"];
         };
     };
     cancelSecretRotation: {
@@ -7607,6 +9323,7 @@ export interface operations {
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["ServiceUnavailable"];
+            default: components["responses"]["OtherProblem"];
         };
     };
     finishSecretRotation: {
@@ -7665,7 +9382,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/problem+json": components["schemas"]["Problem"];
+                    "application/problem+json": components["schemas"]["FinishSecretRotation409Problem"];
                 };
             };
             412: components["responses"]["PreconditionFailed"];
@@ -7674,6 +9391,7 @@ export interface operations {
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["ServiceUnavailable"];
+            default: components["responses"]["OtherProblem"];
         };
     };
     sendTestEvent: {
@@ -7722,6 +9440,7 @@ export interface operations {
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["ServiceUnavailable"];
+            default: components["responses"]["OtherProblem"];
         };
     };
     createReplay: {
@@ -7778,6 +9497,7 @@ export interface operations {
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["ServiceUnavailable"];
+            default: components["responses"]["OtherProblem"];
         };
     };
     getReplay: {
@@ -7834,13 +9554,14 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/problem+json": components["schemas"]["Problem"];
+                    "application/problem+json": components["schemas"]["GetReplay404Problem"];
                 };
             };
             406: components["responses"]["NotAcceptable"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["ServiceUnavailable"];
+            default: components["responses"]["OtherProblem"];
         };
     };
     listDeliveries: {
@@ -7920,6 +9641,7 @@ export interface operations {
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["ServiceUnavailable"];
+            default: components["responses"]["OtherProblem"];
         };
     };
     getDelivery: {
@@ -7966,6 +9688,7 @@ export interface operations {
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["ServiceUnavailable"];
+            default: components["responses"]["OtherProblem"];
         };
     };
     listDeliveryAttempts: {
@@ -8016,6 +9739,7 @@ export interface operations {
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["ServiceUnavailable"];
+            default: components["responses"]["OtherProblem"];
         };
     };
     resendDelivery: {
@@ -8064,6 +9788,7 @@ export interface operations {
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["ServiceUnavailable"];
+            default: components["responses"]["OtherProblem"];
         };
     };
     listEventTypes: {
@@ -8107,6 +9832,7 @@ export interface operations {
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["ServiceUnavailable"];
+            default: components["responses"]["OtherProblem"];
         };
     };
     listApiKeys: {
@@ -8150,6 +9876,7 @@ export interface operations {
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["ServiceUnavailable"];
+            default: components["responses"]["OtherProblem"];
         };
     };
     createApiKey: {
@@ -8191,7 +9918,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/problem+json": components["schemas"]["Problem"];
+                    "application/problem+json": components["schemas"]["CreateApiKey403Problem"];
                 };
             };
             406: components["responses"]["NotAcceptable"];
@@ -8201,6 +9928,7 @@ export interface operations {
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["ServiceUnavailable"];
+            default: components["responses"]["OtherProblem"];
         };
     };
     getApiKey: {
@@ -8247,6 +9975,7 @@ export interface operations {
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["ServiceUnavailable"];
+            default: components["responses"]["OtherProblem"];
         };
     };
     revokeApiKey: {
@@ -8301,7 +10030,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/problem+json": components["schemas"]["Problem"];
+                    "application/problem+json": components["schemas"]["RevokeApiKey403Problem"];
                 };
             };
             404: components["responses"]["ApiKeyNotFound"];
@@ -8310,6 +10039,7 @@ export interface operations {
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["ServiceUnavailable"];
+            default: components["responses"]["OtherProblem"];
         };
     };
     getServiceInfo: {
@@ -8335,6 +10065,7 @@ export interface operations {
             400: components["responses"]["InvalidPublicRequest"];
             406: components["responses"]["PublicNotAcceptable"];
             500: components["responses"]["PublicInternalError"];
+            default: components["responses"]["OtherProblem"];
         };
     };
     getLiveness: {
@@ -8360,6 +10091,7 @@ export interface operations {
             400: components["responses"]["InvalidPublicRequest"];
             406: components["responses"]["PublicNotAcceptable"];
             500: components["responses"]["PublicInternalError"];
+            default: components["responses"]["OtherProblem"];
         };
     };
     getReadiness: {
@@ -8394,9 +10126,10 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/problem+json": components["schemas"]["Problem"];
+                    "application/problem+json": components["schemas"]["GetReadiness503Problem"];
                 };
             };
+            default: components["responses"]["OtherProblem"];
         };
     };
     getMetrics: {
@@ -8428,6 +10161,7 @@ export interface operations {
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["ServiceUnavailable"];
+            default: components["responses"]["OtherProblem"];
         };
     };
     getOpenApiDocument: {
@@ -8470,6 +10204,7 @@ export interface operations {
             400: components["responses"]["InvalidPublicRequest"];
             406: components["responses"]["PublicNotAcceptable"];
             500: components["responses"]["PublicInternalError"];
+            default: components["responses"]["OtherProblem"];
         };
     };
 }

@@ -302,7 +302,9 @@ function paidTermMs(timeoutMs: number, requested: unknown): number {
 function corsFor(origins: readonly string[]): RequestHandler[] {
   if (origins.length === 0) return [];
   const rows: readonly OperationRow[] = Object.values(operationTable);
-  const responses: Record<string, { headers?: object }> = document.components.responses;
+  const answers = Object.values(document.paths).flatMap((item: object) =>
+    Object.values(item).flatMap(({ responses = {} }: { responses?: object }) => Object.values(responses)),
+  ) as { headers?: object }[];
   const headerParameters = rows.flatMap(({ parameters }) => parameters.filter(({ in: place }) => place === 'header'));
   return [
     cors({
@@ -312,7 +314,11 @@ function corsFor(origins: readonly string[]): RequestHandler[] {
         ...['Authorization', 'Content-Type', 'X-API-Key', 'X-Request-Id', 'traceparent'],
         ...headerParameters.map(({ name }) => name),
       ]),
-      exposedHeaders: unique(Object.values(responses).flatMap(({ headers = {} }) => Object.keys(headers))),
+      exposedHeaders: unique(
+        [...answers, ...Object.values(document.components.responses)].flatMap(({ headers = {} }) =>
+          Object.keys(headers),
+        ),
+      ),
       maxAge: 600,
     }),
   ];

@@ -69,6 +69,7 @@ export async function bundleContract(root: string): Promise<OpenApiDocument> {
 }
 
 interface Bundle {
+  info: object;
   components: { schemas: Record<string, Schema> };
 }
 
@@ -80,14 +81,16 @@ function withTitles(document: Bundle): Bundle {
 }
 
 /**
- * Bundles a document with Redocly and the configuration beside it.
+ * Bundles a document with Redocly and the configuration beside it. Its version is the package's.
  * @param source the document's path in the repository
  */
 export async function bundle(root: string, source: string): Promise<unknown> {
   return await withTemporaryFolder('contract-', async (folder) => {
     const target = path.join(folder, 'bundle.json');
     await redocly(root, ['bundle', source, '--config', `${path.dirname(source)}/redocly.yaml`, '--output', target]);
-    return withTitles(JSON.parse(await readFile(target, 'utf8')) as Bundle);
+    const { version } = JSON.parse(await readFile(path.join(root, 'package.json'), 'utf8')) as { version: string };
+    const document = withTitles(JSON.parse(await readFile(target, 'utf8')) as Bundle);
+    return { ...document, info: { ...document.info, version } };
   });
 }
 

@@ -1,6 +1,6 @@
-import openapiTs, { astToString } from 'openapi-typescript';
 import type { Schema } from './contract.ts';
 import type { AsyncApiDocument, EventDefinition } from './event-contract.ts';
+import { renderTypes } from './types.ts';
 import { compileStandalone } from './validators.ts';
 
 /** The JSON Schema of an event type as receivers are given it: complete in itself, and known by a URN. */
@@ -20,7 +20,7 @@ export async function renderEventTypes(
     paths: {},
     components: { schemas: document.components.schemas },
   };
-  const types = astToString(await openapiTs(wrapped as never, { alphabetize: false }));
+  const types = await renderTypes(wrapped);
   const imports = events.map(
     ({ type, schemaName }) =>
       `import ${schemaVariable(schemaName)} from './event-schemas/${type}.json' with { type: 'json' };`,

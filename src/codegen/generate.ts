@@ -1,14 +1,14 @@
 import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
-import openapiTs, { astToString } from 'openapi-typescript';
-import ts from 'typescript';
+import { completeContract } from './complete-contract.ts';
 import { bundleContract, readProblems, type OpenApiDocument } from './contract.ts';
 import { renderEnvExample } from './env-example.ts';
 import { bundleEventContract, listEvents } from './event-contract.ts';
 import { publishedSchema, renderEventTypes, renderEventValidators } from './event-files.ts';
 import { renderOperationTable } from './operation-table.ts';
 import { addProblemReference, renderProblemTable } from './problem-table.ts';
+import { renderTypes } from './types.ts';
 import { renderValidators } from './validators.ts';
 
 const root = path.resolve(import.meta.dirname, '../..');
@@ -33,12 +33,11 @@ async function renderAll(): Promise<Map<string, string>> {
 
 async function renderApi(bundled: OpenApiDocument): Promise<[string, string][]> {
   const problems = await readProblems(root);
-  const document = addProblemReference(bundled, problems);
-  const types = astToString(await openapiTs(document as never, { alphabetize: false, transform: closeValueLists }));
+  const document = addProblemReference(completeContract(bundled), problems);
   const validators = renderValidators(document);
   return [
     ['generated/openapi.json', json(document)],
-    ['generated/types.ts', banner('openapi') + types],
+    ['generated/types.ts', banner('openapi') + (await renderTypes(document))],
     ['generated/operations.ts', banner('openapi') + renderOperationTable(document, problems)],
     ['generated/problems.ts', banner('openapi') + renderProblemTable(problems)],
     ['generated/validators.js', banner('openapi') + validators.fast],
@@ -46,12 +45,6 @@ async function renderApi(bundled: OpenApiDocument): Promise<[string, string][]> 
     ['generated/validators-thorough.js', banner('openapi') + validators.thorough],
     ['generated/validators-thorough.d.ts', banner('openapi') + validators.declarations],
   ];
-}
-
-/** The service itself answers with known values only, so for its handlers there is no `OtherValue`. */
-function closeValueLists(_schema: object, { path: place }: { path?: string }): ts.TypeNode | undefined {
-  if (place !== '#/components/schemas/OtherValue') return undefined;
-  return ts.factory.createKeywordTypeNode(ts.SyntaxKind.NeverKeyword);
 }
 
 async function renderEvents(api: OpenApiDocument): Promise<[string, string][]> {

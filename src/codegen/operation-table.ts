@@ -19,6 +19,7 @@ export function renderOperationTable(document: OpenApiDocument, problems: Record
     const responses: Row['responses'] = {};
     const types: string[] = [];
     for (const [status, reference] of Object.entries(operation.responses)) {
+      if (status === 'default') continue;
       const response = resolve(document, reference);
       responses[status] = Object.keys(response.content ?? {})[0] ?? null;
       for (const type of response['x-problem-types'] ?? []) {

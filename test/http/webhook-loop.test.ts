@@ -12,7 +12,7 @@ afterAll(() => service.close());
 const marks = [
   { 'X-Service-Event-Type': 'ORDER_PLACED' },
   { 'X-Service-Application-ID': '5b1f0c9e-8a4d-4c6b-9f2e-3d7a1b5c8e60' },
-  { 'User-Agent': 'Service-WebhookAgent/0.1.0' },
+  { 'User-Agent': 'Service-WebhookAgent/1.0.0-beta.1' },
 ];
 
 describe('a webhook delivery to the service itself', () => {

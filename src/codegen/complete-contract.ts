@@ -1,0 +1,119 @@
+import { listOperations, resolve, type OpenApiDocument, type ResponseObject, type Schema } from './contract.ts';
+
+const problemMedia = 'application/problem+json';
+/** Problems that any request may get before it reaches an operation. */
+const anywhere = ['bad-request', 'webhook-loop', 'route-not-found', 'method-not-allowed', 'request-timeout'];
+const anywhereInHttp = ['expectation-failed', 'header-fields-too-large'];
+
+/**
+ * Adds to the bundled contract what follows from the rest of it and so is not written out in `openapi/`: a schema of the
+ * problems that each answer may have, and a `default` answer of each operation.
+ */
+export function completeContract(document: OpenApiDocument): OpenApiDocument {
+  const completed = structuredClone(document);
+  addProblemSchemas(completed);
+  addDefaultAnswers(completed);
+  return completed;
+}
+
+/**
+ * Gives each answer that has `x-problem-types` a schema that lists them, and its status. So a generated client has a type
+ * of error for each status of an operation.
+ */
+function addProblemSchemas(document: OpenApiDocument): void {
+  const { schemas } = document.components;
+  schemas['ProblemFields'] = problemFields(schemas['Problem']);
+  const add = (name: string, status: string, response: ResponseObject): void => {
+    const media = response.content?.[problemMedia];
+    const types = response['x-problem-types'];
+    if (media === undefined || types === undefined) return;
+    schemas[name] ??= problemSchema(name, Number(status), types, firstExample(document, response));
+    media.schema = { $ref: `#/components/schemas/${name}` };
+  };
+  for (const { operation } of listOperations(document)) {
+    const id = operation.operationId.charAt(0).toUpperCase() + operation.operationId.slice(1);
+    for (const [status, response] of Object.entries(operation.responses)) {
+      const shared = (response as { $ref?: string }).$ref?.split('/').at(-1);
+      add(`${shared ?? `${id}${status}`}Problem`, status, resolve(document, response));
+    }
+  }
+}
+
+/** What all problems have, whatever their type and status. */
+function problemFields(problem: Schema | undefined): Schema {
+  const { properties, required, ...rest } = problem as { properties: Schema; required: string[] };
+  const others = Object.entries(properties).filter(([name]) => name !== 'type' && name !== 'status');
+  return {
+    ...rest,
+    title: 'ProblemFields',
+    required: required.filter((name) => name !== 'type' && name !== 'status'),
+    properties: Object.fromEntries(others),
+  };
+}
+
+function problemSchema(name: string, status: number, types: readonly string[], example: unknown): Schema {
+  const values = types.map((type) => `urn:prompt-gateway:problem:${type}`);
+  return {
+    title: name,
+    description: `Error details of an answer with status ${status} (RFC 9457).`,
+    allOf: [
+      { $ref: '#/components/schemas/ProblemFields' },
+      {
+        type: 'object',
+        required: ['type', 'status'],
+        properties: {
+          type: {
+            description: 'The kind of problem. Decide by this, not by `title` or `detail`.',
+            anyOf: [
+              { type: 'string', title: `${name}Type`, enum: values },
+              { $ref: '#/components/schemas/OtherValue' },
+            ],
+            examples: [values[0]],
+          },
+          status: { type: 'integer', description: 'The HTTP status of the answer.', const: status, examples: [status] },
+        },
+      },
+    ],
+    examples: [example],
+  };
+}
+
+function firstExample(document: OpenApiDocument, response: ResponseObject): unknown {
+  const [example] = Object.values(response.content?.[problemMedia]?.examples ?? {});
+  return resolve(document, example)?.value;
+}
+
+/** Statuses and problems that an operation does not list: those of HTTP itself, and what later releases add. */
+function addDefaultAnswers(document: OpenApiDocument): void {
+  document.components['responses'] = { ...document.components['responses'], OtherProblem: otherProblem };
+  for (const { operation } of listOperations(document)) {
+    operation.responses['default'] = { $ref: '#/components/responses/OtherProblem' } as never;
+  }
+}
+
+const otherProblem = {
+  description: 'Any other failure: the request did not reach the operation, or a later release has new problems.',
+  'x-problem-types': [...anywhere, ...anywhereInHttp],
+  headers: {
+    'X-Request-Id': { $ref: '#/components/headers/RequestId' },
+    'Cache-Control': { $ref: '#/components/headers/CacheControl' },
+  },
+  content: {
+    [problemMedia]: {
+      schema: { $ref: '#/components/schemas/Problem' },
+      examples: {
+        'method-not-allowed': {
+          summary: 'Method not allowed',
+          value: {
+            type: 'urn:prompt-gateway:problem:method-not-allowed',
+            title: 'Method not allowed',
+            status: 405,
+            detail: 'This path takes GET and POST.',
+            instance: '/api/v1/prompts',
+            request_id: '01J9ZQ4C7N8VX2M5K3T6B1R0DW',
+          },
+        },
+      },
+    },
+  },
+};
