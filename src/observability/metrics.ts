@@ -1,5 +1,6 @@
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 import type { WebhookObserver } from '../webhooks/observer.ts';
+import { seriesOf } from './series.ts';
 import { createWebhookMetrics } from './webhook-metrics.ts';
 
 /** What a call was paid for. `model` is one of the provider's list, or `other`: callers may name any. */
@@ -65,23 +66,18 @@ export function createMetrics(): Metrics {
   });
   const testRuns = new Gauge({ name: 'test_runs_active', help: 'Test runs in progress in this process.', registers });
 
-  // prom-client hashes the labels on every call; a series that was seen once is kept at hand.
-  const series = new Map<string, { observe(value: number): void }>();
-  const observe = (histogram: Histogram<string>, first: string, second: string, seconds: number): void => {
-    const key = `${first} ${second}`;
-    let child = series.get(key);
-    if (child === undefined) series.set(key, (child = histogram.labels(first, second)));
-    child.observe(seconds);
-  };
+  const requestSeries = seriesOf(requests);
+  const callSeries = seriesOf(providerCalls);
+  const tokenSeries = seriesOf(tokens);
   return {
     observeRequest: (operation, status, seconds) => {
-      observe(requests, operation, String(status), seconds);
+      requestSeries(operation, String(status)).observe(seconds);
     },
     observeProviderCall: (provider, outcome, seconds, spent) => {
-      providerCalls.labels(provider, outcome).observe(seconds);
+      callSeries(provider, outcome).observe(seconds);
       if (spent === undefined) return;
-      tokens.labels(provider, spent.model, 'input').inc(spent.inputTokens);
-      tokens.labels(provider, spent.model, 'output').inc(spent.outputTokens);
+      tokenSeries(provider, spent.model, 'input').inc(spent.inputTokens);
+      tokenSeries(provider, spent.model, 'output').inc(spent.outputTokens);
     },
     countCache: (result) => {
       cache.labels(result).inc();

@@ -36,9 +36,9 @@ function fieldsOf(exchange: Exchange): Record<string, unknown> {
   if (answer.status === 404 || operationId === 'none') fields['path'] = plainPath(exchange.url);
   if (problem !== undefined) fields['problem'] = problem.type;
   else if (error !== undefined) fields['problem'] = 'internal-error';
-  const { prompt, version, provider, model } = { ...notes, ...problem?.extensions };
-  if (prompt !== undefined) fields['prompt'] = prompt;
-  if (version !== undefined) fields['version'] = version;
+  if (notes.prompt !== undefined) fields['prompt'] = notes.prompt;
+  if (notes.version !== undefined) fields['version'] = notes.version;
+  const { provider, model } = problem?.extensions.provider === undefined ? notes : problem.extensions;
   if (provider !== undefined) fields['provider'] = provider;
   // Callers choose the names of models.
   if (model !== undefined) fields['model'] = scrub(model);

@@ -1,5 +1,6 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 import type { WebhookObserver } from '../webhooks/observer.ts';
+import { seriesOf } from './series.ts';
 
 /** From a loopback receiver's millisecond to the last attempt of a schedule, days later. */
 const deliveryBuckets = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5, 15, 60, 600, 3_600, 36_000, 86_400, 345_600];
@@ -71,12 +72,14 @@ export function createWebhookMetrics(registry: Registry): WebhookObserver {
     help: 'Documents in the database whose events are not handed over yet.',
     registers,
   });
+  const attemptSeries = seriesOf(attempts);
+  const finishedSeries = seriesOf(finished);
   return {
     attempted: (outcome, seconds) => {
-      attempts.labels(outcome).observe(seconds);
+      attemptSeries(outcome).observe(seconds);
     },
     finished: (status, seconds) => {
-      finished.labels(status).inc();
+      finishedSeries(status).inc();
       if (seconds !== undefined) delivered.observe(seconds);
     },
     relayed: (events, seconds) => {

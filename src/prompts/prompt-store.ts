@@ -5,6 +5,7 @@ import { count, fetchInOrder, isSample, pageIds, walkIds, type Source } from '..
 import { createTotals } from '../db/totals.ts';
 import { compareAndSet, insertOnce, read, upsertOnce, writeIdempotently, type StampedDocument } from '../db/writes.ts';
 import type { Document } from '../fields/fields.ts';
+import { gatherReads } from '../runtime/gathered-reads.ts';
 import { takePage, type PageBounds } from './page.ts';
 import { contentFields, currentVersion, promptFields, type Prompt, type PromptVersion } from './prompt.ts';
 import { isPromptId } from './slug.ts';
@@ -80,6 +81,8 @@ export const promptIndexes: readonly CollectionIndexes[] = [
   },
 ];
 
+/** Prompts that one command reads. Beyond that, SecantusDB takes longer for one of them than a command of its own. */
+const readTogether = 32;
 /** What samples have in common. */
 const everySample = 'all';
 /** Bytes from which on documents that are fetched together are not followed by more: they may have a megabyte each. */
@@ -96,6 +99,7 @@ export function createPromptStore(database: Database): PromptStore {
   const prompts: Collection<PromptDocument> = database.db.collection(promptsName);
   const versions: Collection<VersionDocument> = database.db.collection(versionsName);
   const totals = createTotals();
+  const find = gatherReads((slugsOrIds) => findAll(prompts, slugsOrIds), fromPromptDocument, { largest: readTogether });
 
   return {
     async insert(prompt) {
@@ -105,11 +109,7 @@ export function createPromptStore(database: Database): PromptStore {
       };
       return (await insertOnce(prompts, document)).outcome === 'done';
     },
-    async find(slugOrId) {
-      const filter: Filter<PromptDocument> = isPromptId(slugOrId) ? { _id: slugOrId } : { slug: slugOrId };
-      const document = await read(() => prompts.findOne(filter));
-      return document === null ? undefined : fromPromptDocument(document);
-    },
+    find,
     async list(text, bounds) {
       const source: Source<PromptDocument> = {
         ...{ collection: prompts, where: { deleting: false }, time: 'updated_at', span: {} },
@@ -208,6 +208,25 @@ function fromVersionDocument(document: VersionDocument): PromptVersion {
 
 function fromPromptDocument(document: PromptDocument): Prompt {
   return { ...promptFields.fromDocument(document), revision: document.revision, writes: document.writes };
+}
+
+/** Finds prompts by their ids and slugs. A filter that has both walks the collection on some servers. */
+async function findAll(
+  prompts: Collection<PromptDocument>,
+  slugsOrIds: readonly string[],
+): Promise<Map<string, PromptDocument>> {
+  const ids = slugsOrIds.filter(isPromptId);
+  const slugs = slugsOrIds.filter((slugOrId) => !isPromptId(slugOrId));
+  const documents = (filter: Filter<PromptDocument>): Promise<PromptDocument[]> =>
+    read(() => prompts.find(filter).toArray());
+  const [byId, bySlug] = await Promise.all([
+    ids.length === 0 ? [] : documents({ _id: { $in: ids } }),
+    slugs.length === 0 ? [] : documents({ slug: { $in: slugs } }),
+  ]);
+  return new Map([
+    ...byId.map((document) => [document._id, document] as const),
+    ...bySlug.map((document) => [document.slug, document] as const),
+  ]);
 }
 
 /** Matches prompts whose name, slug or description contains the text, whatever its case. */

@@ -8,7 +8,6 @@ import type { PageBounds } from './page.ts';
 import { contentFields, currentVersion, type NewPrompt, type Prompt, type PromptChange } from './prompt.ts';
 import type { PromptContent, PromptVersion } from './prompt.ts';
 import { freeSlug, slugFromName, withSuffix } from './slug.ts';
-import { shareReads } from '../runtime/shared-reads.ts';
 import type { PromptStore } from './prompt-store.ts';
 import { createVersionCache, type VersionCache } from './version-cache.ts';
 
@@ -89,10 +88,8 @@ export function createPrompts({
 }: PromptsOptions): Prompts {
   const editQueue = createEditQueue();
 
-  const find = shareReads((slugOrId) => store.find(slugOrId));
-
   const get = async (slugOrId: string): Promise<Prompt> => {
-    const prompt = await find(slugOrId);
+    const prompt = await store.find(slugOrId);
     return prompt === undefined || prompt.deleting ? notFound(slugOrId) : prompt;
   };
 

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Answer, TestService } from '../support/service.ts';
 import { create, promptsPath, saying } from './prompts-harness.ts';
@@ -131,5 +132,17 @@ describe('readers', () => {
       );
     }
     await writer;
+  });
+});
+
+describe('reads of many prompts at the same time', () => {
+  it('give each caller its own, by id and by slug, as it is after the last write', async () => {
+    const prompts = await Promise.all(Array.from({ length: 40 }, () => create(setup.service)));
+    await Promise.all(prompts.map(({ id }) => put(setup.service, id, saying(`of ${id}`))));
+    const absent = { id: randomUUID(), slug: 'nothing-has-this-slug' };
+    const keys = [...prompts, absent].flatMap(({ id, slug }) => [id, slug, slug]);
+    const answers = await Promise.all(keys.map((key) => setup.service.call('GET', `${promptsPath}/${key}`)));
+    const found = answers.map(({ status, body }) => (status === 200 ? (body.messages[0].content as string) : status));
+    expect(found).toEqual([...prompts.flatMap(({ id }) => Array(3).fill(`of ${id}`)), 404, 404, 404]);
   });
 });
