@@ -42,7 +42,7 @@ import { createIdempotencyStore, idempotencyIndexes } from './idempotency/idempo
 import { createIntegrationDirectory } from './integrations/directory.ts';
 import { createIntegrations } from './integrations/integrations.ts';
 import { integrationOperations } from './integrations/integration-operations.ts';
-import type { SecretBox } from './integrations/secrets.ts';
+import type { SecretBox } from './secrets/secret-box.ts';
 import { createIntegrationStore, integrationIndexes } from './integrations/integration-store.ts';
 import { createInvoke } from './invoke/invoke.ts';
 import { invokeOperations } from './invoke/invoke-operations.ts';

@@ -4,9 +4,10 @@ import { DataDirError } from './runtime/data-dir.ts';
 import { DatabaseStartError } from './db/client.ts';
 import { EmbeddedDatabaseError } from './db/embedded/obtain-server.ts';
 import { ListenError } from './http/listening.ts';
-import { SecretKeyError } from './integrations/open-secret-box.ts';
+import { SecretKeyError } from './secrets/open-secret-box.ts';
 import { createLogger } from './observability/logger.ts';
 import { startService } from './start.ts';
+import { hasCode } from './runtime/system-error.ts';
 
 /** For people; standard output is the log, one JSON object a line. */
 function print(line: string): void {
@@ -60,8 +61,7 @@ function readEnvFile(): void {
   try {
     process.loadEnvFile();
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ENOENT')
-      throw new ConfigError([`.env: cannot be read (${(error as Error).message}).`]);
+    if (!hasCode(error, 'ENOENT')) throw new ConfigError([`.env: cannot be read (${(error as Error).message}).`]);
   }
 }
 

@@ -14,7 +14,7 @@ import { createLookUp } from './outbound/look-up.ts';
 import { closeServer, listen } from './http/listening.ts';
 import { createHttpServer, type ConnectionLimits } from './http/listener.ts';
 import type { Exchange } from './http/pipeline.ts';
-import { openSecretBox } from './integrations/open-secret-box.ts';
+import { openSecretBox } from './secrets/open-secret-box.ts';
 import { startMaintenance } from './runtime/maintenance.ts';
 import { createMetrics } from './observability/metrics.ts';
 import { createProviderHttp } from './providers/http.ts';

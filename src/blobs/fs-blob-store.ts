@@ -9,6 +9,7 @@ import {
   storageUnavailable,
   type BlobStore,
 } from './blob-store.ts';
+import { codeOf } from '../runtime/system-error.ts';
 
 /** Inside the store's folder, so that a rename stays within one file system. No key starts with a dot. */
 const temporaryFolder = '.tmp';
@@ -184,11 +185,4 @@ async function available<Result>(work: () => Promise<Result>): Promise<Result> {
     if (code === undefined) throw error;
     throw code === 'ENOSPC' || code === 'EDQUOT' ? storageFull(error) : storageUnavailable(error);
   }
-}
-
-/** The code of a system error, such as `ENOSPC`. */
-function codeOf(error: unknown): string | undefined {
-  return typeof error === 'object' && error !== null && 'code' in error && typeof error.code === 'string'
-    ? error.code
-    : undefined;
 }

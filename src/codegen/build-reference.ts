@@ -1,5 +1,6 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import { hasCode } from '../runtime/system-error.ts';
 
 const root = path.resolve(import.meta.dirname, '../..');
 /** Redoc as one file, which Redocly's command line brings with it. */
@@ -19,7 +20,7 @@ const inlineLogo = `data:image/svg+xml,${[
 
 /** `npm ci` runs this last. Without the development packages it says what is missing, and the installation goes on. */
 const bundle = await readFile(source, 'utf8').catch((error: unknown) => {
-  if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+  if (hasCode(error, 'ENOENT')) return undefined;
   throw error;
 });
 if (bundle === undefined) {

@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
 import { z } from 'zod';
-import { parseSecretKey } from '../integrations/secret-key-file.ts';
+import { parseSecretKey } from '../secrets/secret-key-file.ts';
 import { parseNetwork } from '../webhooks/sending/address-rules.ts';
 
 /** Reads the text of an environment variable. Issues say what was expected and never quote what was found. */

@@ -36,7 +36,7 @@ const onOff = { on: true, off: false };
  * Every setting of the service itself. Configuration, `--help` and `.env.example` are all made from this table and
  * from that of the built-in providers.
  */
-export const settings = {
+const settings = {
   HOST: {
     group: 'HTTP',
     description: 'Address to listen on; 0.0.0.0 or :: for every interface.',

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { within } from '../runtime/within.ts';
 import {
   DatabaseDeadlineError,
   databaseUnavailable,
@@ -33,7 +34,10 @@ export async function withRetry<Result>(
   let pause = FIRST_PAUSE_MS;
   for (let attempt = 1; ; attempt += 1) {
     try {
-      return await within(Math.max(0, end - performance.now()), budgetMs, operation());
+      // The driver has no such limit (`timeoutMS` has no effect since 7.9, and the socket time-out counts silence, not time).
+      return await within(Math.max(0, end - performance.now()), operation(), () => {
+        throw new DatabaseDeadlineError(budgetMs);
+      });
     } catch (error) {
       if (!isUnavailable(error)) throw error;
       const wait = pause * (0.5 + Math.random());
@@ -42,23 +46,5 @@ export async function withRetry<Result>(
       await sleep(wait);
       pause = Math.min(pause * 2, LONGEST_PAUSE_MS);
     }
-  }
-}
-
-/**
- * Bounds the wait for one attempt. The driver has no such limit (`timeoutMS` has no effect since 7.9, and the socket
- * time-out counts silence, not time), and an attempt that is given up goes on in the background.
- */
-async function within<Result>(remainingMs: number, budgetMs: number, work: Promise<Result>): Promise<Result> {
-  let timer: NodeJS.Timeout | undefined;
-  const deadline = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => {
-      reject(new DatabaseDeadlineError(budgetMs));
-    }, remainingMs);
-  });
-  try {
-    return await Promise.race([work, deadline]);
-  } finally {
-    clearTimeout(timer);
   }
 }

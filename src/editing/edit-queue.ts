@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ProblemError } from '../errors/problem-error.ts';
+import { within } from '../runtime/within.ts';
 
 /** Milliseconds after which a turn is over, should its edit take that long: then the database is slow or away. */
 const turnMs = 250;
@@ -37,7 +38,14 @@ export function createEditQueue(): EditQueue {
       };
       const before = last.get(key);
       last.set(key, over);
-      if (before !== undefined && !(await within(waitLimitMs, before))) {
+      if (
+        before !== undefined &&
+        !(await within(
+          waitLimitMs,
+          before.then(() => true),
+          () => false,
+        ))
+      ) {
         // Whoever comes next still has to wait for those before.
         void before.then(end);
         return await otherwise();
@@ -72,17 +80,8 @@ export async function retryLostRaces<Result>(attempt: () => Promise<Result | und
 }
 
 /** The failure of an edit that lost too many races. */
-export function editConflict(): ProblemError {
+function editConflict(): ProblemError {
   return new ProblemError('edit-conflict', {
     detail: 'It was changed by others each time the change was about to be saved.',
   });
-}
-
-/** Does this end within so many milliseconds? */
-async function within(milliseconds: number, work: Promise<undefined>): Promise<boolean> {
-  const waiting = new AbortController();
-  const limit = sleep(milliseconds, false, { signal: waiting.signal }).catch(() => false);
-  const ended = await Promise.race([work.then(() => true), limit]);
-  waiting.abort();
-  return ended;
 }

@@ -6,7 +6,7 @@ import { CallerGoneError } from './caller-gone.ts';
 import { findInexactNumber } from './inexact-numbers.ts';
 
 /** Largest request body, in bytes. */
-export const bodyLimit = 1024 * 1024;
+const bodyLimit = 1024 * 1024;
 /** How much of a refused body is read and thrown away, so that the caller gets to see the answer instead of a reset. */
 const lingerBytes = 16 * 1024 * 1024;
 const lingerMs = 2_000;
@@ -16,7 +16,7 @@ const maxDepth = 64;
 const jsonTypes = new Set(['application/json', 'application/json; charset=utf-8', 'application/json;charset=utf-8']);
 
 /** True when the request announces a body that is not empty. */
-export function hasBody(request: IncomingMessage): boolean {
+function hasBody(request: IncomingMessage): boolean {
   const length = request.headers['content-length'];
   return request.headers['transfer-encoding'] !== undefined || (length !== undefined && length !== '0');
 }
@@ -119,7 +119,7 @@ function tooLarge(): ProblemError {
 }
 
 /** @throws {ProblemError} malformed-body */
-export function parseJson(bytes: Buffer): unknown {
+function parseJson(bytes: Buffer): unknown {
   if (!isUtf8(bytes)) throw new ProblemError('malformed-body', { detail: 'The body is not valid UTF-8.' });
   // Not by TextDecoder: its strings take two bytes a character, as does what is parsed from them, and an answer made of
   // that takes three times as long to send.

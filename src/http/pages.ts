@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import type { RequestHandler } from 'express';
 import { createStaticBody, type StaticBody } from './static-body.ts';
+import { hasCode } from '../runtime/system-error.ts';
 
 /** Scripts and data come from this service only. Redoc makes style elements as it runs, which need `unsafe-inline`. */
 const policy = [
@@ -108,7 +109,7 @@ interface Scripts {
 
 async function loadScripts(redocFile: URL): Promise<Scripts | undefined> {
   const bundle = await readFile(redocFile).catch((error: unknown) => {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    if (hasCode(error, 'ENOENT')) return undefined;
     throw error;
   });
   if (bundle === undefined) return undefined;

@@ -5,7 +5,7 @@ import type { OperationId, OperationRow, Scope } from '../../generated/operation
 import type { Budget } from '../limits/memory-budget.ts';
 import { ProblemError } from '../errors/problem-error.ts';
 import type { Idempotency } from '../idempotency/idempotency.ts';
-import type { Sealed, SecretBox } from '../integrations/secrets.ts';
+import type { Sealed, SecretBox } from '../secrets/secret-box.ts';
 import { announcedBytes, readJsonBody } from './body.ts';
 import { CallerGoneError, callerGoneStatus } from './caller-gone.ts';
 import { ifNoneMatch } from './conditional.ts';

@@ -10,7 +10,7 @@ export interface RawAnswer {
   readonly bytes?: Buffer;
 }
 
-export const problemMediaType = 'application/problem+json';
+const problemMediaType = 'application/problem+json';
 
 /** Places that a problem names, at most: the contract's bound. A body can have thousands that are wrong. */
 const maxErrors = 100;

@@ -6,9 +6,10 @@ import { configure } from 'safe-stable-stringify';
 import type { Budget } from '../limits/memory-budget.ts';
 import { ProblemError } from '../errors/problem-error.ts';
 import type { KeptBytes } from '../limits/kept-bytes.ts';
+import { within } from '../runtime/within.ts';
 import { createGivenUp } from './given-up.ts';
 import { createHeldLeases, createLeaseWatch } from './record-lease.ts';
-import { createPendingWork, waitAtMost } from './pending-work.ts';
+import { createPendingWork } from './pending-work.ts';
 import type { IdempotencyRecord, IdempotencyStore } from './idempotency-store.ts';
 
 /** A finished answer as it is kept for replay. */
@@ -118,20 +119,20 @@ export function createIdempotency({
    * Should even that fail, the term ends by itself.
    */
   const record = async (write: Promise<unknown>): Promise<void> => {
-    await waitAtMost(recordWaitMs, pending.track(write.catch(() => undefined)));
+    await within(recordWaitMs, pending.track(write.catch(() => undefined)), () => undefined);
   };
 
   /** @returns one's own record when the work is to be done, else a foreign one that has an answer or another body */
   const claim = async (fresh: IdempotencyRecord): Promise<IdempotencyRecord> => {
     const patientUntil = monotonic() + patienceMs;
-    let lookedAt = monotonic();
+    let readAt = monotonic();
     let found = await store.insert(fresh);
     for (let pauseMs = firstPauseMs; ; pauseMs *= 2) {
       if (found.owner === fresh.owner || found.fingerprint !== fresh.fingerprint || found.answer !== undefined) {
         return found;
       }
       if (held.holds(found)) throw inUse(1_000);
-      const { leftMs, isAlive } = watch.observe(found, lookedAt);
+      const { leftMs, isAlive } = watch.observe(found, readAt);
       if (isAlive) throw inUse(2_000);
       if (leftMs === 0) {
         const taken = { ...fresh, resourceId: found.resourceId };
@@ -141,7 +142,7 @@ export function createIdempotency({
         if (patience <= 0) throw inUse(leftMs);
         await pause(Math.min(pauseMs, leftMs, patience));
       }
-      lookedAt = monotonic();
+      readAt = monotonic();
       found = (await store.find(fresh.id)) ?? (await store.insert(fresh));
     }
   };

@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises';
+import { within } from '../runtime/within.ts';
 
 /** Work that nobody may be waiting for, but that a process should not stop in the middle of. */
 export interface PendingWork {
@@ -20,14 +20,6 @@ export function createPendingWork(): PendingWork {
       task.then(forget, forget);
       return task;
     },
-    drain: (timeoutMs) => waitAtMost(timeoutMs, settled()),
+    drain: (timeoutMs) => within(timeoutMs, settled(), () => undefined),
   };
-}
-
-/** Waits for a task, but no longer than so many milliseconds. */
-export async function waitAtMost(milliseconds: number, task: Promise<unknown>): Promise<void> {
-  const done = new AbortController();
-  const timeout = sleep(milliseconds, undefined, { signal: done.signal }).catch(() => undefined);
-  await Promise.race([task, timeout]);
-  done.abort();
 }

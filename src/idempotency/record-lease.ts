@@ -3,43 +3,35 @@
  * lives. Another process may take the record over once it has itself seen the beat unchanged for the record's term, on
  * its own monotonic clock.
  */
-import { LRUCache } from 'lru-cache';
+import { createStalenessWatch } from '../runtime/staleness-watch.ts';
 import type { IdempotencyRecord } from './idempotency-store.ts';
 
 /** Milliseconds that a record is safe without a beat where the work only writes to the database: it may be repeated. */
 export const writeTermMs = 5_000;
 /** Milliseconds between two beats. */
-export const beatMs = 1_500;
+const beatMs = 1_500;
 
-/** What somebody who would like to go on with a record knows after a look at it. */
+/** What a process that would like to take a record over knows after reading it. */
 export interface Observation {
   /** Milliseconds until the record may be taken over, should its owner not live; 0 when that is now. */
   readonly leftMs: number;
-  /** Whether the record changed since the last look, so that somebody works on it. */
+  /** Whether the record changed since it was read before, so that somebody works on it. */
   readonly isAlive: boolean;
 }
 
 /** Remembers since when the records of others have not changed. */
 export interface LeaseWatch {
-  /** @param lookedAt when the look began, on the monotonic clock */
-  observe(record: IdempotencyRecord, lookedAt: number): Observation;
+  /** @param readAt when the reading of the record began, on the monotonic clock */
+  observe(record: IdempotencyRecord, readAt: number): Observation;
 }
 
-/** Records remembered at most. One that is forgotten is waited for anew. */
-const maxRemembered = 10_000;
-
 export function createLeaseWatch(monotonic: () => number): LeaseWatch {
-  const seen = new LRUCache<string, { owner: string; beat: number; since: number }>({ max: maxRemembered });
+  const watch = createStalenessWatch(monotonic);
   return {
-    observe({ id, owner, beat, termMs, isGivenUp }, lookedAt) {
+    observe({ id, owner, beat, termMs, isGivenUp }, readAt) {
       if (isGivenUp) return { leftMs: 0, isAlive: false };
-      const before = seen.get(id);
-      if (before?.owner === owner && before.beat === beat) {
-        return { leftMs: Math.max(0, termMs - (lookedAt - before.since)), isAlive: false };
-      }
-      // From after the look, as the record may have changed until then.
-      seen.set(id, { owner, beat, since: monotonic() });
-      return { leftMs: termMs, isAlive: before !== undefined };
+      const { unchangedMs, hasMoved } = watch.observe(id, `${owner} ${beat}`, readAt);
+      return { leftMs: Math.max(0, termMs - unchangedMs), isAlive: hasMoved };
     },
   };
 }

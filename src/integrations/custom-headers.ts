@@ -1,3 +1,9 @@
+/** Shown instead of a value that looks like a credential. Sent back, it stands for the stored value. */
+export const mask = '********';
+
+/** Headers as people write and see them, by name. */
+export type HeaderValues = Readonly<Record<string, string>>;
+
 /** Headers of deliveries that are the service's own, or that say how the message is to be read. In lower case. */
 const reserved = new Set([
   'host',

@@ -1,6 +1,6 @@
 import type { EventType } from '../events/event.ts';
 import { headerRecord, secretRecord, type DisabledReason, type Integration } from './integration.ts';
-import type { Sealed, SecretBox } from './secrets.ts';
+import type { Sealed, SecretBox } from '../secrets/secret-box.ts';
 import type { IntegrationStore } from './integration-store.ts';
 
 /** All that a delivery needs to know of its receiver. It holds secrets: never log it. */

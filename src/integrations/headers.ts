@@ -1,13 +1,7 @@
 import { ProblemError, type ProblemDetail } from '../errors/problem-error.ts';
-import { findHeaderMistakes, looksLikeCredential } from './custom-headers.ts';
+import { findHeaderMistakes, looksLikeCredential, mask, type HeaderValues } from './custom-headers.ts';
 import { headerRecord, type SealedHeader } from './integration.ts';
-import { SecretUnreadableError, type SecretBox } from './secrets.ts';
-
-/** Shown instead of a value that looks like a credential. Sent back, it stands for the stored value. */
-export const mask = '********';
-
-/** Headers as people write and see them, by name. */
-export type HeaderValues = Readonly<Record<string, string>>;
+import { SecretUnreadableError, type SecretBox } from '../secrets/secret-box.ts';
 
 /**
  * Seals custom headers as they are sent. A masked value is the one stored before; an equal value stays sealed as it is,

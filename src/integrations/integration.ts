@@ -3,8 +3,8 @@ import type { EventType } from '../events/event.ts';
 import { changeable, fields, hidden, made } from '../fields/fields.ts';
 import type { Change, New, None, Thing, Undeclared } from '../fields/fields.ts';
 import { integer, list, moment, object, same, text, type ValueOf } from '../fields/kinds.ts';
-import type { HeaderValues } from './headers.ts';
-import type { Sealed } from './secrets.ts';
+import type { HeaderValues } from './custom-headers.ts';
+import type { Sealed } from '../secrets/secret-box.ts';
 import { maskUrl } from './url-credentials.ts';
 
 /** `active`: events are sent. `paused` by an operator or `disabled` by the service: events are held. */
@@ -71,6 +71,7 @@ type Schemas = components['schemas'];
 type Derived =
   | ('headers' | 'has_secret' | 'secret_rotation' | 'disabled_reason' | 'disabled_at' | 'warning')
   | ('consecutive_failures' | 'last_error' | 'retrying_until' | 'waiting');
+/** @public Read by the compiler: it does not compile while a field is forgotten. */
 export type UndeclaredInIntegration = None<
   Undeclared<
     typeof integrationFields.table,

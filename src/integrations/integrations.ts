@@ -3,10 +3,11 @@ import { isDeepStrictEqual } from 'node:util';
 import { changeTime, requireMatch, type Precondition } from '../editing/edits.ts';
 import { ProblemError } from '../errors/problem-error.ts';
 import { createEditQueue, retryLostRaces } from '../editing/edit-queue.ts';
-import { mask, sealHeaders, showHeaders } from './headers.ts';
+import { mask } from './custom-headers.ts';
+import { sealHeaders, showHeaders } from './headers.ts';
 import { headerRecord, secretRecord } from './integration.ts';
 import type { Integration, IntegrationChange, IntegrationContent, NewIntegration } from './integration.ts';
-import type { Sealed, SecretBox } from './secrets.ts';
+import type { Sealed, SecretBox } from '../secrets/secret-box.ts';
 import type { IntegrationStore } from './integration-store.ts';
 import { maskUrl, unmaskUrl } from './url-credentials.ts';
 

@@ -1,5 +1,4 @@
-import { looksLikeCredential } from './custom-headers.ts';
-import { mask } from './headers.ts';
+import { looksLikeCredential, mask } from './custom-headers.ts';
 
 /** Names of query parameters that hold credentials, beside those that headers have. */
 const credentialNames = /^(code|hmac|pin|pw|pwd|sid|sig)$/i;

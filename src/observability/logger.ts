@@ -42,7 +42,7 @@ function bufferedOutput(): DestinationStream {
 }
 
 /** Name, message, code and stack of an error and its causes: no request, options or response objects, which hold keys. */
-export function serializeError(error: unknown, depth = 0): unknown {
+function serializeError(error: unknown, depth = 0): unknown {
   if (!(error instanceof Error)) return { message: scrub(String(error)) };
   const code: unknown = 'code' in error ? error.code : undefined;
   return {

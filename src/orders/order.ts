@@ -80,6 +80,7 @@ export function asPlaced(order: Order): Order {
 }
 
 type Schemas = components['schemas'];
+/** @public Read by the compiler: it does not compile while a field is forgotten. */
 export type UndeclaredInOrder = None<
   | Difference<Schemas['OrderListItem'], Shown<typeof summaryFields.table>>
   | Difference<Schemas['Order'], Shown<typeof orderFields.table>>

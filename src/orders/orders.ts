@@ -3,7 +3,7 @@ import { requireMatch, type Precondition } from '../editing/edits.ts';
 import type { Location } from '../catalog/locations/location.ts';
 import type { Locations } from '../catalog/locations/locations.ts';
 import type { Products } from '../catalog/products/products.ts';
-import { requireLocation } from '../catalog/references.ts';
+import { requireLocation } from '../catalog/locations/location-reference.ts';
 import { ProblemError } from '../errors/problem-error.ts';
 import { orderPlaced } from '../events/announcements.ts';
 import type { OutboxEntry } from '../events/event.ts';
@@ -63,7 +63,7 @@ export interface OrdersOptions {
 }
 
 /** The largest total of an order, in minor units. */
-export const largestTotal = 1_000_000_000_000;
+const largestTotal = 1_000_000_000_000;
 
 export function createOrders({
   store,

@@ -1,8 +1,9 @@
 import { promises as dns } from 'node:dns';
 import type { LookupFunction } from 'node:net';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
 import { readSystemNames, systemFiles, type Address, type SystemFiles, type SystemNames } from './system-files.ts';
+import { hasCode } from '../runtime/system-error.ts';
+import { within } from '../runtime/within.ts';
 
 export type { Address } from './system-files.ts';
 
@@ -83,19 +84,14 @@ export function createLookUp({
   };
 
   const findInTime = async (name: string): Promise<readonly Address[]> => {
-    const limit = new AbortController();
     try {
-      return await Promise.race([
-        find(name),
-        sleep(timeoutMs, undefined, { signal: limit.signal }).then(() => {
-          throw lookUpError('ETIMEOUT');
-        }),
-      ]);
+      return await within(timeoutMs, find(name), () => {
+        throw lookUpError('ETIMEOUT');
+      });
     } catch (error) {
       failures.set(name, { error });
       throw error;
     } finally {
-      limit.abort();
       underWay.delete(name);
     }
   };
@@ -171,9 +167,7 @@ async function ask(resolver: dns.Resolver, name: string): Promise<readonly Addre
   const six = resolver.resolve6(name);
   const sixOrNone = six.catch(() => []);
   const addresses4 = await four.catch(() => []);
-  const addresses6 = await (addresses4.length === 0
-    ? sixOrNone
-    : Promise.race([sixOrNone, sleep(resolutionDelay).then(() => [])]));
+  const addresses6 = await (addresses4.length === 0 ? sixOrNone : within(resolutionDelay, sixOrNone, () => []));
   const found = [...addresses4.map(withFamily(4)), ...addresses6.map(withFamily(6))];
   if (found.length > 0) return found;
   const outcomes = await Promise.allSettled([four, six]);
@@ -187,8 +181,7 @@ function withFamily(family: 4 | 6): (address: string) => Address {
 
 /** The name has no address, as against: nobody could say. */
 function isUnknownName(error: unknown): boolean {
-  const { code } = error as { readonly code?: unknown };
-  return code === 'ENOTFOUND' || code === 'ENODATA';
+  return hasCode(error, 'ENOTFOUND') || hasCode(error, 'ENODATA');
 }
 
 function lookUpError(code: 'ENOTFOUND' | 'ETIMEOUT'): Error {

@@ -10,9 +10,16 @@ const longestWait = 86_400_000;
  */
 export function readRetryAfter(value: string | undefined, now: Date): number | undefined {
   if (value === undefined) return undefined;
-  if (/^\d+(\.\d+)?$/.test(value)) return Math.min(Number(value) * 1_000, longestWait);
+  const delay = readDelay(value, 1_000);
+  if (delay !== undefined) return delay;
   const date = readHttpDate(value, now);
   return date === undefined ? undefined : Math.min(Math.max(date - now.getTime(), 0), longestWait);
+}
+
+/** Reads a decimal number of units. @returns milliseconds, at most a day; undefined when absent or not understood */
+export function readDelay(value: string | undefined, unitMs: number): number | undefined {
+  if (value === undefined || !/^\d+(\.\d+)?$/.test(value)) return undefined;
+  return Math.min(Number(value) * unitMs, longestWait);
 }
 
 const monthNames = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];

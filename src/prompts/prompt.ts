@@ -108,6 +108,7 @@ function toDefinition({
   };
 }
 
+/** @public Read by the compiler: it does not compile while a field is forgotten. */
 export type UndeclaredInPrompt = None<
   | Undeclared<
       typeof promptFields.table,

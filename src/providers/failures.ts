@@ -10,7 +10,7 @@ import { ProblemError } from '../errors/problem-error.ts';
 import { findErrorCode } from './error-codes.ts';
 import { ProviderHttpError } from './http.ts';
 import { ImpossibleModelError } from './language-models.ts';
-import { parseRetryAfter } from './provider-retry-after.ts';
+import { readDelay, readRetryAfter } from '../outbound/retry-after.ts';
 
 /** What went wrong with one call, in words of the service's own: nothing of it is text that the provider wrote. */
 export interface Failure {
@@ -98,7 +98,7 @@ const answerErrors = [
 function toStatusFailure(error: APICallError, status: number, now: number): Failure {
   const code = findErrorCode(error.responseBody);
   const answered = code === undefined ? `status ${status}` : `status ${status}, ${code}`;
-  const retryAfter = parseRetryAfter(error.responseHeaders, now);
+  const retryAfter = retryAfterOf(error.responseHeaders, new Date(now));
 
   // Google answers a wrong key with 400.
   if (status === 401 || status === 403 || code === 'API_KEY_INVALID') {
@@ -181,4 +181,14 @@ function withoutMessage(error: unknown): Error {
   const frames = error instanceof Error ? (error.stack ?? '').split('\n').filter((line) => /^\s+at /.test(line)) : [];
   copy.stack = [String(copy), ...frames].join('\n');
   return copy;
+}
+
+/**
+ * How long a provider asks to wait: `retry-after-ms` (OpenAI, Azure), else `Retry-After`.
+ *
+ * @param headers response headers by lower-case name
+ * @returns milliseconds from now, at least 0 and at most a day; undefined when absent or not understood
+ */
+export function retryAfterOf(headers: Readonly<Record<string, string>> | undefined, now: Date): number | undefined {
+  return readDelay(headers?.['retry-after-ms'], 1) ?? readRetryAfter(headers?.['retry-after'], now);
 }

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { mkdir, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { hasCode } from './system-error.ts';
 
 /** Nothing can be kept in DATA_DIR. The message is for the operator. */
 export class DataDirError extends Error {
@@ -39,11 +40,11 @@ export async function makeFolder(folder: string): Promise<void> {
   try {
     if ((await stat(folder)).isDirectory()) return;
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+    if (!hasCode(error, 'ENOENT')) throw error;
     await makeFolder(dirname(folder));
   }
   await mkdir(folder).catch((error: unknown) => {
     // Another process was faster, or a file is in the way, which the probe finds out.
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+    if (!hasCode(error, 'EEXIST')) throw error;
   });
 }

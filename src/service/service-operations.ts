@@ -1,5 +1,6 @@
 import document from '../../generated/openapi.json' with { type: 'json' };
 import { ProblemError } from '../errors/problem-error.ts';
+import { within } from '../runtime/within.ts';
 import type { OperationHandlers } from '../http/operation.ts';
 import { createStaticBody } from '../http/static-body.ts';
 import type { Metrics } from '../observability/metrics.ts';
@@ -43,7 +44,9 @@ export function serviceOperations(dependencies: ServiceDependencies): Operations
   const check = shareFor(checkedForMs, async () => {
     const [database, storage] = await Promise.allSettled([
       dependencies.checkDatabase(),
-      within(checkLimitMs, dependencies.checkStorage()),
+      within(checkLimitMs, dependencies.checkStorage(), () => {
+        throw new Error(`no answer within ${checkLimitMs} ms`);
+      }),
     ]);
     return { database, storage };
   });
@@ -81,18 +84,4 @@ function shareFor<T>(milliseconds: number, work: () => Promise<T>): () => Promis
     }
     return last.result;
   };
-}
-
-async function within<T>(milliseconds: number, work: Promise<T>): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const limit = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => {
-      reject(new Error(`no answer within ${milliseconds} ms`));
-    }, milliseconds);
-  });
-  try {
-    return await Promise.race([work, limit]);
-  } finally {
-    clearTimeout(timer);
-  }
 }

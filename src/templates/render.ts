@@ -3,10 +3,7 @@ import { MissingVariablesError, RenderedPromptTooLargeError } from './template-e
 import { parseTemplate, type Template } from './parse.ts';
 
 export { MissingVariablesError, RenderedPromptTooLargeError } from './template-errors.ts';
-export { parseTemplate, type Placeholder, type Template } from './parse.ts';
-
-/** The value of a template variable: anything JSON can say. `null` counts as not supplied. */
-export type VariableValue = JsonValue;
+export { parseTemplate, type Template } from './parse.ts';
 
 /** What a prompt says about one of its variables. */
 export interface VariableDefinition {
@@ -33,7 +30,7 @@ export interface RenderLimits {
 }
 
 /** 4 Mi UTF-16 code units: at most 8 MiB of memory, 12 MiB of UTF-8. */
-export const defaultRenderLimits: RenderLimits = { maxLength: 4 * 1024 * 1024 };
+const defaultRenderLimits: RenderLimits = { maxLength: 4 * 1024 * 1024 };
 
 /** A rendered prompt. */
 export interface Rendering {

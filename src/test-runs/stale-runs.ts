@@ -1,3 +1,4 @@
+import { createStalenessWatch } from '../runtime/staleness-watch.ts';
 import type { Heartbeat } from './test-run-store.ts';
 
 /** Tells which runs nobody works on any more. */
@@ -15,24 +16,18 @@ export interface StaleRuns {
  * because whatever kept it from looking, such as an outage of the database, may have kept the heart from beating.
  *
  * @param termMs several times the interval of heartbeats
- * @param now monotonic, in milliseconds
+ * @param monotonic milliseconds, never going back
  */
-export function createStaleRuns(termMs: number, now: () => number = () => performance.now()): StaleRuns {
-  let seen = new Map<string, { beat: number; since: number }>();
-  let lookedAt = now();
+export function createStaleRuns(termMs: number, monotonic: () => number): StaleRuns {
+  const watch = createStalenessWatch(monotonic);
+  let observedAt = monotonic();
   return {
     observe(heartbeats) {
-      const at = now();
-      if (at - lookedAt > (termMs * 2) / 3) seen.clear();
-      lookedAt = at;
-      const before = seen;
-      seen = new Map();
-      return heartbeats.filter(({ id, beat }) => {
-        const known = before.get(id);
-        const since = known?.beat === beat ? known.since : at;
-        seen.set(id, { beat, since });
-        return at - since >= termMs;
-      });
+      const now = monotonic();
+      const hasPaused = now - observedAt > (termMs * 2) / 3;
+      observedAt = now;
+      watch.keepOnly(hasPaused ? new Set() : new Set(heartbeats.map(({ id }) => id)));
+      return heartbeats.filter(({ id, beat }) => watch.observe(id, String(beat), now).unchangedMs >= termMs);
     },
   };
 }

@@ -181,7 +181,13 @@ export function createTestRuns(dependencies: TestRunsDependencies): TestRuns {
   };
 
   const deleteAllOf = createDeletion({ store, archive, now });
-  const interruptStale = createStaleInterruption({ store, archive, staleRuns: createStaleRuns(staleMs), now, log });
+  const interruptStale = createStaleInterruption({
+    store,
+    archive,
+    staleRuns: createStaleRuns(staleMs, monotonic),
+    now,
+    log,
+  });
   const removeOrphans = createOrphanRemoval({ store, archive, prompts, deleteAllOf, now, monotonic });
 
   const removeExpired = createExpiry({ store, archive, retentionMs, now, monotonic });

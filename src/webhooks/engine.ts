@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { IntegrationDirectory, ReceiverSettings } from '../integrations/directory.ts';
+import { within } from '../runtime/within.ts';
 import { deliveryId, type NewDelivery } from './deliveries/delivery.ts';
 import type { DeliveryStore } from './deliveries/delivery-store.ts';
 import type { Settlements } from './deliveries/settlements.ts';
@@ -373,9 +373,7 @@ export function createEngine(dependencies: EngineDependencies): WebhookEngine {
       await draining;
       for (const lane of running.values()) lane.stop();
       const ended = Promise.all([...running.values()].map((lane) => lane.ended));
-      const limit = new AbortController();
-      await Promise.race([ended, sleep(timeoutMs, undefined, { signal: limit.signal }).catch(() => undefined)]);
-      limit.abort();
+      await within(timeoutMs, ended, () => undefined);
       // What is cut off here is due at once for whoever takes the lane next.
       settlements.abandon();
       await sender.close();

@@ -9,7 +9,7 @@ type Schemas = components['schemas'];
 export type ShownStatus = Schemas['DeliveryStatus'];
 
 /** What is pending for an integration that is not active is held. */
-export function shownStatus(stored: DeliveryStatus, { status }: Pick<Integration, 'status'>): ShownStatus {
+function shownStatus(stored: DeliveryStatus, { status }: Pick<Integration, 'status'>): ShownStatus {
   return stored === 'pending' && status !== 'active' ? 'held' : stored;
 }
 

@@ -24,14 +24,7 @@ export interface LoadOptions {
 }
 
 /** Sends requests over so many connections, one after the other on each, for so many seconds. */
-export async function applyLoad({
-  url,
-  headers,
-  body,
-  connections,
-  seconds,
-  status,
-}: LoadOptions): Promise<LoadResult> {
+async function applyLoad({ url, headers, body, connections, seconds, status }: LoadOptions): Promise<LoadResult> {
   const { origin, pathname } = new URL(url);
   const histogram = createHistogram();
   let failures = 0;

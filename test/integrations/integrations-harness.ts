@@ -7,7 +7,7 @@ import type { ReceivedRequest, Receiver } from '../support/receiver.ts';
 import type { Answer, TestService } from '../support/service.ts';
 
 export const path = '/api/v1/integrations';
-export const missingPath = `${path}/${unknownId}`;
+const missingPath = `${path}/${unknownId}`;
 export const secret = 'EXAMPLE-not-a-real-secret-0123456789';
 export const nextSecret = 'EXAMPLE-not-a-real-secret-9876543210';
 export const mask = '********';

@@ -4,7 +4,7 @@ import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createLookUp } from '../../src/outbound/look-up.ts';
 import { createProviderHttp, ProviderHttpError } from '../../src/providers/http.ts';
-import { parseRetryAfter } from '../../src/providers/provider-retry-after.ts';
+import { retryAfterOf } from '../../src/providers/failures.ts';
 import { startDnsServer } from '../support/dns-server.ts';
 
 const lookUp = createLookUp();
@@ -120,7 +120,7 @@ describe('names of providers', () => {
   });
 });
 
-describe('parseRetryAfter', () => {
+describe('retryAfterOf', () => {
   const now = Date.UTC(2026, 10, 21, 12, 0, 0);
 
   it.each([
@@ -138,6 +138,6 @@ describe('parseRetryAfter', () => {
     ['an endless number', { 'retry-after': '1e999' }, undefined],
     ['words', { 'retry-after': 'soon' }, undefined],
   ])('reads %s', (_what, headers, expected) => {
-    expect(parseRetryAfter(headers, now)).toBe(expected);
+    expect(retryAfterOf(headers, new Date(now))).toBe(expected);
   });
 });

@@ -39,7 +39,7 @@ export function isOrdersPath(path: string): boolean {
 }
 
 /** Requests for one operation. */
-export function requestsOf(entry: OperationEntry, options: SchemaArbitraryOptions): fc.Arbitrary<GeneratedRequest> {
+function requestsOf(entry: OperationEntry, options: SchemaArbitraryOptions): fc.Arbitrary<GeneratedRequest> {
   const operationId = entry.operation.operationId as OperationId;
   return fc
     .record({

@@ -21,7 +21,7 @@ export interface Harness extends Setup {
 }
 
 /** The environment that makes a service call the mock provider as `mock`, default model `model-a`. */
-export function withMock(mock: MockProvider): Record<string, string> {
+function withMock(mock: MockProvider): Record<string, string> {
   const provider = { id: 'mock', base_url: mock.url, api_key: 'sk-not-secret-here', models: ['model-a', 'model-b'] };
   return { OPENAI_COMPATIBLE_PROVIDERS: JSON.stringify([provider]) };
 }

@@ -9,7 +9,7 @@ import { outboxIndex, toOutboxDocuments, type WithOutbox } from '../../src/event
 import { createIntegrationDirectory, type IntegrationDirectory } from '../../src/integrations/directory.ts';
 import { deliveryId } from '../../src/webhooks/deliveries/delivery.ts';
 import { headerRecord, secretRecord, type Integration } from '../../src/integrations/integration.ts';
-import { createSecretBox, type Sealed } from '../../src/integrations/secrets.ts';
+import { createSecretBox, type Sealed } from '../../src/secrets/secret-box.ts';
 import {
   createIntegrationStore,
   integrationIndexes,

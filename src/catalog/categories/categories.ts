@@ -5,7 +5,7 @@ import { categoryUpdated } from '../../events/announcements.ts';
 import { makeRoom, outboxCapacity, type Relay } from '../../events/outbox.ts';
 import { createEditQueue, retryLostRaces } from '../../editing/edit-queue.ts';
 import type { Locations } from '../locations/locations.ts';
-import { requireLocation, requireSameLocation } from '../references.ts';
+import { requireLocation, requireSameLocation } from '../locations/location-reference.ts';
 import type { Category, CategoryChange, NewCategory } from './category.ts';
 import type { CategoryStore } from './category-store.ts';
 

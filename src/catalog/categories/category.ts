@@ -28,6 +28,7 @@ export type NewCategory = New<typeof categoryFields.table>;
 export type CategoryChange = Change<typeof categoryFields.table>;
 
 type Schemas = components['schemas'];
+/** @public Read by the compiler: it does not compile while a field is forgotten. */
 export type UndeclaredInCategory = None<
   Undeclared<typeof categoryFields.table, Schemas['Category'], Schemas['CategoryCreate'], Schemas['CategoryUpdate']>
 >;

@@ -81,15 +81,6 @@ export function dayAfter(date: string): string {
   return Temporal.PlainDate.from(date).add({ days: 1 }).toString();
 }
 
-/** Is it a date of the calendar? `2026-02-30` is none. */
-export function isDate(text: string): boolean {
-  try {
-    return Temporal.PlainDate.from(text, { overflow: 'reject' }).toString() === text;
-  } catch {
-    return false;
-  }
-}
-
 /**
  * The name of a time zone as the IANA database spells it, however it is written here; an alias stays what it is.
  * `undefined` for offsets such as `+02:00` and whatever else is not in the database.

@@ -59,6 +59,7 @@ export type NewLocation = New<typeof locationFields.table>;
 export type LocationChange = Change<typeof locationFields.table>;
 
 type Schemas = components['schemas'];
+/** @public Read by the compiler: it does not compile while a field is forgotten. */
 export type UndeclaredInLocation = None<
   Undeclared<typeof locationFields.table, Schemas['Location'], Schemas['LocationCreate'], Schemas['LocationUpdate']>
 >;

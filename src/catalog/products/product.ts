@@ -56,6 +56,7 @@ export type NewProduct = New<typeof productFields.table>;
 export type ProductChange = Change<typeof productFields.table>;
 
 type Schemas = components['schemas'];
+/** @public Read by the compiler: it does not compile while a field is forgotten. */
 export type UndeclaredInProduct = None<
   Undeclared<typeof productFields.table, Schemas['Product'], Schemas['ProductCreate'], Schemas['ProductUpdate']>
 >;

@@ -7,7 +7,8 @@ import { makeRoom, outboxCapacity, type Relay } from '../../events/outbox.ts';
 import { createEditQueue, retryLostRaces } from '../../editing/edit-queue.ts';
 import type { Categories } from '../categories/categories.ts';
 import type { Locations } from '../locations/locations.ts';
-import { requireCategory, requireLocation, requireSameLocation } from '../references.ts';
+import { requireCategory } from '../categories/category-reference.ts';
+import { requireLocation, requireSameLocation } from '../locations/location-reference.ts';
 import type { NewProduct, Product, ProductChange } from './product.ts';
 import type { ProductFilter, ProductStore } from './product-store.ts';
 

@@ -14,7 +14,7 @@ export interface WatchTimes {
   wellAfterMs: number;
 }
 
-export const usualWatchTimes: WatchTimes = {
+const usualWatchTimes: WatchTimes = {
   intervalMs: 1_000,
   silentForMs: 60_000,
   firstPauseMs: 1_000,

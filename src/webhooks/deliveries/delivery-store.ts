@@ -368,7 +368,7 @@ export function createDeliveryStore(database: Database): DeliveryStore {
 }
 
 /** The deliveries of an integration as a list, by `created_at`. */
-export function deliveriesOf(
+function deliveriesOf(
   collection: Collection<DeliveryDocument>,
   integrationId: string,
   span: Span,

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { deriveUuid } from '../../runtime/derived-id.ts';
 import type { EventType } from '../../events/event.ts';
 import type { SendError } from '../sending/send-error.ts';
 
@@ -83,17 +83,11 @@ export function outcomeOf({ status, error }: Pick<Attempt, 'status' | 'error'>):
 
 /**
  * The id of a delivery: the same for the same event, integration and replay, so that making a delivery twice makes one.
- * A UUID of version 8 (RFC 9562) from a SHA-256.
  */
 export function deliveryId({
   eventId,
   integrationId,
   replayId,
 }: Pick<NewDelivery, 'eventId' | 'integrationId' | 'replayId'>): string {
-  const hash = createHash('sha256')
-    .update(`delivery\n${eventId}\n${integrationId}\n${replayId ?? ''}`)
-    .digest();
-  hash.writeUInt8((hash.readUInt8(6) & 0x0f) | 0x80, 6);
-  hash.writeUInt8((hash.readUInt8(8) & 0x3f) | 0x80, 8);
-  return hash.toString('hex', 0, 16).replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
+  return deriveUuid('delivery', eventId, integrationId, replayId ?? '');
 }

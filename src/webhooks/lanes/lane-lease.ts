@@ -4,6 +4,7 @@
  * cannot have begun to look before the holder's write, so the holder's lease has ended by then, whatever either's
  * wall clock says.
  */
+import { createStalenessWatch } from '../../runtime/staleness-watch.ts';
 
 /** A lane's counter, as seen by someone who would like to have the lane. */
 export interface SeenLane {
@@ -25,20 +26,12 @@ export interface LaneWatch {
  * @param monotonic milliseconds, never going back
  */
 export function createLaneWatch(term: number, monotonic: () => number): LaneWatch {
-  const seen = new Map<string, { token: number; beat: number; since: number }>();
+  const watch = createStalenessWatch(monotonic);
   return {
     mayAcquire({ integrationId, holder, token, beat }) {
-      if (holder === undefined) {
-        seen.delete(integrationId);
-        return true;
-      }
-      const before = seen.get(integrationId);
-      const at = monotonic();
-      if (before?.token !== token || before.beat !== beat) {
-        seen.set(integrationId, { token, beat, since: at });
-        return false;
-      }
-      return at - before.since >= term;
+      if (holder !== undefined) return watch.observe(integrationId, `${token} ${beat}`).unchangedMs >= term;
+      watch.forget(integrationId);
+      return true;
     },
   };
 }

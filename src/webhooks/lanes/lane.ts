@@ -1,5 +1,5 @@
 import { readRetryAfter } from '../../outbound/retry-after.ts';
-import { SecretUnreadableError } from '../../integrations/secrets.ts';
+import { SecretUnreadableError } from '../../secrets/secret-box.ts';
 import type { IntegrationDirectory, ReceiverSettings } from '../../integrations/directory.ts';
 import type { DeliveryWithBody } from '../deliveries/delivery.ts';
 import { nextAttemptIn } from '../deliveries/retry-schedule.ts';

@@ -28,7 +28,7 @@ export function checkTarget(text: string, mayConnect: AddressRule): { url: strin
 }
 
 /** A connection was refused because of where it would have led. */
-export class TargetRefusedError extends Error {
+class TargetRefusedError extends Error {
   readonly code = 'TARGET_REFUSED';
 
   constructor() {

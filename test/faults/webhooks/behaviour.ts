@@ -1,6 +1,21 @@
-import { askedSeconds, misbehaviourTiming } from './misbehaving.ts';
+import { defaultTiming, type WebhookTiming } from '../../../src/webhooks/timing.ts';
 import type { ReceiverAccount } from './receivers-program.ts';
 import type { World } from './faults-world.ts';
+
+/** Seconds that a receiver asks to be left alone, with 429. */
+export const askedSeconds = 2;
+
+/** Short enough to see every receiver time out, break and be tried again several times. */
+export const misbehaviourTiming: WebhookTiming = {
+  ...defaultTiming,
+  schedule: [0, 1_000, 2_000, 4_000, 8_000, 8_000, 8_000, 8_000, 8_000, 8_000],
+  connectTimeout: 1_000,
+  totalTimeout: 3_000,
+  lease: 10_000,
+  renewal: 2_000,
+  inactive: 1_000,
+  breaker: { failures: 5, firstOpen: 1_000, longestOpen: 4_000 },
+};
 
 interface StoredAttempt {
   _id: string;

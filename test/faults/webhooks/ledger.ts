@@ -101,7 +101,7 @@ export async function openLedger({ integrationId, secret, react = () => accept }
 }
 
 /** Checks both signatures by hand: `X-Service-Signature`, and Standard Webhooks'. */
-export function isSigned({ headers, body }: Pick<ReceivedRequest, 'headers' | 'body'>, secret: string): boolean {
+function isSigned({ headers, body }: Pick<ReceivedRequest, 'headers' | 'body'>, secret: string): boolean {
   const hmac = (): ReturnType<typeof createHmac> => createHmac('sha256', secret);
   const prefix = `${headers['webhook-id'] ?? ''}.${headers['webhook-timestamp'] ?? ''}.`;
   return (

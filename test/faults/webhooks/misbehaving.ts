@@ -1,29 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { defaultTiming, type WebhookTiming } from '../../../src/webhooks/timing.ts';
 import { startReceiver, type Reaction } from '../../support/receiver.ts';
-import { behaviourMistakes } from './behaviour.ts';
+import { askedSeconds, behaviourMistakes, misbehaviourTiming } from './behaviour.ts';
 import type { Ledger } from './ledger.ts';
 import { percentile } from './percentile.ts';
 import { startReceivers } from './receivers-process.ts';
 import type { ScenarioSettings } from './scenarios.ts';
 import { startWorld, type World } from './faults-world.ts';
-
-/** Seconds that a receiver asks to be left alone, with 429. */
-export const askedSeconds = 2;
-
-/** Short enough to see every receiver time out, break and be tried again several times. */
-export const misbehaviourTiming: WebhookTiming = {
-  ...defaultTiming,
-  schedule: [0, 1_000, 2_000, 4_000, 8_000, 8_000, 8_000, 8_000, 8_000, 8_000],
-  connectTimeout: 1_000,
-  totalTimeout: 3_000,
-  lease: 10_000,
-  renewal: 2_000,
-  inactive: 1_000,
-  breaker: { failures: 5, firstOpen: 1_000, longestOpen: 4_000 },
-};
 
 const behaviourSeconds = 15;
 const roundSeconds = 5;

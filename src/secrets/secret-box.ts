@@ -76,7 +76,7 @@ export function createSecretBox(key: Uint8Array, previous: readonly Uint8Array[]
 }
 
 /** Names a key without saying anything about it: the first 8 bytes of its SHA-256, in hex. */
-export function keyId(key: Uint8Array): string {
+function keyId(key: Uint8Array): string {
   if (key.length !== keyBytes) throw new RangeError(`A key has ${keyBytes} bytes.`);
   return createHash('sha256').update('prompt-gateway key id').update(key).digest('hex').slice(0, 16);
 }

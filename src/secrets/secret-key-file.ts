@@ -1,7 +1,8 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { link, mkdir, open, readFile, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
-import { keyBytes } from './secrets.ts';
+import { keyBytes } from './secret-box.ts';
+import { hasCode } from '../runtime/system-error.ts';
 
 /** The name of the file with the key, in base64. Whoever has it and the database has the secrets. */
 const fileName = 'secrets.key';
@@ -66,8 +67,4 @@ async function syncFolder(path: string): Promise<void> {
   } finally {
     await folder.close();
   }
-}
-
-function hasCode(error: unknown, code: string): boolean {
-  return typeof error === 'object' && error !== null && 'code' in error && error.code === code;
 }

@@ -3,8 +3,8 @@ import { chmod, mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { ensureSecretKey, parseSecretKey } from '../../src/integrations/secret-key-file.ts';
-import { createSecretBox, SecretUnreadableError, type Sealed } from '../../src/integrations/secrets.ts';
+import { ensureSecretKey, parseSecretKey } from '../../src/secrets/secret-key-file.ts';
+import { createSecretBox, SecretUnreadableError, type Sealed } from '../../src/secrets/secret-box.ts';
 
 const key = randomBytes(32);
 const box = createSecretBox(key);

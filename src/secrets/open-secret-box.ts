@@ -1,5 +1,5 @@
 import { ensureSecretKey, parseSecretKey } from './secret-key-file.ts';
-import { createSecretBox, type SecretBox } from './secrets.ts';
+import { createSecretBox, type SecretBox } from './secret-box.ts';
 
 /** There is no key to encrypt secrets with. The message is for the operator. */
 export class SecretKeyError extends Error {

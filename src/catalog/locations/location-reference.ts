@@ -1,8 +1,6 @@
-import { ProblemError } from '../errors/problem-error.ts';
-import type { Category } from './categories/category.ts';
-import type { Categories } from './categories/categories.ts';
-import type { Location } from './locations/location.ts';
-import type { Locations } from './locations/locations.ts';
+import { ProblemError } from '../../errors/problem-error.ts';
+import type { Location } from './location.ts';
+import type { Locations } from './locations.ts';
 
 /**
  * The location that a request body names as `location_id`.
@@ -14,23 +12,6 @@ export async function requireLocation(locations: Pick<Locations, 'find'>, id: st
   throw new ProblemError('unknown-location', {
     detail: `No location has the id ${id}.`,
     errors: [{ detail: 'is not the id of a location', pointer: '#/location_id' }],
-  });
-}
-
-/**
- * The category that a request body names as `category_id`, which has to be of the product's location.
- * @throws ProblemError `unknown-category`
- */
-export async function requireCategory(
-  categories: Pick<Categories, 'find'>,
-  id: string,
-  locationId: string,
-): Promise<Category> {
-  const category = await categories.find(id);
-  if (category?.locationId === locationId) return category;
-  throw new ProblemError('unknown-category', {
-    detail: `The location ${locationId} has no category with the id ${id}.`,
-    errors: [{ detail: 'is not the id of a category of this location', pointer: '#/category_id' }],
   });
 }
 

@@ -1,0 +1,99 @@
+/** Which part of the service may import which. `npm run check` holds it. */
+
+/** What knows nothing of this service's domain, or of HTTP. */
+const base = '^src/(runtime|errors|fields|limits|editing|secrets|templates|outbound|blobs|db)/';
+const features = 'api-keys|catalog|events|integrations|invoke|orders|prompts|providers|service|test-runs|webhooks';
+const wiring = '^src/(app|start|main|server)\\.ts$';
+
+export default {
+  forbidden: [
+    {
+      name: 'no-cycles',
+      comment: 'Two files that import each other, also by types alone, are one file, or lack a third.',
+      severity: 'error',
+      from: {},
+      to: { circular: true },
+    },
+    {
+      name: 'base-is-below',
+      comment: 'The base knows no feature, no HTTP and no configuration.',
+      severity: 'error',
+      from: { path: base },
+      to: { path: '^src/', pathNot: base },
+    },
+    {
+      name: 'runtime-is-at-the-bottom',
+      comment: 'runtime/ and errors/ import nothing of the service but each other.',
+      severity: 'error',
+      from: { path: '^src/(runtime|errors)/' },
+      to: { path: '^src/', pathNot: '^src/(runtime|errors)/' },
+    },
+    {
+      name: 'rules-know-no-http',
+      comment: 'In a feature only operations and representations know how HTTP looks.',
+      severity: 'error',
+      from: { path: `^src/(${features}|idempotency)/`, pathNot: '(-(operations|representation)|/entity-tag)\\.ts$' },
+      to: { path: '^src/http/' },
+    },
+    {
+      name: 'operations-are-on-top',
+      comment: 'Operations are imported by app.ts alone.',
+      severity: 'error',
+      from: { pathNot: '^src/app\\.ts$' },
+      to: { path: '^src/.*-operations\\.ts$' },
+    },
+    {
+      name: 'http-knows-no-feature',
+      comment: 'The pipeline gets from app.ts what it needs of features.',
+      severity: 'error',
+      from: { path: '^src/http/' },
+      to: { path: `^src/(${features})/` },
+    },
+    {
+      name: 'stores-are-private',
+      comment: "A feature calls another feature's rules, never its store.",
+      severity: 'error',
+      from: { path: '^src/([^/]+)/', pathNot: wiring },
+      to: { path: '^src/.+-(store|documents)\\.ts$', pathNot: '^src/($1|blobs)/' },
+    },
+    {
+      name: 'wiring-is-on-top',
+      comment: 'app.ts, start.ts and main.ts are imported by each other alone.',
+      severity: 'error',
+      from: { path: '^src/', pathNot: wiring },
+      to: { path: wiring },
+    },
+    {
+      name: 'codegen-is-apart',
+      comment: 'What makes code from the contract is not part of the running service.',
+      severity: 'error',
+      from: { path: '^src/', pathNot: '^src/codegen/' },
+      to: { path: '^src/codegen/' },
+    },
+    {
+      name: 'no-tests-in-src',
+      severity: 'error',
+      from: { path: '^src/' },
+      to: { path: '^test/' },
+    },
+    {
+      name: 'no-development-packages',
+      comment: 'The service runs with `npm ci --omit=dev`.',
+      severity: 'error',
+      from: { path: '^src/', pathNot: '^src/codegen/' },
+      to: { dependencyTypes: ['npm-dev', 'npm-no-pkg', 'npm-unknown'], dependencyTypesNot: ['type-only'] },
+    },
+    {
+      name: 'no-unresolvable',
+      severity: 'error',
+      from: {},
+      to: { couldNotResolve: true },
+    },
+  ],
+  options: {
+    doNotFollow: { path: ['node_modules', '^generated/'] },
+    tsPreCompilationDeps: true,
+    tsConfig: { fileName: 'tsconfig.json' },
+    enhancedResolveOptions: { exportsFields: ['exports'], conditionNames: ['node', 'import', 'default', 'types'] },
+  },
+};

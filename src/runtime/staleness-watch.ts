@@ -1,0 +1,45 @@
+import { LRUCache } from 'lru-cache';
+
+/**
+ * The watching side of leases without comparing clocks. A holder moves a mark while it lives; another process may take
+ * over once it has itself seen the mark unchanged for the whole term, on its own monotonic clock.
+ */
+export interface StalenessWatch {
+  /**
+   * Takes in a mark as it was just read.
+   * @param readAt when the reading began, on the monotonic clock; now when left out
+   */
+  observe(id: string, mark: string, readAt?: number): Sighting;
+  forget(id: string): void;
+  /** Forgets all but these. */
+  keepOnly(ids: ReadonlySet<string>): void;
+}
+
+export interface Sighting {
+  /** Milliseconds for which the mark has been seen unchanged. */
+  readonly unchangedMs: number;
+  /** Whether the mark is another one than was seen before, so that its holder lives. */
+  readonly hasMoved: boolean;
+}
+
+/** Marks remembered at most. One that is forgotten is waited for anew. */
+const maxRemembered = 100_000;
+
+export function createStalenessWatch(monotonic: () => number): StalenessWatch {
+  const seen = new LRUCache<string, { mark: string; since: number }>({ max: maxRemembered });
+  return {
+    observe(id, mark, readAt = monotonic()) {
+      const before = seen.get(id);
+      if (before?.mark === mark) return { unchangedMs: readAt - before.since, hasMoved: false };
+      // From after the reading, as the mark may have moved until then.
+      seen.set(id, { mark, since: monotonic() });
+      return { unchangedMs: 0, hasMoved: before !== undefined };
+    },
+    forget(id) {
+      seen.delete(id);
+    },
+    keepOnly(ids) {
+      for (const id of [...seen.keys()]) if (!ids.has(id)) seen.delete(id);
+    },
+  };
+}

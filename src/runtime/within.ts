@@ -1,0 +1,21 @@
+/**
+ * Waits for work, but no longer than so many milliseconds. The work itself goes on after that, and nobody is told of its
+ * outcome.
+ *
+ * @param otherwise gives the result, or throws, when the time is over first
+ */
+export async function within<Result, Late>(
+  milliseconds: number,
+  work: Promise<Result>,
+  otherwise: () => Late,
+): Promise<Result | Late> {
+  let timer: NodeJS.Timeout | undefined;
+  const limit = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, milliseconds);
+  });
+  try {
+    return await Promise.race([work, limit.then(otherwise)]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
