@@ -4668,7 +4668,7 @@ export interface components {
          *       ]
          *     }
          */
-        InvalidParametersProblem: components["schemas"]["ProblemFields"] & {
+        InvalidParametersProblem: {
             /**
              * @description The kind of problem. Decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:invalid-request
@@ -4680,7 +4680,7 @@ export interface components {
              * @constant
              */
             status: 400;
-        };
+        } & components["schemas"]["ProblemFields"];
         /**
          * UnauthenticatedProblem
          * @description Error details of an answer with status 401 (RFC 9457).
@@ -4693,7 +4693,7 @@ export interface components {
          *       "request_id": "01J9ZQ4C7N8VX2M5K3T6B1R0DW"
          *     }
          */
-        UnauthenticatedProblem: components["schemas"]["ProblemFields"] & {
+        UnauthenticatedProblem: {
             /**
              * @description The kind of problem. Decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:unauthenticated
@@ -4705,7 +4705,7 @@ export interface components {
              * @constant
              */
             status: 401;
-        };
+        } & components["schemas"]["ProblemFields"];
         /**
          * InsufficientScopeProblem
          * @description Error details of an answer with status 403 (RFC 9457).
@@ -4718,7 +4718,7 @@ export interface components {
          *       "request_id": "01J9ZQ4C7N8VX2M5K3T6B1R0DW"
          *     }
          */
-        InsufficientScopeProblem: components["schemas"]["ProblemFields"] & {
+        InsufficientScopeProblem: {
             /**
              * @description The kind of problem. Decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:insufficient-scope
@@ -4730,7 +4730,7 @@ export interface components {
              * @constant
              */
             status: 403;
-        };
+        } & components["schemas"]["ProblemFields"];
         /**
          * NotAcceptableProblem
          * @description Error details of an answer with status 406 (RFC 9457).
@@ -4743,7 +4743,7 @@ export interface components {
          *       "request_id": "01J9ZQ4C7N8VX2M5K3T6B1R0DW"
          *     }
          */
-        NotAcceptableProblem: components["schemas"]["ProblemFields"] & {
+        NotAcceptableProblem: {
             /**
              * @description The kind of problem. Decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:not-acceptable
@@ -4755,7 +4755,7 @@ export interface components {
              * @constant
              */
             status: 406;
-        };
+        } & components["schemas"]["ProblemFields"];
         /**
          * RateLimitedProblem
          * @description Error details of an answer with status 429 (RFC 9457).
@@ -4768,7 +4768,7 @@ export interface components {
          *       "request_id": "01J9ZQ4C7N8VX2M5K3T6B1R0DW"
          *     }
          */
-        RateLimitedProblem: components["schemas"]["ProblemFields"] & {
+        RateLimitedProblem: {
             /**
              * @description The kind of problem. Decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:rate-limited
@@ -4780,7 +4780,7 @@ export interface components {
              * @constant
              */
             status: 429;
-        };
+        } & components["schemas"]["ProblemFields"];
         /**
          * InternalErrorProblem
          * @description Error details of an answer with status 500 (RFC 9457).
@@ -4793,7 +4793,7 @@ export interface components {
          *       "request_id": "01J9ZQ4C7N8VX2M5K3T6B1R0DW"
          *     }
          */
-        InternalErrorProblem: components["schemas"]["ProblemFields"] & {
+        InternalErrorProblem: {
             /**
              * @description The kind of problem. Decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:internal-error
@@ -4805,7 +4805,7 @@ export interface components {
              * @constant
              */
             status: 500;
-        };
+        } & components["schemas"]["ProblemFields"];
         /**
          * ServiceUnavailableProblem
          * @description Error details of an answer with status 503 (RFC 9457).
@@ -4818,7 +4818,7 @@ export interface components {
          *       "request_id": "01J9ZQ4C7N8VX2M5K3T6B1R0DW"
          *     }
          */
-        ServiceUnavailableProblem: components["schemas"]["ProblemFields"] & {
+        ServiceUnavailableProblem: {
             /**
              * @description The kind of problem. Decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:database-unavailable
@@ -4830,7 +4830,7 @@ export interface components {
              * @constant
              */
             status: 503;
-        };
+        } & components["schemas"]["ProblemFields"];
         /**
          * InvalidRequestProblem
          * @description Error details of an answer with status 400 (RFC 9457).
@@ -4843,7 +4843,7 @@ export interface components {
          *       "request_id": "01J9ZQ4C7N8VX2M5K3T6B1R0DW"
          *     }
          */
-        InvalidRequestProblem: components["schemas"]["ProblemFields"] & {
+        InvalidRequestProblem: {
             /**
              * @description The kind of problem. Decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:malformed-body
@@ -4855,7 +4855,7 @@ export interface components {
              * @constant
              */
             status: 400;
-        };
+        } & components["schemas"]["ProblemFields"];
         /**
          * RequestTimeoutProblem
          * @description Error details of an answer with status 408 (RFC 9457).
@@ -4868,7 +4868,7 @@ export interface components {
          *       "request_id": "01J9ZQ4C7N8VX2M5K3T6B1R0DW"
          *     }
          */
-        RequestTimeoutProblem: components["schemas"]["ProblemFields"] & {
+        RequestTimeoutProblem: {
             /**
              * @description The kind of problem. Decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:request-timeout
@@ -4880,7 +4880,7 @@ export interface components {
              * @constant
              */
             status: 408;
-        };
+        } & components["schemas"]["ProblemFields"];
         /**
          * CreatePrompt409Problem
          * @description Error details of an answer with status 409 (RFC 9457).
@@ -4899,7 +4899,7 @@ export interface components {
          *       ]
          *     }
          */
-        CreatePrompt409Problem: components["schemas"]["ProblemFields"] & {
+        CreatePrompt409Problem: {
             /**
              * @description The kind of problem. Decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:slug-taken
@@ -4911,7 +4911,7 @@ export interface components {
              * @constant
              */
             status: 409;
-        };
+        } & components["schemas"]["ProblemFields"];
         /**
          * ContentTooLargeProblem
          * @description Error details of an answer with status 413 (RFC 9457).
@@ -4924,7 +4924,7 @@ export interface components {
          *       "request_id": "01J9ZQ4C7N8VX2M5K3T6B1R0DW"
          *     }
          */
-        ContentTooLargeProblem: components["schemas"]["ProblemFields"] & {
+        ContentTooLargeProblem: {
             /**
              * @description The kind of problem. Decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:content-too-large
@@ -4936,7 +4936,7 @@ export interface components {
              * @constant
              */
             status: 413;
-        };
+        } & components["schemas"]["ProblemFields"];
         /**
          * UnsupportedMediaTypeProblem
          * @description Error details of an answer with status 415 (RFC 9457).
@@ -4949,7 +4949,7 @@ export interface components {
          *       "request_id": "01J9ZQ4C7N8VX2M5K3T6B1R0DW"
          *     }
          */
-        UnsupportedMediaTypeProblem: components["schemas"]["ProblemFields"] & {
+        UnsupportedMediaTypeProblem: {
             /**
              * @description The kind of problem. Decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:unsupported-media-type
@@ -4961,7 +4961,7 @@ export interface components {
              * @constant
              */
             status: 415;
-        };
+        } & components["schemas"]["ProblemFields"];
         /**
          * CreatePrompt422Problem
          * @description Error details of an answer with status 422 (RFC 9457).
@@ -4981,7 +4981,7 @@ export interface components {
          *       "provider": "opnai"
          *     }
          */
-        CreatePrompt422Problem: components["schemas"]["ProblemFields"] & {
+        CreatePrompt422Problem: {
             /**
              * @description The kind of problem. Decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:unknown-provider
@@ -4993,7 +4993,7 @@ export interface components {
              * @constant
              */
             status: 422;
-        };
+        } & components["schemas"]["ProblemFields"];
         /**
          * PromptNotFoundProblem
          * @description Error details of an answer with status 404 (RFC 9457).
@@ -5006,7 +5006,7 @@ export interface components {
          *       "request_id": "01J9ZQ4C7N8VX2M5K3T6B1R0DW"
          *     }
          */
-        PromptNotFoundProblem: components["schemas"]["ProblemFields"] & {
+        PromptNotFoundProblem: {
             /**
              * @description The kind of problem. Decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:prompt-not-found
@@ -5018,7 +5018,7 @@ export interface components {
              * @constant
              */
             status: 404;
-        };
+        } & components["schemas"]["ProblemFields"];
         /**
          * UpdatePrompt409Problem
          * @description Error details of an answer with status 409 (RFC 9457).
@@ -5037,7 +5037,7 @@ export interface components {
          *       ]
          *     }
          */
-        UpdatePrompt409Problem: components["schemas"]["ProblemFields"] & {
+        UpdatePrompt409Problem: {
             /**
              * @description The kind of problem. Decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:slug-taken
@@ -5049,7 +5049,7 @@ export interface components {
              * @constant
              */
             status: 409;
-        };
+        } & components["schemas"]["ProblemFields"];
         /**
          * PreconditionFailedProblem
          * @description Error details of an answer with status 412 (RFC 9457).
@@ -5062,7 +5062,7 @@ export interface components {
          *       "request_id": "01J9ZQ4C7N8VX2M5K3T6B1R0DW"
          *     }
          */
-        PreconditionFailedProblem: components["schemas"]["ProblemFields"] & {
+        PreconditionFailedProblem: {
             /**
              * @description The kind of problem. Decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:precondition-failed
@@ -5074,7 +5074,7 @@ export interface components {
              * @constant
              */
             status: 412;
-        };
+        } & components["schemas"]["ProblemFields"];
         /**
          * UpdatePrompt422Problem
          * @description Error details of an answer with status 422 (RFC 9457).
@@ -5094,7 +5094,7 @@ export interface components {
          *       "provider": "opnai"
          *     }
          */
-        UpdatePrompt422Problem: components["schemas"]["ProblemFields"] & {
+        UpdatePrompt422Problem: {
             /**
              * @description The kind of problem. Decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:unknown-provider
@@ -5106,7 +5106,7 @@ export interface components {
              * @constant
              */
             status: 422;
-        };
+        } & components["schemas"]["ProblemFields"];
         /**
          * EditConflictProblem
          * @description Error details of an answer with status 409 (RFC 9457).
@@ -5119,7 +5119,7 @@ export interface components {
          *       "request_id": "01J9ZQ4C7N8VX2M5K3T6B1R0DW"
          *     }
          */
-        EditConflictProblem: components["schemas"]["ProblemFields"] & {
+        EditConflictProblem: {
             /**
              * @description The kind of problem. Decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:edit-conflict
@@ -5131,7 +5131,7 @@ export interface components {
              * @constant
              */
             status: 409;
-        };
+        } & components["schemas"]["ProblemFields"];
         /**
          * ServiceOrStorageUnavailableProblem
          * @description Error details of an answer with status 503 (RFC 9457).
@@ -5144,7 +5144,7 @@ export interface components {
          *       "request_id": "01J9ZQ4C7N8VX2M5K3T6B1R0DW"
          *     }
          */
-        ServiceOrStorageUnavailableProblem: components["schemas"]["ProblemFields"] & {
+        ServiceOrStorageUnavailableProblem: {
             /**
              * @description The kind of problem. Decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:database-unavailable
@@ -5156,7 +5156,7 @@ export interface components {
              * @constant
              */
             status: 503;
-        };
+        } & components["schemas"]["ProblemFields"];
         /**
          * PromptOrVersionNotFoundProblem
          * @description Error details of an answer with status 404 (RFC 9457).
@@ -5169,7 +5169,7 @@ export interface components {
          *       "request_id": "01J9ZQ4C7N8VX2M5K3T6B1R0DW"
          *     }
          */
-        PromptOrVersionNotFoundProblem: components["schemas"]["ProblemFields"] & {
+        PromptOrVersionNotFoundProblem: {
             /**
              * @description The kind of problem. Decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:prompt-not-found
@@ -5181,7 +5181,7 @@ export interface components {
              * @constant
              */
             status: 404;
-        };
+        } & components["schemas"]["ProblemFields"];
         /**
          * RestorePromptVersion409Problem
          * @description Error details of an answer with status 409 (RFC 9457).
@@ -5194,7 +5194,7 @@ export interface components {
          *       "request_id": "01J9ZQ4C7N8VX2M5K3T6B1R0DW"
          *     }
          */
-        RestorePromptVersion409Problem: components["schemas"]["ProblemFields"] & {
+        RestorePromptVersion409Problem: {
             /**
              * @description The kind of problem. Decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:idempotency-key-in-use
@@ -5206,7 +5206,7 @@ export interface components {
              * @constant
              */
             status: 409;
-        };
+        } & components["schemas"]["ProblemFields"];
         /**
          * IdempotencyKeyReusedProblem
          * @description Error details of an answer with status 422 (RFC 9457).
@@ -5219,7 +5219,7 @@ export interface components {
          *       "request_id": "01J9ZQ4C7N8VX2M5K3T6B1R0DW"
          *     }
          */
-        IdempotencyKeyReusedProblem: components["schemas"]["ProblemFields"] & {
+        IdempotencyKeyReusedProblem: {
             /**
              * @description The kind of problem. Decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:idempotency-key-reused
@@ -5231,7 +5231,7 @@ export interface components {
              * @constant
              */
             status: 422;
-        };
+        } & components["schemas"]["ProblemFields"];
         /**
          * IdempotencyKeyInUseProblem
          * @description Error details of an answer with status 409 (RFC 9457).
@@ -5244,7 +5244,7 @@ export interface components {
          *       "request_id": "01J9ZQ4C7N8VX2M5K3T6B1R0DW"
          *     }
          */
-        IdempotencyKeyInUseProblem: components["schemas"]["ProblemFields"] & {
+        IdempotencyKeyInUseProblem: {
             /**
              * @description The kind of problem. Decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:idempotency-key-in-use
@@ -5256,7 +5256,7 @@ export interface components {
              * @constant
              */
             status: 409;
-        };
+        } & components["schemas"]["ProblemFields"];
         /**
          * InvokePrompt422Problem
          * @description Error details of an answer with status 422 (RFC 9457).
@@ -5273,7 +5273,7 @@ export interface components {
          *       ]
          *     }
          */
-        InvokePrompt422Problem: components["schemas"]["ProblemFields"] & {
+        InvokePrompt422Problem: {
             /**
              * @description The kind of problem. Decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:missing-variables
@@ -5285,7 +5285,7 @@ export interface components {
              * @constant
              */
             status: 422;
-        };
+        } & components["schemas"]["ProblemFields"];
         /**
          * InvokePrompt502Problem
          * @description Error details of an answer with status 502 (RFC 9457).
@@ -5302,7 +5302,7 @@ export interface components {
          *       "retryable": true
          *     }
          */
-        InvokePrompt502Problem: components["schemas"]["ProblemFields"] & {
+        InvokePrompt502Problem: {
             /**
              * @description The kind of problem. Decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:provider-failed
@@ -5314,7 +5314,7 @@ export interface components {
              * @constant
              */
             status: 502;
-        };
+        } & components["schemas"]["ProblemFields"];
         /**
          * InvokePrompt504Problem
          * @description Error details of an answer with status 504 (RFC 9457).
@@ -5327,7 +5327,7 @@ export interface components {
          *       "request_id": "01J9ZQ4C7N8VX2M5K3T6B1R0DW"
          *     }
          */
-        InvokePrompt504Problem: components["schemas"]["ProblemFields"] & {
+        InvokePrompt504Problem: {
             /**
              * @description The kind of problem. Decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:not-cached
@@ -5339,7 +5339,7 @@ export interface components {
              * @constant
              */
             status: 504;
-        };
+        } & components["schemas"]["ProblemFields"];
         /**
          * CreateTestRun409Problem
          * @description Error details of an answer with status 409 (RFC 9457).
@@ -5352,7 +5352,7 @@ export interface components {
          *       "request_id": "01J9ZQ4C7N8VX2M5K3T6B1R0DW"
          *     }
          */
-        CreateTestRun409Problem: components["schemas"]["ProblemFields"] & {
+        CreateTestRun409Problem: {
             /**
              * @description The kind of problem. Decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:idempotency-key-in-use
@@ -5364,7 +5364,7 @@ export interface components {
              * @constant
              */
             status: 409;
-        };
+        } & components["schemas"]["ProblemFields"];
         /**
          * CreateTestRun422Problem
          * @description Error details of an answer with status 422 (RFC 9457).
@@ -5381,7 +5381,7 @@ export interface components {
          *       ]
          *     }
          */
-        CreateTestRun422Problem: components["schemas"]["ProblemFields"] & {
+        CreateTestRun422Problem: {
             /**
              * @description The kind of problem. Decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:missing-variables
@@ -5393,7 +5393,7 @@ export interface components {
              * @constant
              */
             status: 422;
-        };
+        } & components["schemas"]["ProblemFields"];
         /**
          * TestRunNotFoundProblem
          * @description Error details of an answer with status 404 (RFC 9457).
@@ -5406,7 +5406,7 @@ export interface components {
          *       "request_id": "01J9ZQ4C7N8VX2M5K3T6B1R0DW"
          *     }
          */
-        TestRunNotFoundProblem: components["schemas"]["ProblemFields"] & {
+        TestRunNotFoundProblem: {
             /**
              * @description The kind of problem. Decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:test-run-not-found
@@ -5418,7 +5418,7 @@ export interface components {
              * @constant
              */
             status: 404;
-        };
+        } & components["schemas"]["ProblemFields"];
         /**
          * GetTestRunResults409Problem
          * @description Error details of an answer with status 409 (RFC 9457).
@@ -5431,7 +5431,7 @@ export interface components {
          *       "request_id": "01J9ZQ4C7N8VX2M5K3T6B1R0DW"
          *     }
          */
-        GetTestRunResults409Problem: components["schemas"]["ProblemFields"] & {
+        GetTestRunResults409Problem: {
             /**
              * @description The kind of problem. Decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:test-run-running
@@ -5443,7 +5443,7 @@ export interface components {
              * @constant
              */
             status: 409;
-        };
+        } & components["schemas"]["ProblemFields"];
         /**
          * CreateLocation422Problem
          * @description Error details of an answer with status 422 (RFC 9457).
@@ -5462,7 +5462,7 @@ export interface components {
          *       ]
          *     }
          */
-        CreateLocation422Problem: components["schemas"]["ProblemFields"] & {
+        CreateLocation422Problem: {
             /**
              * @description The kind of problem. Decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:unknown-timezone
@@ -5474,7 +5474,7 @@ export interface components {
              * @constant
              */
             status: 422;
-        };
+        } & components["schemas"]["ProblemFields"];
         /**
          * LocationNotFoundProblem
          * @description Error details of an answer with status 404 (RFC 9457).
@@ -5487,7 +5487,7 @@ export interface components {
          *       "request_id": "01J9ZQ4C7N8VX2M5K3T6B1R0DW"
          *     }
          */
-        LocationNotFoundProblem: components["schemas"]["ProblemFields"] & {
+        LocationNotFoundProblem: {
             /**
              * @description The kind of problem. Decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:location-not-found
@@ -5499,7 +5499,7 @@ export interface components {
              * @constant
              */
             status: 404;
-        };
+        } & components["schemas"]["ProblemFields"];
         /**
          * UpdateLocation422Problem
          * @description Error details of an answer with status 422 (RFC 9457).
@@ -5518,7 +5518,7 @@ export interface components {
          *       ]
          *     }
          */
-        UpdateLocation422Problem: components["schemas"]["ProblemFields"] & {
+        UpdateLocation422Problem: {
             /**
              * @description The kind of problem. Decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:unknown-timezone
@@ -5530,7 +5530,7 @@ export interface components {
              * @constant
              */
             status: 422;
-        };
+        } & components["schemas"]["ProblemFields"];
         /**
          * GetFiscalDay404Problem
          * @description Error details of an answer with status 404 (RFC 9457).
@@ -5543,7 +5543,7 @@ export interface components {
          *       "request_id": "01J9ZQ4C7N8VX2M5K3T6B1R0DW"
          *     }
          */
-        GetFiscalDay404Problem: components["schemas"]["ProblemFields"] & {
+        GetFiscalDay404Problem: {
             /**
              * @description The kind of problem. Decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:location-not-found
@@ -5555,7 +5555,7 @@ export interface components {
              * @constant
              */
             status: 404;
-        };
+        } & components["schemas"]["ProblemFields"];
         /**
          * CloseFiscalDay404Problem
          * @description Error details of an answer with status 404 (RFC 9457).
@@ -5568,7 +5568,7 @@ export interface components {
          *       "request_id": "01J9ZQ4C7N8VX2M5K3T6B1R0DW"
          *     }
          */
-        CloseFiscalDay404Problem: components["schemas"]["ProblemFields"] & {
+        CloseFiscalDay404Problem: {
             /**
              * @description The kind of problem. Decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:location-not-found
@@ -5580,7 +5580,7 @@ export interface components {
              * @constant
              */
             status: 404;
-        };
+        } & components["schemas"]["ProblemFields"];
         /**
          * CloseFiscalDay422Problem
          * @description Error details of an answer with status 422 (RFC 9457).
@@ -5593,7 +5593,7 @@ export interface components {
          *       "request_id": "01J9ZQ4C7N8VX2M5K3T6B1R0DW"
          *     }
          */
-        CloseFiscalDay422Problem: components["schemas"]["ProblemFields"] & {
+        CloseFiscalDay422Problem: {
             /**
              * @description The kind of problem. Decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:fiscal-day-not-begun
@@ -5605,7 +5605,7 @@ export interface components {
              * @constant
              */
             status: 422;
-        };
+        } & components["schemas"]["ProblemFields"];
         /**
          * CreateCategory422Problem
          * @description Error details of an answer with status 422 (RFC 9457).
@@ -5624,7 +5624,7 @@ export interface components {
          *       ]
          *     }
          */
-        CreateCategory422Problem: components["schemas"]["ProblemFields"] & {
+        CreateCategory422Problem: {
             /**
              * @description The kind of problem. Decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:unknown-location
@@ -5636,7 +5636,7 @@ export interface components {
              * @constant
              */
             status: 422;
-        };
+        } & components["schemas"]["ProblemFields"];
         /**
          * CategoryNotFoundProblem
          * @description Error details of an answer with status 404 (RFC 9457).
@@ -5649,7 +5649,7 @@ export interface components {
          *       "request_id": "01J9ZQ4C7N8VX2M5K3T6B1R0DW"
          *     }
          */
-        CategoryNotFoundProblem: components["schemas"]["ProblemFields"] & {
+        CategoryNotFoundProblem: {
             /**
              * @description The kind of problem. Decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:category-not-found
@@ -5661,7 +5661,7 @@ export interface components {
              * @constant
              */
             status: 404;
-        };
+        } & components["schemas"]["ProblemFields"];
         /**
          * UpdateCategory422Problem
          * @description Error details of an answer with status 422 (RFC 9457).
@@ -5680,7 +5680,7 @@ export interface components {
          *       ]
          *     }
          */
-        UpdateCategory422Problem: components["schemas"]["ProblemFields"] & {
+        UpdateCategory422Problem: {
             /**
              * @description The kind of problem. Decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:location-fixed
@@ -5692,7 +5692,7 @@ export interface components {
              * @constant
              */
             status: 422;
-        };
+        } & components["schemas"]["ProblemFields"];
         /**
          * CreateProduct422Problem
          * @description Error details of an answer with status 422 (RFC 9457).
@@ -5711,7 +5711,7 @@ export interface components {
          *       ]
          *     }
          */
-        CreateProduct422Problem: components["schemas"]["ProblemFields"] & {
+        CreateProduct422Problem: {
             /**
              * @description The kind of problem. Decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:unknown-location
@@ -5723,7 +5723,7 @@ export interface components {
              * @constant
              */
             status: 422;
-        };
+        } & components["schemas"]["ProblemFields"];
         /**
          * ProductNotFoundProblem
          * @description Error details of an answer with status 404 (RFC 9457).
@@ -5736,7 +5736,7 @@ export interface components {
          *       "request_id": "01J9ZQ4C7N8VX2M5K3T6B1R0DW"
          *     }
          */
-        ProductNotFoundProblem: components["schemas"]["ProblemFields"] & {
+        ProductNotFoundProblem: {
             /**
              * @description The kind of problem. Decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:product-not-found
@@ -5748,7 +5748,7 @@ export interface components {
              * @constant
              */
             status: 404;
-        };
+        } & components["schemas"]["ProblemFields"];
         /**
          * UpdateProduct422Problem
          * @description Error details of an answer with status 422 (RFC 9457).
@@ -5767,7 +5767,7 @@ export interface components {
          *       ]
          *     }
          */
-        UpdateProduct422Problem: components["schemas"]["ProblemFields"] & {
+        UpdateProduct422Problem: {
             /**
              * @description The kind of problem. Decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:unknown-category
@@ -5779,7 +5779,7 @@ export interface components {
              * @constant
              */
             status: 422;
-        };
+        } & components["schemas"]["ProblemFields"];
         /**
          * CreateOrder422Problem
          * @description Error details of an answer with status 422 (RFC 9457).
@@ -5798,7 +5798,7 @@ export interface components {
          *       ]
          *     }
          */
-        CreateOrder422Problem: components["schemas"]["ProblemFields"] & {
+        CreateOrder422Problem: {
             /**
              * @description The kind of problem. Decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:unknown-location
@@ -5810,7 +5810,7 @@ export interface components {
              * @constant
              */
             status: 422;
-        };
+        } & components["schemas"]["ProblemFields"];
         /**
          * OrderNotFoundProblem
          * @description Error details of an answer with status 404 (RFC 9457).
@@ -5823,7 +5823,7 @@ export interface components {
          *       "request_id": "01J9ZQ4C7N8VX2M5K3T6B1R0DW"
          *     }
          */
-        OrderNotFoundProblem: components["schemas"]["ProblemFields"] & {
+        OrderNotFoundProblem: {
             /**
              * @description The kind of problem. Decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:order-not-found
@@ -5835,7 +5835,7 @@ export interface components {
              * @constant
              */
             status: 404;
-        };
+        } & components["schemas"]["ProblemFields"];
         /**
          * OrderNotOpenProblem
          * @description Error details of an answer with status 409 (RFC 9457).
@@ -5849,7 +5849,7 @@ export interface components {
          *       "order_status": "canceled"
          *     }
          */
-        OrderNotOpenProblem: components["schemas"]["ProblemFields"] & {
+        OrderNotOpenProblem: {
             /**
              * @description The kind of problem. Decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:order-not-open
@@ -5861,7 +5861,7 @@ export interface components {
              * @constant
              */
             status: 409;
-        };
+        } & components["schemas"]["ProblemFields"];
         /**
          * CreateIntegration422Problem
          * @description Error details of an answer with status 422 (RFC 9457).
@@ -5880,7 +5880,7 @@ export interface components {
          *       ]
          *     }
          */
-        CreateIntegration422Problem: components["schemas"]["ProblemFields"] & {
+        CreateIntegration422Problem: {
             /**
              * @description The kind of problem. Decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:target-not-allowed
@@ -5892,7 +5892,7 @@ export interface components {
              * @constant
              */
             status: 422;
-        };
+        } & components["schemas"]["ProblemFields"];
         /**
          * IntegrationNotFoundProblem
          * @description Error details of an answer with status 404 (RFC 9457).
@@ -5905,7 +5905,7 @@ export interface components {
          *       "request_id": "01J9ZQ4C7N8VX2M5K3T6B1R0DW"
          *     }
          */
-        IntegrationNotFoundProblem: components["schemas"]["ProblemFields"] & {
+        IntegrationNotFoundProblem: {
             /**
              * @description The kind of problem. Decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:integration-not-found
@@ -5917,7 +5917,7 @@ export interface components {
              * @constant
              */
             status: 404;
-        };
+        } & components["schemas"]["ProblemFields"];
         /**
          * UpdateIntegration422Problem
          * @description Error details of an answer with status 422 (RFC 9457).
@@ -5936,7 +5936,7 @@ export interface components {
          *       ]
          *     }
          */
-        UpdateIntegration422Problem: components["schemas"]["ProblemFields"] & {
+        UpdateIntegration422Problem: {
             /**
              * @description The kind of problem. Decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:target-not-allowed
@@ -5948,7 +5948,7 @@ export interface components {
              * @constant
              */
             status: 422;
-        };
+        } & components["schemas"]["ProblemFields"];
         /**
          * FinishSecretRotation409Problem
          * @description Error details of an answer with status 409 (RFC 9457).
@@ -5961,7 +5961,7 @@ export interface components {
          *       "request_id": "01J9ZQ4C7N8VX2M5K3T6B1R0DW"
          *     }
          */
-        FinishSecretRotation409Problem: components["schemas"]["ProblemFields"] & {
+        FinishSecretRotation409Problem: {
             /**
              * @description The kind of problem. Decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:secret-rotation-not-pending
@@ -5973,7 +5973,7 @@ export interface components {
              * @constant
              */
             status: 409;
-        };
+        } & components["schemas"]["ProblemFields"];
         /**
          * GetReplay404Problem
          * @description Error details of an answer with status 404 (RFC 9457).
@@ -5986,7 +5986,7 @@ export interface components {
          *       "request_id": "01J9ZQ4C7N8VX2M5K3T6B1R0DW"
          *     }
          */
-        GetReplay404Problem: components["schemas"]["ProblemFields"] & {
+        GetReplay404Problem: {
             /**
              * @description The kind of problem. Decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:integration-not-found
@@ -5998,7 +5998,7 @@ export interface components {
              * @constant
              */
             status: 404;
-        };
+        } & components["schemas"]["ProblemFields"];
         /**
          * DeliveryNotFoundProblem
          * @description Error details of an answer with status 404 (RFC 9457).
@@ -6011,7 +6011,7 @@ export interface components {
          *       "request_id": "01J9ZQ4C7N8VX2M5K3T6B1R0DW"
          *     }
          */
-        DeliveryNotFoundProblem: components["schemas"]["ProblemFields"] & {
+        DeliveryNotFoundProblem: {
             /**
              * @description The kind of problem. Decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:delivery-not-found
@@ -6023,7 +6023,7 @@ export interface components {
              * @constant
              */
             status: 404;
-        };
+        } & components["schemas"]["ProblemFields"];
         /**
          * CreateApiKey403Problem
          * @description Error details of an answer with status 403 (RFC 9457).
@@ -6036,7 +6036,7 @@ export interface components {
          *       "request_id": "01J9ZQ4C7N8VX2M5K3T6B1R0DW"
          *     }
          */
-        CreateApiKey403Problem: components["schemas"]["ProblemFields"] & {
+        CreateApiKey403Problem: {
             /**
              * @description The kind of problem. Decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:insufficient-scope
@@ -6048,7 +6048,7 @@ export interface components {
              * @constant
              */
             status: 403;
-        };
+        } & components["schemas"]["ProblemFields"];
         /**
          * ApiKeyNotFoundProblem
          * @description Error details of an answer with status 404 (RFC 9457).
@@ -6061,7 +6061,7 @@ export interface components {
          *       "request_id": "01J9ZQ4C7N8VX2M5K3T6B1R0DW"
          *     }
          */
-        ApiKeyNotFoundProblem: components["schemas"]["ProblemFields"] & {
+        ApiKeyNotFoundProblem: {
             /**
              * @description The kind of problem. Decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:api-key-not-found
@@ -6073,7 +6073,7 @@ export interface components {
              * @constant
              */
             status: 404;
-        };
+        } & components["schemas"]["ProblemFields"];
         /**
          * RevokeApiKey403Problem
          * @description Error details of an answer with status 403 (RFC 9457).
@@ -6086,7 +6086,7 @@ export interface components {
          *       "request_id": "01J9ZQ4C7N8VX2M5K3T6B1R0DW"
          *     }
          */
-        RevokeApiKey403Problem: components["schemas"]["ProblemFields"] & {
+        RevokeApiKey403Problem: {
             /**
              * @description The kind of problem. Decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:insufficient-scope
@@ -6098,7 +6098,7 @@ export interface components {
              * @constant
              */
             status: 403;
-        };
+        } & components["schemas"]["ProblemFields"];
         /**
          * InvalidPublicRequestProblem
          * @description Error details of an answer with status 400 (RFC 9457).
@@ -6121,7 +6121,7 @@ export interface components {
          *       ]
          *     }
          */
-        InvalidPublicRequestProblem: components["schemas"]["ProblemFields"] & {
+        InvalidPublicRequestProblem: {
             /**
              * @description The kind of problem. Decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:invalid-request
@@ -6133,7 +6133,7 @@ export interface components {
              * @constant
              */
             status: 400;
-        };
+        } & components["schemas"]["ProblemFields"];
         /**
          * PublicNotAcceptableProblem
          * @description Error details of an answer with status 406 (RFC 9457).
@@ -6146,7 +6146,7 @@ export interface components {
          *       "request_id": "01J9ZQ4C7N8VX2M5K3T6B1R0DW"
          *     }
          */
-        PublicNotAcceptableProblem: components["schemas"]["ProblemFields"] & {
+        PublicNotAcceptableProblem: {
             /**
              * @description The kind of problem. Decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:not-acceptable
@@ -6158,7 +6158,7 @@ export interface components {
              * @constant
              */
             status: 406;
-        };
+        } & components["schemas"]["ProblemFields"];
         /**
          * PublicInternalErrorProblem
          * @description Error details of an answer with status 500 (RFC 9457).
@@ -6171,7 +6171,7 @@ export interface components {
          *       "request_id": "01J9ZQ4C7N8VX2M5K3T6B1R0DW"
          *     }
          */
-        PublicInternalErrorProblem: components["schemas"]["ProblemFields"] & {
+        PublicInternalErrorProblem: {
             /**
              * @description The kind of problem. Decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:internal-error
@@ -6183,7 +6183,7 @@ export interface components {
              * @constant
              */
             status: 500;
-        };
+        } & components["schemas"]["ProblemFields"];
         /**
          * GetReadiness503Problem
          * @description Error details of an answer with status 503 (RFC 9457).
@@ -6196,7 +6196,7 @@ export interface components {
          *       "request_id": "01J9ZQ4C7N8VX2M5K3T6B1R0DW"
          *     }
          */
-        GetReadiness503Problem: components["schemas"]["ProblemFields"] & {
+        GetReadiness503Problem: {
             /**
              * @description The kind of problem. Decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:database-unavailable
@@ -6208,7 +6208,7 @@ export interface components {
              * @constant
              */
             status: 503;
-        };
+        } & components["schemas"]["ProblemFields"];
     };
     responses: {
         /** @description A path parameter, query parameter or header breaks the contract. */

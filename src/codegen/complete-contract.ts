@@ -57,7 +57,6 @@ function problemSchema(name: string, status: number, types: readonly string[], e
     title: name,
     description: `Error details of an answer with status ${status} (RFC 9457).`,
     allOf: [
-      { $ref: '#/components/schemas/ProblemFields' },
       {
         type: 'object',
         required: ['type', 'status'],
@@ -73,6 +72,7 @@ function problemSchema(name: string, status: number, types: readonly string[], e
           status: { type: 'integer', description: 'The HTTP status of the answer.', const: status, examples: [status] },
         },
       },
+      { $ref: '#/components/schemas/ProblemFields' },
     ],
     examples: [example],
   };

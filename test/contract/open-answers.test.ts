@@ -3,6 +3,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
 import openapiTs, { astToString } from 'openapi-typescript';
 import ts from 'typescript';
+import { listOperations, resolve, type Schema } from '../../src/codegen/contract.ts';
 import { checkAnswer } from '../support/contract-check.ts';
 import { contract } from '../support/schema-arbitraries.ts';
 
@@ -44,16 +45,46 @@ describe('a value that a later release adds', () => {
   });
 });
 
+describe('problems', () => {
+  it.each(listOperations(contract).map(({ operation }) => [operation.operationId, operation] as const))(
+    'of %s are listed in the schema of each answer, and any other is its default answer',
+    (_operationId, { responses }) => {
+      for (const [status, reference] of Object.entries(responses)) {
+        const response = resolve(contract, reference);
+        const types = response['x-problem-types'];
+        if (status < '400' || status === 'default') continue;
+        const schema = resolve(contract, response.content?.['application/problem+json']?.schema);
+        const [own] = schema?.['allOf'] as { properties: { type: Schema; status: Schema } }[];
+        expect(own?.properties.status['const']).toBe(Number(status));
+        expect((own?.properties.type['anyOf'] as Schema[])[0]?.['enum']).toEqual(
+          types?.map((type) => `urn:prompt-gateway:problem:${type}`),
+        );
+      }
+      expect(responses['default']).toEqual({ $ref: '#/components/responses/OtherProblem' });
+    },
+  );
+});
+
 describe('types that openapi-typescript makes of the published contract', () => {
   const client = `
-    import type { components } from './types.ts';
+    import type { components, operations } from './types.ts';
     type Delivery = components['schemas']['DeliveryListItem'];
     export function describe({ status }: Delivery): string {
       const text: string = status;
       if (status === 'a-later-value') return text;
       switch (status) { case '': return text; }
       return text;
-    }`;
+    }
+    type Answers = operations['updatePrompt']['responses'];
+    type Problem = Answers[409 | 422 | 'default']['content']['application/problem+json'];
+    export function decide(problem: Answers[409]['content']['application/problem+json']): void {
+      switch (problem.type) { case '': return; }
+    }
+    export const explain = ({ title, detail, request_id }: Problem): string[] => [title, detail, request_id];`;
+  const namesAt = (text: string): string[] => {
+    const at = client.indexOf(text) + text.length;
+    return (service.getCompletionsAtPosition('client.ts', at, {})?.entries ?? []).map(({ name }) => name).sort();
+  };
   let service: ts.LanguageService;
 
   beforeAll(async () => {
@@ -82,9 +113,13 @@ describe('types that openapi-typescript makes of the published contract', () => 
   });
 
   it('complete the known ones', () => {
-    const offered = service.getCompletionsAtPosition('client.ts', client.indexOf("case ''") + "case '".length, {});
-    expect(offered?.entries.map(({ name }) => name).sort()).toEqual([
-      ...['delivered', 'expired', 'failed', 'held', 'pending'],
+    expect(namesAt("switch (status) { case '")).toEqual(['delivered', 'expired', 'failed', 'held', 'pending']);
+  });
+
+  it('complete the problems of one status of one operation', () => {
+    expect(namesAt("switch (problem.type) { case '")).toEqual([
+      'urn:prompt-gateway:problem:edit-conflict',
+      'urn:prompt-gateway:problem:slug-taken',
     ]);
   });
 });
