@@ -6,8 +6,9 @@ export interface OperationRow {
   readonly method: 'GET' | 'PUT' | 'POST' | 'DELETE' | 'PATCH';
   /** OpenAPI path template. */
   readonly path: string;
-  /** The scope that a key needs; `null` for public operations. */
+  /** The scope that a key needs; `null` where any key will do, or none is needed. */
   readonly scope: string | null;
+  readonly needsKey: boolean;
   readonly parameters: readonly {
     readonly name: string;
     readonly in: 'path' | 'query' | 'header';
@@ -26,6 +27,7 @@ export const operationTable = {
     "method": "GET",
     "path": "/api/v1/prompts",
     "scope": "prompts:read",
+    "needsKey": true,
     "parameters": [
       {
         "name": "limit",
@@ -76,6 +78,7 @@ export const operationTable = {
     "method": "POST",
     "path": "/api/v1/prompts",
     "scope": "prompts:write",
+    "needsKey": true,
     "parameters": [
       {
         "name": "Idempotency-Key",
@@ -127,6 +130,7 @@ export const operationTable = {
     "method": "GET",
     "path": "/api/v1/prompts/{slugOrId}",
     "scope": "prompts:read",
+    "needsKey": true,
     "parameters": [
       {
         "name": "slugOrId",
@@ -174,6 +178,7 @@ export const operationTable = {
     "method": "PUT",
     "path": "/api/v1/prompts/{slugOrId}",
     "scope": "prompts:write",
+    "needsKey": true,
     "parameters": [
       {
         "name": "slugOrId",
@@ -234,6 +239,7 @@ export const operationTable = {
     "method": "DELETE",
     "path": "/api/v1/prompts/{slugOrId}",
     "scope": "prompts:write",
+    "needsKey": true,
     "parameters": [
       {
         "name": "slugOrId",
@@ -285,6 +291,7 @@ export const operationTable = {
     "method": "GET",
     "path": "/api/v1/prompts/{slugOrId}/versions",
     "scope": "prompts:read",
+    "needsKey": true,
     "parameters": [
       {
         "name": "slugOrId",
@@ -337,6 +344,7 @@ export const operationTable = {
     "method": "GET",
     "path": "/api/v1/prompts/{slugOrId}/versions/{version}",
     "scope": "prompts:read",
+    "needsKey": true,
     "parameters": [
       {
         "name": "slugOrId",
@@ -391,6 +399,7 @@ export const operationTable = {
     "method": "POST",
     "path": "/api/v1/prompts/{slugOrId}/versions/{version}/restore",
     "scope": "prompts:write",
+    "needsKey": true,
     "parameters": [
       {
         "name": "slugOrId",
@@ -457,6 +466,7 @@ export const operationTable = {
     "method": "POST",
     "path": "/api/v1/prompts/{slugOrId}/invoke",
     "scope": "prompts:invoke",
+    "needsKey": true,
     "parameters": [
       {
         "name": "slugOrId",
@@ -541,6 +551,7 @@ export const operationTable = {
     "method": "POST",
     "path": "/api/v1/prompts/{slugOrId}/test",
     "scope": "prompts:invoke",
+    "needsKey": true,
     "parameters": [
       {
         "name": "slugOrId",
@@ -613,6 +624,7 @@ export const operationTable = {
     "method": "GET",
     "path": "/api/v1/prompts/{slugOrId}/test-runs",
     "scope": "prompts:read",
+    "needsKey": true,
     "parameters": [
       {
         "name": "slugOrId",
@@ -665,6 +677,7 @@ export const operationTable = {
     "method": "GET",
     "path": "/api/v1/test-runs/{id}",
     "scope": "prompts:read",
+    "needsKey": true,
     "parameters": [
       {
         "name": "id",
@@ -712,6 +725,7 @@ export const operationTable = {
     "method": "GET",
     "path": "/api/v1/test-runs/{id}/results",
     "scope": "prompts:read",
+    "needsKey": true,
     "parameters": [
       {
         "name": "id",
@@ -763,6 +777,7 @@ export const operationTable = {
     "method": "GET",
     "path": "/api/v1/providers",
     "scope": "prompts:read",
+    "needsKey": true,
     "parameters": [],
     "body": "none",
     "responses": {
@@ -794,6 +809,7 @@ export const operationTable = {
     "method": "GET",
     "path": "/v1/locations",
     "scope": "catalog:read",
+    "needsKey": true,
     "parameters": [
       {
         "name": "limit",
@@ -838,6 +854,7 @@ export const operationTable = {
     "method": "POST",
     "path": "/v1/locations",
     "scope": "catalog:write",
+    "needsKey": true,
     "parameters": [
       {
         "name": "Idempotency-Key",
@@ -889,6 +906,7 @@ export const operationTable = {
     "method": "GET",
     "path": "/v1/locations/{id}",
     "scope": "catalog:read",
+    "needsKey": true,
     "parameters": [
       {
         "name": "id",
@@ -936,6 +954,7 @@ export const operationTable = {
     "method": "PUT",
     "path": "/v1/locations/{id}",
     "scope": "catalog:write",
+    "needsKey": true,
     "parameters": [
       {
         "name": "id",
@@ -996,6 +1015,7 @@ export const operationTable = {
     "method": "GET",
     "path": "/v1/locations/{id}/fiscal-days",
     "scope": "orders:read",
+    "needsKey": true,
     "parameters": [
       {
         "name": "id",
@@ -1048,6 +1068,7 @@ export const operationTable = {
     "method": "GET",
     "path": "/v1/locations/{id}/fiscal-days/{date}",
     "scope": "orders:read",
+    "needsKey": true,
     "parameters": [
       {
         "name": "id",
@@ -1102,6 +1123,7 @@ export const operationTable = {
     "method": "POST",
     "path": "/v1/locations/{id}/fiscal-days/{date}/close",
     "scope": "orders:write",
+    "needsKey": true,
     "parameters": [
       {
         "name": "id",
@@ -1159,6 +1181,7 @@ export const operationTable = {
     "method": "GET",
     "path": "/v1/categories",
     "scope": "catalog:read",
+    "needsKey": true,
     "parameters": [
       {
         "name": "location_id",
@@ -1209,6 +1232,7 @@ export const operationTable = {
     "method": "POST",
     "path": "/v1/categories",
     "scope": "catalog:write",
+    "needsKey": true,
     "parameters": [
       {
         "name": "Idempotency-Key",
@@ -1259,6 +1283,7 @@ export const operationTable = {
     "method": "GET",
     "path": "/v1/categories/{id}",
     "scope": "catalog:read",
+    "needsKey": true,
     "parameters": [
       {
         "name": "id",
@@ -1306,6 +1331,7 @@ export const operationTable = {
     "method": "PUT",
     "path": "/v1/categories/{id}",
     "scope": "catalog:write",
+    "needsKey": true,
     "parameters": [
       {
         "name": "id",
@@ -1365,6 +1391,7 @@ export const operationTable = {
     "method": "GET",
     "path": "/v1/products",
     "scope": "catalog:read",
+    "needsKey": true,
     "parameters": [
       {
         "name": "location_id",
@@ -1421,6 +1448,7 @@ export const operationTable = {
     "method": "POST",
     "path": "/v1/products",
     "scope": "catalog:write",
+    "needsKey": true,
     "parameters": [
       {
         "name": "Idempotency-Key",
@@ -1472,6 +1500,7 @@ export const operationTable = {
     "method": "GET",
     "path": "/v1/products/{id}",
     "scope": "catalog:read",
+    "needsKey": true,
     "parameters": [
       {
         "name": "id",
@@ -1519,6 +1548,7 @@ export const operationTable = {
     "method": "PUT",
     "path": "/v1/products/{id}",
     "scope": "catalog:write",
+    "needsKey": true,
     "parameters": [
       {
         "name": "id",
@@ -1579,6 +1609,7 @@ export const operationTable = {
     "method": "GET",
     "path": "/v1/orders",
     "scope": "orders:read",
+    "needsKey": true,
     "parameters": [
       {
         "name": "status",
@@ -1647,6 +1678,7 @@ export const operationTable = {
     "method": "POST",
     "path": "/v1/orders",
     "scope": "orders:write",
+    "needsKey": true,
     "parameters": [
       {
         "name": "Idempotency-Key",
@@ -1700,6 +1732,7 @@ export const operationTable = {
     "method": "GET",
     "path": "/v1/orders/{id}",
     "scope": "orders:read",
+    "needsKey": true,
     "parameters": [
       {
         "name": "id",
@@ -1747,6 +1780,7 @@ export const operationTable = {
     "method": "POST",
     "path": "/v1/orders/{id}/complete",
     "scope": "orders:write",
+    "needsKey": true,
     "parameters": [
       {
         "name": "id",
@@ -1798,6 +1832,7 @@ export const operationTable = {
     "method": "POST",
     "path": "/v1/orders/{id}/cancel",
     "scope": "orders:write",
+    "needsKey": true,
     "parameters": [
       {
         "name": "id",
@@ -1848,7 +1883,8 @@ export const operationTable = {
   "listIntegrations": {
     "method": "GET",
     "path": "/api/v1/integrations",
-    "scope": "integrations:manage",
+    "scope": "integrations:read",
+    "needsKey": true,
     "parameters": [
       {
         "name": "limit",
@@ -1893,6 +1929,7 @@ export const operationTable = {
     "method": "POST",
     "path": "/api/v1/integrations",
     "scope": "integrations:manage",
+    "needsKey": true,
     "parameters": [
       {
         "name": "Idempotency-Key",
@@ -1943,7 +1980,8 @@ export const operationTable = {
   "getIntegration": {
     "method": "GET",
     "path": "/api/v1/integrations/{id}",
-    "scope": "integrations:manage",
+    "scope": "integrations:read",
+    "needsKey": true,
     "parameters": [
       {
         "name": "id",
@@ -1991,6 +2029,7 @@ export const operationTable = {
     "method": "PUT",
     "path": "/api/v1/integrations/{id}",
     "scope": "integrations:manage",
+    "needsKey": true,
     "parameters": [
       {
         "name": "id",
@@ -2051,6 +2090,7 @@ export const operationTable = {
     "method": "DELETE",
     "path": "/api/v1/integrations/{id}",
     "scope": "integrations:manage",
+    "needsKey": true,
     "parameters": [
       {
         "name": "id",
@@ -2101,6 +2141,7 @@ export const operationTable = {
     "method": "POST",
     "path": "/api/v1/integrations/{id}/pause",
     "scope": "integrations:manage",
+    "needsKey": true,
     "parameters": [
       {
         "name": "id",
@@ -2151,6 +2192,7 @@ export const operationTable = {
     "method": "POST",
     "path": "/api/v1/integrations/{id}/enable",
     "scope": "integrations:manage",
+    "needsKey": true,
     "parameters": [
       {
         "name": "id",
@@ -2201,6 +2243,7 @@ export const operationTable = {
     "method": "POST",
     "path": "/api/v1/integrations/{id}/secret/rotation",
     "scope": "integrations:manage",
+    "needsKey": true,
     "parameters": [
       {
         "name": "id",
@@ -2258,6 +2301,7 @@ export const operationTable = {
     "method": "DELETE",
     "path": "/api/v1/integrations/{id}/secret/rotation",
     "scope": "integrations:manage",
+    "needsKey": true,
     "parameters": [
       {
         "name": "id",
@@ -2308,6 +2352,7 @@ export const operationTable = {
     "method": "POST",
     "path": "/api/v1/integrations/{id}/secret/rotation/finish",
     "scope": "integrations:manage",
+    "needsKey": true,
     "parameters": [
       {
         "name": "id",
@@ -2366,6 +2411,7 @@ export const operationTable = {
     "method": "POST",
     "path": "/api/v1/integrations/{id}/test",
     "scope": "integrations:manage",
+    "needsKey": true,
     "parameters": [
       {
         "name": "id",
@@ -2416,6 +2462,7 @@ export const operationTable = {
     "method": "POST",
     "path": "/api/v1/integrations/{id}/replays",
     "scope": "integrations:manage",
+    "needsKey": true,
     "parameters": [
       {
         "name": "id",
@@ -2472,7 +2519,8 @@ export const operationTable = {
   "getReplay": {
     "method": "GET",
     "path": "/api/v1/integrations/{id}/replays/{replay_id}",
-    "scope": "integrations:manage",
+    "scope": "integrations:read",
+    "needsKey": true,
     "parameters": [
       {
         "name": "id",
@@ -2526,7 +2574,8 @@ export const operationTable = {
   "listDeliveries": {
     "method": "GET",
     "path": "/api/v1/integrations/{id}/deliveries",
-    "scope": "integrations:manage",
+    "scope": "integrations:read",
+    "needsKey": true,
     "parameters": [
       {
         "name": "id",
@@ -2608,7 +2657,8 @@ export const operationTable = {
   "getDelivery": {
     "method": "GET",
     "path": "/api/v1/deliveries/{id}",
-    "scope": "integrations:manage",
+    "scope": "integrations:read",
+    "needsKey": true,
     "parameters": [
       {
         "name": "id",
@@ -2655,7 +2705,8 @@ export const operationTable = {
   "listDeliveryAttempts": {
     "method": "GET",
     "path": "/api/v1/deliveries/{id}/attempts",
-    "scope": "integrations:manage",
+    "scope": "integrations:read",
+    "needsKey": true,
     "parameters": [
       {
         "name": "id",
@@ -2708,6 +2759,7 @@ export const operationTable = {
     "method": "POST",
     "path": "/api/v1/deliveries/{id}/resend",
     "scope": "integrations:manage",
+    "needsKey": true,
     "parameters": [
       {
         "name": "id",
@@ -2757,7 +2809,8 @@ export const operationTable = {
   "listEventTypes": {
     "method": "GET",
     "path": "/api/v1/event-types",
-    "scope": "integrations:manage",
+    "scope": "integrations:read",
+    "needsKey": true,
     "parameters": [
       {
         "name": "limit",
@@ -2798,10 +2851,41 @@ export const operationTable = {
       "overloaded"
     ]
   },
+  "getCurrentApiKey": {
+    "method": "GET",
+    "path": "/api/v1/whoami",
+    "scope": null,
+    "needsKey": true,
+    "parameters": [],
+    "body": "none",
+    "responses": {
+      "200": "application/json",
+      "400": "application/problem+json",
+      "401": "application/problem+json",
+      "406": "application/problem+json",
+      "429": "application/problem+json",
+      "500": "application/problem+json",
+      "503": "application/problem+json"
+    },
+    "problems": [
+      "invalid-request",
+      "unauthenticated",
+      "not-acceptable",
+      "rate-limited",
+      "too-much-under-way",
+      "too-much-kept",
+      "internal-error",
+      "database-unavailable",
+      "storage-full",
+      "shutting-down",
+      "overloaded"
+    ]
+  },
   "listApiKeys": {
     "method": "GET",
     "path": "/api/v1/api-keys",
     "scope": "keys:manage",
+    "needsKey": true,
     "parameters": [
       {
         "name": "limit",
@@ -2846,6 +2930,7 @@ export const operationTable = {
     "method": "POST",
     "path": "/api/v1/api-keys",
     "scope": "keys:manage",
+    "needsKey": true,
     "parameters": [],
     "body": "required",
     "responses": {
@@ -2885,6 +2970,7 @@ export const operationTable = {
     "method": "GET",
     "path": "/api/v1/api-keys/{id}",
     "scope": "keys:manage",
+    "needsKey": true,
     "parameters": [
       {
         "name": "id",
@@ -2932,6 +3018,7 @@ export const operationTable = {
     "method": "POST",
     "path": "/api/v1/api-keys/{id}/revoke",
     "scope": "keys:manage",
+    "needsKey": true,
     "parameters": [
       {
         "name": "id",
@@ -2987,6 +3074,7 @@ export const operationTable = {
     "method": "GET",
     "path": "/",
     "scope": null,
+    "needsKey": false,
     "parameters": [],
     "body": "none",
     "responses": {
@@ -3005,6 +3093,7 @@ export const operationTable = {
     "method": "GET",
     "path": "/health/live",
     "scope": null,
+    "needsKey": false,
     "parameters": [],
     "body": "none",
     "responses": {
@@ -3023,6 +3112,7 @@ export const operationTable = {
     "method": "GET",
     "path": "/health/ready",
     "scope": null,
+    "needsKey": false,
     "parameters": [],
     "body": "none",
     "responses": {
@@ -3045,6 +3135,7 @@ export const operationTable = {
     "method": "GET",
     "path": "/metrics",
     "scope": "metrics:read",
+    "needsKey": true,
     "parameters": [],
     "body": "none",
     "responses": {
@@ -3076,6 +3167,7 @@ export const operationTable = {
     "method": "GET",
     "path": "/openapi.json",
     "scope": null,
+    "needsKey": false,
     "parameters": [
       {
         "name": "If-None-Match",
@@ -3103,4 +3195,4 @@ export const operationTable = {
 export type OperationId = keyof typeof operationTable;
 
 /** What an API key may be allowed to do. */
-export type Scope = 'prompts:read' | 'prompts:write' | 'prompts:invoke' | 'orders:read' | 'orders:write' | 'catalog:read' | 'catalog:write' | 'integrations:manage' | 'keys:manage' | 'metrics:read';
+export type Scope = 'prompts:read' | 'prompts:write' | 'prompts:invoke' | 'orders:read' | 'orders:write' | 'catalog:read' | 'catalog:write' | 'integrations:read' | 'integrations:manage' | 'keys:manage' | 'metrics:read';

@@ -71,6 +71,7 @@ export const getDeliveryParameters: ValidateFunction;
 export const listDeliveryAttemptsParameters: ValidateFunction;
 export const resendDeliveryParameters: ValidateFunction;
 export const listEventTypesParameters: ValidateFunction;
+export const getCurrentApiKeyParameters: ValidateFunction;
 export const listApiKeysParameters: ValidateFunction;
 export const createApiKeyParameters: ValidateFunction;
 export const createApiKeyBody: ValidateFunction;

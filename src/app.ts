@@ -199,7 +199,7 @@ export function createApp(dependencies: AppDependencies): App {
     ...invokeOperations(invoke),
     ...testRunOperations(testRuns),
     ...providerOperations(providers),
-    ...apiKeyOperations(apiKeys),
+    ...apiKeyOperations(apiKeys, version),
     ...locationOperations(locations),
     ...categoryOperations(categories),
     ...productOperations(products),

@@ -6,11 +6,15 @@ import { toInstant } from '../runtime/instants.ts';
 import type { ApiKeys } from './api-keys.ts';
 import type { StoredApiKey } from './api-key-store.ts';
 
-type ApiKeyOperations = Pick<OperationHandlers, 'createApiKey' | 'listApiKeys' | 'getApiKey' | 'revokeApiKey'>;
+type ApiKeyOperations = Pick<
+  OperationHandlers,
+  'getCurrentApiKey' | 'createApiKey' | 'listApiKeys' | 'getApiKey' | 'revokeApiKey'
+>;
 
 const path = '/api/v1/api-keys';
 
-export function apiKeyOperations(apiKeys: ApiKeys): ApiKeyOperations {
+/** @param version of the service */
+export function apiKeyOperations(apiKeys: ApiKeys, version: string): ApiKeyOperations {
   return {
     async createApiKey({ body, context }) {
       const { name, scopes } = body;
@@ -20,6 +24,19 @@ export function apiKeyOperations(apiKeys: ApiKeys): ApiKeyOperations {
         status: 201,
         headers: { Location: `${path}/${record.id}` },
         body: { ...toApiKey(record), key },
+      };
+    },
+    async getCurrentApiKey({ context: { principal } }) {
+      const { keyId, name, scopes } = principal;
+      const { expiresAt, isAdministrator } = await apiKeys.describe(principal);
+      return {
+        status: 200,
+        body: {
+          ...{ id: keyId, name, scopes: [...scopes] },
+          ...(expiresAt === undefined ? {} : { expires_at: expiresAt.toISOString() }),
+          administrator: isAdministrator,
+          service_version: version,
+        },
       };
     },
     async listApiKeys({ query }) {

@@ -43,6 +43,8 @@ export interface ApiKeys {
     request: { name: string; scopes: readonly Scope[]; expiresAt: Date | undefined },
     maker: ActingKey,
   ): Promise<CreatedApiKey>;
+  /** What is known of the key that acts. */
+  describe(acting: ActingKey): Promise<{ readonly expiresAt: Date | undefined; readonly isAdministrator: boolean }>;
   /** @throws {ProblemError} api-key-not-found */
   get(id: string): Promise<StoredApiKey>;
   list(limit: number, offset: number): Promise<{ keys: StoredApiKey[]; total: number }>;
@@ -133,6 +135,10 @@ export function createApiKeys({ store, allScopes, now = () => new Date(), onRevo
         throw error;
       }
       return { key, record: { ...record, revision: 1, lastUsedAt: undefined, revokedAt: undefined } };
+    },
+    async describe(acting) {
+      const stored = await readActing(acting);
+      return { expiresAt: stored?.expiresAt, isAdministrator: isAdministrator(acting, stored) };
     },
     async get(id) {
       return (await store.find(id)) ?? missing();

@@ -6,6 +6,7 @@ import { ProblemError } from '../errors/problem-error.ts';
 import { administratorId, hashSecret } from './api-keys.ts';
 import type { RefusedKeys } from './refused-keys.ts';
 import type { ApiKeyStore, StoredApiKey } from './api-key-store.ts';
+import { effectiveScopes } from './scopes.ts';
 import { unauthenticated } from './unauthenticated.ts';
 
 /** Whom a request's key stands for. */
@@ -106,7 +107,7 @@ export function createAuthentication(options: AuthenticationOptions): Authentica
     const matches = sameHash(hashSecret(secret), key?.secretHash ?? '0'.repeat(64));
     if (!matches || key === undefined) throw unauthenticated('The API key is not valid.');
     if (key.revokedAt !== undefined) throw unauthenticated('The API key was revoked.');
-    const principal = { keyId: key.id, name: key.name, scopes: new Set(key.scopes) };
+    const principal = { keyId: key.id, name: key.name, scopes: effectiveScopes(key.scopes) };
     return { principal, until: found.until, expiresAt: key.expiresAt?.getTime() ?? Infinity };
   };
 

@@ -5,6 +5,7 @@ interface Row {
   method: string;
   path: string;
   scope: string | null;
+  needsKey: boolean;
   parameters: { name: string; in: string; type: string; required: boolean }[];
   body: 'none' | 'optional' | 'required';
   /** Declared statuses and the media type of each, `null` without a body. */
@@ -35,6 +36,7 @@ export function renderOperationTable(document: OpenApiDocument, problems: Record
       method: method.toUpperCase(),
       path,
       scope: operation.security?.[0]?.['bearerAuth']?.[0] ?? null,
+      needsKey: operation.security?.[0] !== undefined,
       parameters: parameters.map((parameter) => ({
         name: parameter.name,
         in: parameter.in,
@@ -56,8 +58,9 @@ export interface OperationRow {
   readonly method: 'GET' | 'PUT' | 'POST' | 'DELETE' | 'PATCH';
   /** OpenAPI path template. */
   readonly path: string;
-  /** The scope that a key needs; \`null\` for public operations. */
+  /** The scope that a key needs; \`null\` where any key will do, or none is needed. */
   readonly scope: string | null;
+  readonly needsKey: boolean;
   readonly parameters: readonly {
     readonly name: string;
     readonly in: 'path' | 'query' | 'header';

@@ -184,10 +184,10 @@ async function perform(
   progress: Progress,
 ): Promise<RawAnswer> {
   const { row } = route;
-  const principal = row.scope === null ? publicPrincipal : await dependencies.authenticate(request);
-  if (row.scope !== null) {
+  const principal = row.needsKey ? await dependencies.authenticate(request) : publicPrincipal;
+  if (row.needsKey) {
     progress.keyId = principal.keyId;
-    if (!principal.scopes.has(row.scope as Scope)) throw insufficientScope(row.scope);
+    if (row.scope !== null && !principal.scopes.has(row.scope as Scope)) throw insufficientScope(row.scope);
     progress.headers = dependencies.rateLimiter.count(principal.keyId);
   }
   const announced = row.body === 'none' ? 0 : announcedBytes(request);

@@ -5,7 +5,7 @@ import { unknownVariableWarnings } from './render-prompt.ts';
 export function invokeOperations(invoke: Invoke): Pick<OperationHandlers, 'invokePrompt'> {
   return {
     async invokePrompt({ path, headers, body, context }) {
-      const { promptId, provider, model, unknownVariables, result, latencyMs, age } = await invoke({
+      const { promptId, version, provider, model, unknownVariables, result, latencyMs, age } = await invoke({
         keyId: context.principal.keyId,
         slugOrId: path.slugOrId,
         version: body?.version,
@@ -29,6 +29,7 @@ export function invokeOperations(invoke: Invoke): Pick<OperationHandlers, 'invok
           'X-Model': model,
           'X-Latency-Ms': latencyMs,
           'X-Cached': age !== undefined,
+          'X-Served-Version': version,
           ...(body?.version !== undefined && { 'X-Prompt-Version': body.version }),
           ...(age !== undefined && { Age: age }),
         },

@@ -35,6 +35,8 @@ export interface Invocation {
 /** What came of an invocation. */
 export interface InvocationOutcome extends Answer {
   readonly promptId: string;
+  /** The version that ran. */
+  readonly version: number;
   readonly provider: string;
   readonly model: string;
   /** Names of supplied variables that the prompt neither declares nor uses. */
@@ -86,7 +88,7 @@ export function createInvoke({ prompts, providers, metrics, settings, memory }: 
     const release = memory.reserve(keyId, callBytes + copies * lengthOf(messages));
     try {
       const answer = await answers.get({ provider, model, messages, keyId, traceparent, signal, deadline }, policy);
-      return { promptId: id, provider: provider.id, model, unknownVariables, ...answer };
+      return { promptId: id, version, provider: provider.id, model, unknownVariables, ...answer };
     } finally {
       release();
     }

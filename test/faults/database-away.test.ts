@@ -10,6 +10,8 @@ import { callEveryOperation, sendTimed, type TimedAnswer } from '../support/ever
 /** What no stored document is needed for, once the caller is known. */
 const independent: readonly OperationId[] = [
   'listProviders',
+  // The key that the operator configured is in no database.
+  'getCurrentApiKey',
   'listEventTypes',
   'getMetrics',
   'getServiceInfo',

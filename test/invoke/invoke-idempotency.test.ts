@@ -39,7 +39,15 @@ describe('an invocation with an idempotency key', () => {
     const first = await harness.invoke(prompt, body, withKey('replay'));
     const replay = await harness.invoke(prompt, body, withKey('"replay"'));
     expect(replay.text).toBe(first.text);
-    const fields = ['x-prompt-id', 'x-provider', 'x-model', 'x-latency-ms', 'x-cached', 'x-prompt-version'];
+    const fields = [
+      'x-prompt-id',
+      'x-provider',
+      'x-model',
+      'x-latency-ms',
+      'x-cached',
+      'x-prompt-version',
+      'x-served-version',
+    ];
     for (const name of fields) expect([name, replay.headers[name]]).toEqual([name, first.headers[name]]);
     expect(first.headers).not.toHaveProperty('idempotency-replayed');
     expect(replay.headers['idempotency-replayed']).toBe('true');

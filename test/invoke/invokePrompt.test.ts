@@ -231,6 +231,7 @@ describe('a pinned version', () => {
 
     const latest = await harness.invoke(prompt);
     expect(latest.headers).not.toHaveProperty('x-prompt-version');
+    expect([first, second, latest].map(({ headers }) => headers['x-served-version'])).toEqual(['1', '2', '2']);
     expect(harness.mock.requests.map((request) => request.body['messages'])).toEqual(
       Array(2).fill([{ role: 'user', content: 'Good bye' }]),
     );

@@ -99,6 +99,7 @@ export async function callEveryOperation(service: TestService): Promise<Record<O
     getTestRunResults: { method: 'GET', path: `/api/v1/test-runs/${run}/results` },
     listProviders: { method: 'GET', path: '/api/v1/providers' },
     createApiKey: { method: 'POST', path: '/api/v1/api-keys', body: { name: 'new', scopes: ['keys:manage'] } },
+    getCurrentApiKey: { method: 'GET', path: '/api/v1/whoami' },
     listApiKeys: { method: 'GET', path: '/api/v1/api-keys' },
     getApiKey: { method: 'GET', path: `/api/v1/api-keys/${key}` },
     revokeApiKey: { method: 'POST', path: `/api/v1/api-keys/${key}/revoke` },
