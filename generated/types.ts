@@ -158,6 +158,7 @@ export interface paths {
          *     |---|---|---|
          *     | Content | the latest version | exactly this version |
          *     | Provider and model | as selected now | as selected in this version |
+         *     | `X-Served-Version` | the version that ran | the version that ran |
          *     | `X-Prompt-Version` | absent | the version |
          *
          *     `provider` and `model` override the selection. With `provider` alone, that provider's default model is used.
@@ -968,6 +969,27 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/whoami": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get the API key of this request
+         * @description Returns the API key that the request was sent with: its id, name and scopes, when it expires, and whether it is an
+         *     administrator key. It also returns the version of the service. Every valid key may ask; no scope is required.
+         */
+        get: operations["getCurrentApiKey"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/api-keys": {
         parameters: {
             query?: never;
@@ -1695,13 +1717,6 @@ export interface components {
             selected_model?: components["schemas"]["ModelId"];
             test_settings?: components["schemas"]["TestSettings"];
         };
-        /**
-         * SlugOrId
-         * @description A prompt's slug or its id.
-         * @example summarise-support-ticket
-         * @example 6f1c0a52-3f0e-4b7e-9d5a-1c2b7f3e8a90
-         */
-        SlugOrId: string;
         /**
          * VersionNumber
          * @description Number of a version. The first is 1, each further one is the number before plus one.
@@ -3456,14 +3471,6 @@ export interface components {
             [key: string]: string;
         };
         /**
-         * SecretInput
-         * @description The key that deliveries are signed with: 24 to 64 printable ASCII characters, whose bytes are the key. A receiver that
-         *     wants the spelling of Standard Webhooks is given `whsec_` and the base64 of these bytes. A secret that starts with
-         *     `whsec_` itself is refused, because such a receiver would read it as another key.
-         * @example EXAMPLE-not-a-real-secret-0123456789
-         */
-        SecretInput: string;
-        /**
          * IntegrationCreate
          * @description A new integration. It is active at once.
          * @example {
@@ -3481,7 +3488,13 @@ export interface components {
             url: components["schemas"]["IntegrationUrl"];
             event_types: components["schemas"]["EventTypesInput"];
             headers?: components["schemas"]["CustomHeadersInput"];
-            secret?: components["schemas"]["SecretInput"];
+            /**
+             * @description The key that deliveries are signed with: 24 to 64 printable ASCII characters, whose bytes are the key. A receiver that
+             *     wants the spelling of Standard Webhooks is given `whsec_` and the base64 of these bytes. A secret that starts with
+             *     `whsec_` itself is refused, because such a receiver would read it as another key.
+             * @example EXAMPLE-not-a-real-secret-0123456789
+             */
+            secret?: string;
             /**
              * @description `true` has the server make a secret, which is shown only in the answer. It excludes `secret`; both together are an `invalid-request`. With neither, deliveries are not signed.
              * @example true
@@ -4262,36 +4275,81 @@ export interface components {
             pagination: components["schemas"]["Pagination"];
         };
         /**
-         * ApiKeyId
-         * @description Made by the server, never changes. It is not the key itself and is no secret.
-         * @example 1e4b7c90-2d6f-4f3a-8b5c-7a9d0e1f2c34
-         */
-        ApiKeyId: string;
-        /**
          * ApiKeyName
          * @description Who or what uses the key. Not only blanks.
          * @example Helpdesk backend
          */
         ApiKeyName: string;
         /**
-         * ApiKeyPrefix
-         * @description How the key begins, to recognise it by. Absent when the operator chose the key.
-         * @example pgw_1e4b7c902d6f4f3a8b5c7a9d0e1f2c34
-         */
-        ApiKeyPrefix: string;
-        /**
          * Scope
          * @description What an API key may do. Each operation names the one that it requires.
          * @example prompts:invoke
          * @enum {string}
          */
-        Scope: "prompts:read" | "prompts:write" | "prompts:invoke" | "orders:read" | "orders:write" | "catalog:read" | "catalog:write" | "integrations:manage" | "keys:manage" | "metrics:read";
+        Scope: "prompts:read" | "prompts:write" | "prompts:invoke" | "orders:read" | "orders:write" | "catalog:read" | "catalog:write" | "integrations:read" | "integrations:manage" | "keys:manage" | "metrics:read";
         /**
          * GrantedScope
          * @description What the API key may do.
          * @example prompts:invoke
          */
         GrantedScope: components["schemas"]["Scope"] | components["schemas"]["OtherValue"];
+        /**
+         * ApiKeyExpiry
+         * Format: date-time
+         * @description When the key stops working by itself. Absent when it does not expire.
+         * @example 2036-06-30T23:59:59.000Z
+         */
+        ApiKeyExpiry: string;
+        /**
+         * ServiceVersion
+         * @description Version of the software.
+         * @example 1.0.0-beta.1
+         */
+        ServiceVersion: string;
+        /**
+         * CurrentApiKey
+         * @description The API key of a request, and what it may do. Fields that are not set are absent.
+         * @example {
+         *       "id": "1e4b7c90-2d6f-4f3a-8b5c-7a9d0e1f2c34",
+         *       "name": "Kitchen dashboard",
+         *       "scopes": [
+         *         "orders:read",
+         *         "integrations:read"
+         *       ],
+         *       "expires_at": "2036-06-30T23:59:59.000Z",
+         *       "administrator": false,
+         *       "service_version": "1.0.0-beta.1"
+         *     }
+         */
+        CurrentApiKey: {
+            /**
+             * @description Id of the API key; `administrator` for the key that the operator configured.
+             * @example 1e4b7c90-2d6f-4f3a-8b5c-7a9d0e1f2c34
+             */
+            id: string;
+            name: components["schemas"]["ApiKeyName"];
+            /** @description All scopes that the key has, also those that another of its scopes includes. */
+            scopes: components["schemas"]["GrantedScope"][];
+            expires_at?: components["schemas"]["ApiKeyExpiry"];
+            /**
+             * @description Whether this is an administrator key, which may revoke every key.
+             * @example false
+             */
+            administrator: boolean;
+            service_version: components["schemas"]["ServiceVersion"];
+        };
+        /**
+         * ApiKeyId
+         * @description Made by the server, never changes. It is not the key itself and is no secret.
+         * @example 1e4b7c90-2d6f-4f3a-8b5c-7a9d0e1f2c34
+         */
+        ApiKeyId: string;
+        /**
+         * ApiKeyPrefix
+         * @description How the key begins, to recognise it by. Absent when the operator chose the key.
+         * @example pgw_1e4b7c902d6f4f3a8b5c7a9d0e1f2c34
+         */
+        ApiKeyPrefix: string;
         /**
          * ApiKeyMaker
          * @description Id of the API key that made this one; `administrator` for the key that the operator configured. Absent on the key of the first start, and on keys that are older than this field.
@@ -4319,12 +4377,7 @@ export interface components {
             scopes: components["schemas"]["GrantedScope"][];
             created_at: components["schemas"]["Timestamp"];
             created_by?: components["schemas"]["ApiKeyMaker"];
-            /**
-             * Format: date-time
-             * @description When the key stops working by itself. Absent when it does not expire.
-             * @example 2036-06-30T23:59:59.000Z
-             */
-            expires_at?: string;
+            expires_at?: components["schemas"]["ApiKeyExpiry"];
             /**
              * Format: date-time
              * @description When the key was last used, to within a few minutes. Absent when it never was.
@@ -4399,12 +4452,7 @@ export interface components {
             scopes: components["schemas"]["GrantedScope"][];
             created_at: components["schemas"]["Timestamp"];
             created_by?: components["schemas"]["ApiKeyMaker"];
-            /**
-             * Format: date-time
-             * @description When the key stops working by itself. Absent when it does not expire.
-             * @example 2036-06-30T23:59:59.000Z
-             */
-            expires_at?: string;
+            expires_at?: components["schemas"]["ApiKeyExpiry"];
             /**
              * @description The key itself. It is shown only once; store it where secrets belong.
              * @example pgw_1e4b7c902d6f4f3a8b5c7a9d0e1f2c34_EXAMPLE-not-a-real-secret-EXAMPLE-0123456789
@@ -4435,12 +4483,7 @@ export interface components {
             scopes: components["schemas"]["GrantedScope"][];
             created_at: components["schemas"]["Timestamp"];
             created_by?: components["schemas"]["ApiKeyMaker"];
-            /**
-             * Format: date-time
-             * @description When the key stops working by itself. Absent when it does not expire.
-             * @example 2036-06-30T23:59:59.000Z
-             */
-            expires_at?: string;
+            expires_at?: components["schemas"]["ApiKeyExpiry"];
             /**
              * Format: date-time
              * @description When the key was last used, to within a few minutes. Absent when it never was.
@@ -4494,11 +4537,7 @@ export interface components {
              * @constant
              */
             name: "prompt-gateway";
-            /**
-             * @description Version of the software.
-             * @example 1.0.0-beta.1
-             */
-            version: string;
+            version: components["schemas"]["ServiceVersion"];
             /** @description Paths of this service. */
             links: {
                 api_reference: components["schemas"]["ServicePath"];
@@ -6636,7 +6675,7 @@ export interface components {
          * @description The prompt's slug or its id.
          * @example summarise-support-ticket
          */
-        PathSlugOrId: components["schemas"]["SlugOrId"];
+        PathSlugOrId: string;
         /**
          * @description Answers 304 without a body if the resource still has one of these entity tags.
          * @example "Zk3v9QwLx0uT1c"
@@ -7337,6 +7376,11 @@ export interface operations {
                      * @example false
                      */
                     "X-Cached": boolean;
+                    /**
+                     * @description Number of the version that ran. Always present.
+                     * @example 3
+                     */
+                    "X-Served-Version": components["schemas"]["VersionNumber"];
                     /**
                      * @description Number of the version that ran. Present only when the request pinned it.
                      * @example 1
@@ -9828,6 +9872,37 @@ export interface operations {
             400: components["responses"]["InvalidParameters"];
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["InsufficientScope"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+            default: components["responses"]["OtherProblem"];
+        };
+    };
+    getCurrentApiKey: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The API key of the request. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "Cache-Control": components["headers"]["CacheControl"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CurrentApiKey"];
+                };
+            };
+            400: components["responses"]["InvalidParameters"];
+            401: components["responses"]["Unauthenticated"];
             406: components["responses"]["NotAcceptable"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
