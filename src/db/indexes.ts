@@ -30,8 +30,15 @@ const ATTEMPTS = 40;
  *   already break a unique index; the message names collection and index.
  */
 export async function ensureIndexes(db: Db, declarations: readonly CollectionIndexes[]): Promise<void> {
-  for (const { collection, indexes } of declarations) {
-    if (indexes.includes(expiryIndex)) await dropIndex(db, collection, formerExpiryIndex);
+  await Promise.all(declarations.map((declaration) => ensureCollectionIndexes(db, declaration)));
+}
+
+async function ensureCollectionIndexes(db: Db, { collection, indexes }: CollectionIndexes): Promise<void> {
+  if (indexes.includes(expiryIndex)) await dropIndex(db, collection, formerExpiryIndex);
+  try {
+    await db.collection(collection).createIndexes(indexes.map((index) => ({ ...index })));
+  } catch {
+    // One by one it shows which of them cannot be created.
     for (const index of indexes) await ensureIndex(db, collection, index);
   }
 }

@@ -70,9 +70,12 @@ export function createReferee(document: Contract): Referee {
 
 const slots = new WeakMap<IncomingMessage, Slot>();
 
-/** One validator for each path, made when it is first needed, because each walks through its whole document again and again. */
+/**
+ * One validator for each path, made when it is first needed, because each walks through its whole document again and
+ * again. Finding it is lenient about case and slashes: they are for the validator to judge.
+ */
 function application(document: Contract, options: ValidatorOptions): Express {
-  const app = newApplication();
+  const app = express().disable('etag');
   const paths = Object.keys(document.paths).sort((one, other) => parametersIn(one) - parametersIn(other));
   for (const path of paths) {
     let validator: Express | undefined;
@@ -82,11 +85,12 @@ function application(document: Contract, options: ValidatorOptions): Express {
     });
   }
   app.use(createValidator({ ...document, paths: {}, components: {} }, options));
+  app.use(refuse);
   return app;
 }
 
-function newApplication(): Express {
-  return express().enable('case sensitive routing').enable('strict routing').disable('etag');
+function refuse(error: unknown, request: Request, _response: Response, _next: NextFunction): void {
+  slots.get(request)?.decide({ error });
 }
 
 function parametersIn(path: string): number {
@@ -113,7 +117,7 @@ function contractOf(path: string, document: Contract): Contract {
 }
 
 function createValidator(document: Contract, options: ValidatorOptions): Express {
-  const app = newApplication();
+  const app = express().enable('case sensitive routing').enable('strict routing').disable('etag');
   app.use(
     OpenApiValidator.middleware({
       apiSpec: allowReserved(document) as never,
@@ -133,9 +137,7 @@ function createValidator(document: Contract, options: ValidatorOptions): Express
     }
     slot?.decide(undefined);
   });
-  app.use((error: unknown, request: Request, _response: Response, _next: NextFunction) => {
-    slots.get(request)?.decide({ error });
-  });
+  app.use(refuse);
   return app;
 }
 

@@ -19,12 +19,12 @@ import type { Call } from '../support/generated-traffic.ts';
 import { findStrangeDocuments } from '../support/raw-documents.ts';
 import { startReceiver, type ReceivedRequest, type Receiver } from '../support/receiver.ts';
 import { isOrdersPath } from '../support/request-arbitraries.ts';
-import { runSettings } from '../support/run-settings.ts';
+import { isNightly, runSettings } from '../support/run-settings.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 import { createStandIns } from '../support/stand-ins.ts';
 
 /**
- * Ten thousand generated requests for orders, catalog and webhooks over HTTP against the real service on a real
+ * Generated requests for orders, catalog and webhooks over HTTP against the real service on a real
  * database, while its events go to a real receiver.
  */
 const { seed, numRuns } = runSettings(10_000);
@@ -108,14 +108,29 @@ async function readJson(url: string): Promise<Json> {
   return JSON.parse((await run.read(url)).text) as Json;
 }
 
-describe('after ten thousand generated requests', () => {
+describe('after generated requests', () => {
   it('there was no 5xx and no answer outside of the contract', () => {
     expect(run.faults.slice(0, 10)).toEqual([]);
   });
 
   it('all kinds of answers were given', () => {
     expect([...run.statuses.keys()]).toEqual(
-      expect.arrayContaining([200, 201, 202, 204, 400, 401, 403, 404, 405, 409, 412, 413, 415, 422]),
+      expect.arrayContaining([
+        200,
+        201,
+        202,
+        204,
+        400,
+        401,
+        403,
+        404,
+        409,
+        412,
+        413,
+        415,
+        422,
+        ...(isNightly ? [405] : []),
+      ]),
     );
   });
 
