@@ -130,7 +130,7 @@ export function compareAndSet<T extends StampedDocument>(
 }
 
 /**
- * Makes sure that a document exists under an id that follows from its content, such as the snapshot of one version of
+ * Makes sure that a document exists under an id that follows from its content, such as one version of
  * one prompt. What exists under that id is left as it is.
  *
  * @throws ProblemError `database-unavailable`

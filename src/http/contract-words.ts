@@ -41,5 +41,5 @@ export function inUrl(sentence: string): string {
 /** By the end of the schema path of a `not`. */
 export const exclusionWords: readonly (readonly [RegExp, string])[] = [
   [/\/Slug\/not$/, 'not have the form of a UUID'],
-  [/\/secret(input)?\/not$/i, 'not begin with whsec_, which stands for the base64 of a secret'],
+  [/\/secret\/not$/, 'not begin with whsec_, which stands for the base64 of a secret'],
 ];
