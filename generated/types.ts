@@ -2903,12 +2903,6 @@ export interface components {
          */
         OrderId: string;
         /**
-         * Amount
-         * @description In the minor unit of the currency, as ISO 4217 has it. 1584 is 15.84 euros, or 1584 yen.
-         * @example 1584
-         */
-        Amount: number;
-        /**
          * OrderListItem
          * @description An order without its details.
          * @example {
@@ -2926,7 +2920,11 @@ export interface components {
              * @example open
              */
             status: components["schemas"]["OrderStatus"] | components["schemas"]["OtherValue"];
-            total: components["schemas"]["Amount"];
+            /**
+             * @description In the minor unit of the currency, as ISO 4217 has it. 1584 is 15.84 euros, or 1584 yen.
+             * @example 1584
+             */
+            total: number;
             currency: components["schemas"]["CurrencyCode"];
             created_at: components["schemas"]["Timestamp"];
         };
@@ -4597,13 +4595,6 @@ export interface components {
                 storage: ("ok" | "unavailable") | components["schemas"]["OtherValue"];
             };
         };
-        /**
-         * Metrics
-         * @description Metrics in the Prometheus text format.
-         * @example # TYPE http_requests_total counter
-         *     http_requests_total{operation="getPrompt",status="200"} 42
-         */
-        Metrics: string;
         /**
          * OpenApiDocument
          * @description This contract as one OpenAPI 3.1 document.
@@ -10226,7 +10217,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "text/plain": components["schemas"]["Metrics"];
+                    "text/plain": string;
                 };
             };
             400: components["responses"]["InvalidParameters"];

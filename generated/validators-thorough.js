@@ -1034,7 +1034,7 @@ return errors === 0;
 validate22.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 export const getPromptParameters = validate32;
-const schema50 = {"type":"object","properties":{"path":{"type":"object","properties":{"slugOrId":{"type":"string","description":"A prompt's slug or its id.","pattern":"^[a-z0-9]+(-[a-z0-9]+)*$","minLength":1,"maxLength":80,"examples":["summarise-support-ticket","6f1c0a52-3f0e-4b7e-9d5a-1c2b7f3e8a90"]}},"required":["slugOrId"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-None-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"getPromptParameters"};
+const schema50 = {"type":"object","properties":{"path":{"type":"object","properties":{"slugOrId":{"type":"string","pattern":"^[a-z0-9]+(-[a-z0-9]+)*$","minLength":1,"maxLength":80}},"required":["slugOrId"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-None-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"getPromptParameters"};
 
 function validate32(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="getPromptParameters" */;
@@ -1212,7 +1212,7 @@ return errors === 0;
 validate32.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
 export const updatePromptParameters = validate33;
-const schema51 = {"type":"object","properties":{"path":{"type":"object","properties":{"slugOrId":{"type":"string","description":"A prompt's slug or its id.","pattern":"^[a-z0-9]+(-[a-z0-9]+)*$","minLength":1,"maxLength":80,"examples":["summarise-support-ticket","6f1c0a52-3f0e-4b7e-9d5a-1c2b7f3e8a90"]}},"required":["slugOrId"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"updatePromptParameters"};
+const schema51 = {"type":"object","properties":{"path":{"type":"object","properties":{"slugOrId":{"type":"string","pattern":"^[a-z0-9]+(-[a-z0-9]+)*$","minLength":1,"maxLength":80}},"required":["slugOrId"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"updatePromptParameters"};
 
 function validate33(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="updatePromptParameters" */;
@@ -2107,7 +2107,7 @@ return errors === 0;
 validate34.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 export const deletePromptParameters = validate38;
-const schema65 = {"type":"object","properties":{"path":{"type":"object","properties":{"slugOrId":{"type":"string","description":"A prompt's slug or its id.","pattern":"^[a-z0-9]+(-[a-z0-9]+)*$","minLength":1,"maxLength":80,"examples":["summarise-support-ticket","6f1c0a52-3f0e-4b7e-9d5a-1c2b7f3e8a90"]}},"required":["slugOrId"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"deletePromptParameters"};
+const schema65 = {"type":"object","properties":{"path":{"type":"object","properties":{"slugOrId":{"type":"string","pattern":"^[a-z0-9]+(-[a-z0-9]+)*$","minLength":1,"maxLength":80}},"required":["slugOrId"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"deletePromptParameters"};
 
 function validate38(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="deletePromptParameters" */;
@@ -2285,7 +2285,7 @@ return errors === 0;
 validate38.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
 export const listPromptVersionsParameters = validate39;
-const schema66 = {"type":"object","properties":{"path":{"type":"object","properties":{"slugOrId":{"type":"string","description":"A prompt's slug or its id.","pattern":"^[a-z0-9]+(-[a-z0-9]+)*$","minLength":1,"maxLength":80,"examples":["summarise-support-ticket","6f1c0a52-3f0e-4b7e-9d5a-1c2b7f3e8a90"]}},"required":["slugOrId"],"additionalProperties":false},"query":{"type":"object","properties":{"limit":{"type":"integer","minimum":1,"maximum":100,"default":50},"offset":{"type":"integer","minimum":0,"maximum":2147483647,"default":0}},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"listPromptVersionsParameters"};
+const schema66 = {"type":"object","properties":{"path":{"type":"object","properties":{"slugOrId":{"type":"string","pattern":"^[a-z0-9]+(-[a-z0-9]+)*$","minLength":1,"maxLength":80}},"required":["slugOrId"],"additionalProperties":false},"query":{"type":"object","properties":{"limit":{"type":"integer","minimum":1,"maximum":100,"default":50},"offset":{"type":"integer","minimum":0,"maximum":2147483647,"default":0}},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"listPromptVersionsParameters"};
 
 function validate39(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="listPromptVersionsParameters" */;
@@ -2508,7 +2508,7 @@ return errors === 0;
 validate39.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
 export const getPromptVersionParameters = validate40;
-const schema67 = {"type":"object","properties":{"path":{"type":"object","properties":{"slugOrId":{"type":"string","description":"A prompt's slug or its id.","pattern":"^[a-z0-9]+(-[a-z0-9]+)*$","minLength":1,"maxLength":80,"examples":["summarise-support-ticket","6f1c0a52-3f0e-4b7e-9d5a-1c2b7f3e8a90"]},"version":{"$ref":"contract#/$defs/VersionNumber"}},"required":["slugOrId","version"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-None-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"getPromptVersionParameters"};
+const schema67 = {"type":"object","properties":{"path":{"type":"object","properties":{"slugOrId":{"type":"string","pattern":"^[a-z0-9]+(-[a-z0-9]+)*$","minLength":1,"maxLength":80},"version":{"$ref":"contract#/$defs/VersionNumber"}},"required":["slugOrId","version"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-None-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"getPromptVersionParameters"};
 
 function validate40(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="getPromptVersionParameters" */;
@@ -2731,7 +2731,7 @@ return errors === 0;
 validate40.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
 export const restorePromptVersionParameters = validate41;
-const schema69 = {"type":"object","properties":{"path":{"type":"object","properties":{"slugOrId":{"type":"string","description":"A prompt's slug or its id.","pattern":"^[a-z0-9]+(-[a-z0-9]+)*$","minLength":1,"maxLength":80,"examples":["summarise-support-ticket","6f1c0a52-3f0e-4b7e-9d5a-1c2b7f3e8a90"]},"version":{"$ref":"contract#/$defs/VersionNumber"}},"required":["slugOrId","version"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"Idempotency-Key":{"type":"string","pattern":"^(?:\"[!#-\\[\\]-~]{1,255}\"|[!#-~][!-~]{0,254})$","minLength":1,"maxLength":257},"If-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"restorePromptVersionParameters"};
+const schema69 = {"type":"object","properties":{"path":{"type":"object","properties":{"slugOrId":{"type":"string","pattern":"^[a-z0-9]+(-[a-z0-9]+)*$","minLength":1,"maxLength":80},"version":{"$ref":"contract#/$defs/VersionNumber"}},"required":["slugOrId","version"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"Idempotency-Key":{"type":"string","pattern":"^(?:\"[!#-\\[\\]-~]{1,255}\"|[!#-~][!-~]{0,254})$","minLength":1,"maxLength":257},"If-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"restorePromptVersionParameters"};
 
 function validate41(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="restorePromptVersionParameters" */;
@@ -2999,7 +2999,7 @@ return errors === 0;
 validate41.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
 export const invokePromptParameters = validate42;
-const schema71 = {"type":"object","properties":{"path":{"type":"object","properties":{"slugOrId":{"type":"string","description":"A prompt's slug or its id.","pattern":"^[a-z0-9]+(-[a-z0-9]+)*$","minLength":1,"maxLength":80,"examples":["summarise-support-ticket","6f1c0a52-3f0e-4b7e-9d5a-1c2b7f3e8a90"]}},"required":["slugOrId"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"Idempotency-Key":{"type":"string","pattern":"^(?:\"[!#-\\[\\]-~]{1,255}\"|[!#-~][!-~]{0,254})$","minLength":1,"maxLength":257},"X-Timeout-Ms":{"type":"integer","minimum":1,"maximum":600000},"Cache-Control":{"type":"string","maxLength":1000}},"required":[]}},"$id":"invokePromptParameters"};
+const schema71 = {"type":"object","properties":{"path":{"type":"object","properties":{"slugOrId":{"type":"string","pattern":"^[a-z0-9]+(-[a-z0-9]+)*$","minLength":1,"maxLength":80}},"required":["slugOrId"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"Idempotency-Key":{"type":"string","pattern":"^(?:\"[!#-\\[\\]-~]{1,255}\"|[!#-~][!-~]{0,254})$","minLength":1,"maxLength":257},"X-Timeout-Ms":{"type":"integer","minimum":1,"maximum":600000},"Cache-Control":{"type":"string","maxLength":1000}},"required":[]}},"$id":"invokePromptParameters"};
 
 function validate42(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="invokePromptParameters" */;
@@ -3517,7 +3517,7 @@ return errors === 0;
 validate43.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 export const createTestRunParameters = validate48;
-const schema76 = {"type":"object","properties":{"path":{"type":"object","properties":{"slugOrId":{"type":"string","description":"A prompt's slug or its id.","pattern":"^[a-z0-9]+(-[a-z0-9]+)*$","minLength":1,"maxLength":80,"examples":["summarise-support-ticket","6f1c0a52-3f0e-4b7e-9d5a-1c2b7f3e8a90"]}},"required":["slugOrId"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"Idempotency-Key":{"type":"string","pattern":"^(?:\"[!#-\\[\\]-~]{1,255}\"|[!#-~][!-~]{0,254})$","minLength":1,"maxLength":257},"Prefer":{"type":"string","maxLength":1000}},"required":[]}},"$id":"createTestRunParameters"};
+const schema76 = {"type":"object","properties":{"path":{"type":"object","properties":{"slugOrId":{"type":"string","pattern":"^[a-z0-9]+(-[a-z0-9]+)*$","minLength":1,"maxLength":80}},"required":["slugOrId"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"Idempotency-Key":{"type":"string","pattern":"^(?:\"[!#-\\[\\]-~]{1,255}\"|[!#-~][!-~]{0,254})$","minLength":1,"maxLength":257},"Prefer":{"type":"string","maxLength":1000}},"required":[]}},"$id":"createTestRunParameters"};
 
 function validate48(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="createTestRunParameters" */;
@@ -4018,7 +4018,7 @@ return errors === 0;
 validate49.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 export const listTestRunsParameters = validate55;
-const schema81 = {"type":"object","properties":{"path":{"type":"object","properties":{"slugOrId":{"type":"string","description":"A prompt's slug or its id.","pattern":"^[a-z0-9]+(-[a-z0-9]+)*$","minLength":1,"maxLength":80,"examples":["summarise-support-ticket","6f1c0a52-3f0e-4b7e-9d5a-1c2b7f3e8a90"]}},"required":["slugOrId"],"additionalProperties":false},"query":{"type":"object","properties":{"limit":{"type":"integer","minimum":1,"maximum":100,"default":20},"offset":{"type":"integer","minimum":0,"maximum":2147483647,"default":0}},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"listTestRunsParameters"};
+const schema81 = {"type":"object","properties":{"path":{"type":"object","properties":{"slugOrId":{"type":"string","pattern":"^[a-z0-9]+(-[a-z0-9]+)*$","minLength":1,"maxLength":80}},"required":["slugOrId"],"additionalProperties":false},"query":{"type":"object","properties":{"limit":{"type":"integer","minimum":1,"maximum":100,"default":20},"offset":{"type":"integer","minimum":0,"maximum":2147483647,"default":0}},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"listTestRunsParameters"};
 
 function validate55(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="listTestRunsParameters" */;
