@@ -36,6 +36,12 @@ export const operationTable = {
         "required": false
       },
       {
+        "name": "after",
+        "in": "query",
+        "type": "string",
+        "required": false
+      },
+      {
         "name": "offset",
         "in": "query",
         "type": "integer",
@@ -303,6 +309,12 @@ export const operationTable = {
         "name": "limit",
         "in": "query",
         "type": "integer",
+        "required": false
+      },
+      {
+        "name": "after",
+        "in": "query",
+        "type": "string",
         "required": false
       },
       {
@@ -633,9 +645,21 @@ export const operationTable = {
         "required": true
       },
       {
+        "name": "status",
+        "in": "query",
+        "type": "string",
+        "required": false
+      },
+      {
         "name": "limit",
         "in": "query",
         "type": "integer",
+        "required": false
+      },
+      {
+        "name": "after",
+        "in": "query",
+        "type": "string",
         "required": false
       },
       {
@@ -815,6 +839,12 @@ export const operationTable = {
         "name": "limit",
         "in": "query",
         "type": "integer",
+        "required": false
+      },
+      {
+        "name": "after",
+        "in": "query",
+        "type": "string",
         "required": false
       },
       {
@@ -1030,6 +1060,12 @@ export const operationTable = {
         "required": false
       },
       {
+        "name": "after",
+        "in": "query",
+        "type": "string",
+        "required": false
+      },
+      {
         "name": "offset",
         "in": "query",
         "type": "integer",
@@ -1193,6 +1229,12 @@ export const operationTable = {
         "name": "limit",
         "in": "query",
         "type": "integer",
+        "required": false
+      },
+      {
+        "name": "after",
+        "in": "query",
+        "type": "string",
         "required": false
       },
       {
@@ -1412,6 +1454,12 @@ export const operationTable = {
         "required": false
       },
       {
+        "name": "after",
+        "in": "query",
+        "type": "string",
+        "required": false
+      },
+      {
         "name": "offset",
         "in": "query",
         "type": "integer",
@@ -1621,6 +1669,12 @@ export const operationTable = {
         "name": "limit",
         "in": "query",
         "type": "integer",
+        "required": false
+      },
+      {
+        "name": "after",
+        "in": "query",
+        "type": "string",
         "required": false
       },
       {
@@ -1887,9 +1941,21 @@ export const operationTable = {
     "needsKey": true,
     "parameters": [
       {
+        "name": "status",
+        "in": "query",
+        "type": "string",
+        "required": false
+      },
+      {
         "name": "limit",
         "in": "query",
         "type": "integer",
+        "required": false
+      },
+      {
+        "name": "after",
+        "in": "query",
+        "type": "string",
         "required": false
       },
       {
@@ -2458,6 +2524,71 @@ export const operationTable = {
       "overloaded"
     ]
   },
+  "listReplays": {
+    "method": "GET",
+    "path": "/api/v1/integrations/{id}/replays",
+    "scope": "integrations:manage",
+    "needsKey": true,
+    "parameters": [
+      {
+        "name": "id",
+        "in": "path",
+        "type": "string",
+        "required": true
+      },
+      {
+        "name": "status",
+        "in": "query",
+        "type": "string",
+        "required": false
+      },
+      {
+        "name": "limit",
+        "in": "query",
+        "type": "integer",
+        "required": false
+      },
+      {
+        "name": "after",
+        "in": "query",
+        "type": "string",
+        "required": false
+      },
+      {
+        "name": "offset",
+        "in": "query",
+        "type": "integer",
+        "required": false
+      }
+    ],
+    "body": "none",
+    "responses": {
+      "200": "application/json",
+      "400": "application/problem+json",
+      "401": "application/problem+json",
+      "403": "application/problem+json",
+      "404": "application/problem+json",
+      "406": "application/problem+json",
+      "429": "application/problem+json",
+      "500": "application/problem+json",
+      "503": "application/problem+json"
+    },
+    "problems": [
+      "invalid-request",
+      "unauthenticated",
+      "insufficient-scope",
+      "integration-not-found",
+      "not-acceptable",
+      "rate-limited",
+      "too-much-under-way",
+      "too-much-kept",
+      "internal-error",
+      "database-unavailable",
+      "storage-full",
+      "shutting-down",
+      "overloaded"
+    ]
+  },
   "createReplay": {
     "method": "POST",
     "path": "/api/v1/integrations/{id}/replays",
@@ -2516,61 +2647,6 @@ export const operationTable = {
       "overloaded"
     ]
   },
-  "getReplay": {
-    "method": "GET",
-    "path": "/api/v1/integrations/{id}/replays/{replay_id}",
-    "scope": "integrations:read",
-    "needsKey": true,
-    "parameters": [
-      {
-        "name": "id",
-        "in": "path",
-        "type": "string",
-        "required": true
-      },
-      {
-        "name": "replay_id",
-        "in": "path",
-        "type": "string",
-        "required": true
-      },
-      {
-        "name": "If-None-Match",
-        "in": "header",
-        "type": "string",
-        "required": false
-      }
-    ],
-    "body": "none",
-    "responses": {
-      "200": "application/json",
-      "304": null,
-      "400": "application/problem+json",
-      "401": "application/problem+json",
-      "403": "application/problem+json",
-      "404": "application/problem+json",
-      "406": "application/problem+json",
-      "429": "application/problem+json",
-      "500": "application/problem+json",
-      "503": "application/problem+json"
-    },
-    "problems": [
-      "invalid-request",
-      "unauthenticated",
-      "insufficient-scope",
-      "integration-not-found",
-      "replay-not-found",
-      "not-acceptable",
-      "rate-limited",
-      "too-much-under-way",
-      "too-much-kept",
-      "internal-error",
-      "database-unavailable",
-      "storage-full",
-      "shutting-down",
-      "overloaded"
-    ]
-  },
   "listDeliveries": {
     "method": "GET",
     "path": "/api/v1/integrations/{id}/deliveries",
@@ -2617,6 +2693,12 @@ export const operationTable = {
         "name": "limit",
         "in": "query",
         "type": "integer",
+        "required": false
+      },
+      {
+        "name": "after",
+        "in": "query",
+        "type": "string",
         "required": false
       },
       {
@@ -2721,6 +2803,12 @@ export const operationTable = {
         "required": false
       },
       {
+        "name": "after",
+        "in": "query",
+        "type": "string",
+        "required": false
+      },
+      {
         "name": "offset",
         "in": "query",
         "type": "integer",
@@ -2806,6 +2894,54 @@ export const operationTable = {
       "overloaded"
     ]
   },
+  "getReplay": {
+    "method": "GET",
+    "path": "/api/v1/replays/{id}",
+    "scope": "integrations:read",
+    "needsKey": true,
+    "parameters": [
+      {
+        "name": "id",
+        "in": "path",
+        "type": "string",
+        "required": true
+      },
+      {
+        "name": "If-None-Match",
+        "in": "header",
+        "type": "string",
+        "required": false
+      }
+    ],
+    "body": "none",
+    "responses": {
+      "200": "application/json",
+      "304": null,
+      "400": "application/problem+json",
+      "401": "application/problem+json",
+      "403": "application/problem+json",
+      "404": "application/problem+json",
+      "406": "application/problem+json",
+      "429": "application/problem+json",
+      "500": "application/problem+json",
+      "503": "application/problem+json"
+    },
+    "problems": [
+      "invalid-request",
+      "unauthenticated",
+      "insufficient-scope",
+      "replay-not-found",
+      "not-acceptable",
+      "rate-limited",
+      "too-much-under-way",
+      "too-much-kept",
+      "internal-error",
+      "database-unavailable",
+      "storage-full",
+      "shutting-down",
+      "overloaded"
+    ]
+  },
   "listEventTypes": {
     "method": "GET",
     "path": "/api/v1/event-types",
@@ -2816,6 +2952,12 @@ export const operationTable = {
         "name": "limit",
         "in": "query",
         "type": "integer",
+        "required": false
+      },
+      {
+        "name": "after",
+        "in": "query",
+        "type": "string",
         "required": false
       },
       {
@@ -2888,9 +3030,21 @@ export const operationTable = {
     "needsKey": true,
     "parameters": [
       {
+        "name": "status",
+        "in": "query",
+        "type": "string",
+        "required": false
+      },
+      {
         "name": "limit",
         "in": "query",
         "type": "integer",
+        "required": false
+      },
+      {
+        "name": "after",
+        "in": "query",
+        "type": "string",
         "required": false
       },
       {

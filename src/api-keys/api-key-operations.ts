@@ -1,11 +1,12 @@
 import type { components } from '../../generated/types.ts';
 import { ifMatchRevision } from '../http/conditional.ts';
 import type { OperationHandlers } from '../http/operation.ts';
-import { nextPageLink } from '../http/page.ts';
+import { answerPage } from '../http/page.ts';
 import { toInstant } from '../runtime/instants.ts';
 import type { ApiKeys } from './api-keys.ts';
-import type { StoredApiKey } from './api-key-store.ts';
+import type { ApiKeyStatus, StoredApiKey } from './api-key-store.ts';
 
+type Schemas = components['schemas'];
 type ApiKeyOperations = Pick<
   OperationHandlers,
   'getCurrentApiKey' | 'createApiKey' | 'listApiKeys' | 'getApiKey' | 'revokeApiKey'
@@ -15,6 +16,11 @@ const path = '/api/v1/api-keys';
 
 /** @param version of the service */
 export function apiKeyOperations(apiKeys: ApiKeys, version: string): ApiKeyOperations {
+  const toApiKey = (key: StoredApiKey): Schemas['ApiKey'] => represent(key, apiKeys.statusOf(key));
+  /** The last use is written without counting the revision up, and a key expires by itself. */
+  const etagOf = (key: StoredApiKey): string =>
+    `"${key.id}.${key.revision}.${key.lastUsedAt?.getTime() ?? 0}.${apiKeys.statusOf(key)}"`;
+
   return {
     async createApiKey({ body, context }) {
       const { name, scopes } = body;
@@ -39,16 +45,7 @@ export function apiKeyOperations(apiKeys: ApiKeys, version: string): ApiKeyOpera
         },
       };
     },
-    async listApiKeys({ query }) {
-      const { limit = 100, offset = 0 } = query;
-      const { keys, total } = await apiKeys.list(limit, offset);
-      const pagination = { total, limit, offset };
-      return {
-        status: 200,
-        headers: nextPageLink(path, pagination, keys.length),
-        body: { data: keys.map(toApiKey), pagination },
-      };
-    },
+    listApiKeys: (input) => answerPage(input, () => apiKeys.list(input.query.status), toApiKey),
     async getApiKey({ path: { id } }) {
       const key = await apiKeys.get(id);
       return { status: 200, headers: { ETag: etagOf(key) }, body: toApiKey(key) };
@@ -71,18 +68,14 @@ export function apiKeyOperations(apiKeys: ApiKeys, version: string): ApiKeyOpera
   };
 }
 
-/** The last use is written without counting the revision up, so it is part of the tag. */
-function etagOf(key: StoredApiKey): string {
-  return `"${key.id}.${key.revision}.${key.lastUsedAt?.getTime() ?? 0}"`;
-}
-
-function toApiKey(key: StoredApiKey): components['schemas']['ApiKey'] {
+function represent(key: StoredApiKey, status: ApiKeyStatus): Schemas['ApiKey'] {
   const maker = key.ancestors.at(-1);
   return {
     id: key.id,
     name: key.name,
     prefix: `pgw_${key.id.replaceAll('-', '')}`,
     scopes: [...key.scopes],
+    status,
     created_at: key.createdAt.toISOString(),
     ...(maker === undefined ? {} : { created_by: maker }),
     ...(key.expiresAt === undefined ? {} : { expires_at: key.expiresAt.toISOString() }),

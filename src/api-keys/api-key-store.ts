@@ -2,7 +2,10 @@ import type { Collection, Filter } from 'mongodb';
 import type { Scope } from '../../generated/operations.ts';
 import type { Database } from '../db/client.ts';
 import type { CollectionIndexes } from '../db/indexes.ts';
+import { createListByTime } from '../db/list-by-time.ts';
+import { everySample, sampleField, sampleIndex, type Sampled } from '../db/narrow-reads.ts';
 import { compareAndSet, insertOnce, read, writeIdempotently, type StampedDocument } from '../db/writes.ts';
+import type { Listing } from '../lists/listing.ts';
 import { requireMatch, type Precondition } from '../editing/edits.ts';
 
 /** An API key as stored: of its secret only the SHA-256. */
@@ -21,14 +24,17 @@ export interface StoredApiKey {
   readonly revokedAt: Date | undefined;
 }
 
+/** A key that is revoked is so whether it has expired or not. */
+export type ApiKeyStatus = 'active' | 'expired' | 'revoked';
+
 export type NewApiKey = Omit<StoredApiKey, 'revision' | 'lastUsedAt' | 'revokedAt'>;
 
 export interface ApiKeyStore {
   /** False when a key with this id exists already. */
   insert(key: NewApiKey): Promise<boolean>;
   find(id: string): Promise<StoredApiKey | undefined>;
-  /** Newest first. */
-  list(limit: number, offset: number): Promise<{ keys: StoredApiKey[]; total: number }>;
+  /** Newest first. @param status only those that have it at this time */
+  list(status: ApiKeyStatus | undefined, at: Date): Listing<StoredApiKey>;
   isEmpty(): Promise<boolean>;
   /** Sets the time of revocation, once. @throws {ProblemError} precondition-failed unless it is revoked already */
   revoke(id: string, at: Date, precondition?: Precondition<StoredApiKey>): Promise<StoredApiKey | undefined>;
@@ -40,7 +46,7 @@ export interface ApiKeyStore {
   touch(id: string, at: Date): Promise<void>;
 }
 
-interface ApiKeyDocument extends StampedDocument {
+interface ApiKeyDocument extends StampedDocument, Sampled {
   name: string;
   scopes: Scope[];
   secret_hash: string;
@@ -58,6 +64,7 @@ export const apiKeyIndexes: CollectionIndexes = {
   collection: collectionName,
   indexes: [
     { key: { created_at: -1, _id: 1 }, name: 'created_at_-1__id_1' },
+    sampleIndex('created_at'),
     { key: { ancestors: 1, _id: 1 }, name: 'ancestors_1__id_1' },
   ],
 };
@@ -67,6 +74,7 @@ const revokedAtOnce = 500;
 
 export function createApiKeyStore(database: Database): ApiKeyStore {
   const keys: Collection<ApiKeyDocument> = database.db.collection(collectionName);
+  const listByTime = createListByTime(fromDocument);
   const find = async (id: string): Promise<StoredApiKey | undefined> => {
     const document = await read(() => keys.findOne({ _id: id }));
     return document === null ? undefined : fromDocument(document);
@@ -83,17 +91,15 @@ export function createApiKeyStore(database: Database): ApiKeyStore {
         ...(key.ancestors.length === 0 ? {} : { ancestors: [...key.ancestors] }),
         created_at: key.createdAt,
         ...(key.expiresAt === undefined ? {} : { expires_at: key.expiresAt }),
+        ...sampleField(key.id),
       });
       return inserted.outcome === 'done';
     },
-    async list(limit, offset) {
-      const everything: Filter<ApiKeyDocument> = {};
-      const [documents, total] = await Promise.all([
-        read(() => keys.find(everything).sort({ created_at: -1, _id: 1 }).skip(offset).limit(limit).toArray()),
-        read(() => keys.countDocuments(everything)),
-      ]);
-      return { keys: documents.map(fromDocument), total };
-    },
+    list: (status, at) =>
+      listByTime({
+        ...{ collection: keys, where: {}, time: 'created_at', samples: { sample: everySample }, span: {} },
+        ...(status === undefined ? {} : { rest: having(status, at) }),
+      }),
     async isEmpty() {
       return (await read(() => keys.findOne({}, { projection: { _id: 1 } }))) === null;
     },
@@ -119,17 +125,19 @@ export function createApiKeyStore(database: Database): ApiKeyStore {
       return ids;
     },
     async countActiveDescendants(id, at) {
-      const active: Filter<ApiKeyDocument> = {
-        ancestors: id,
-        revoked_at: { $exists: false },
-        $or: [{ expires_at: { $exists: false } }, { expires_at: { $gt: at } }],
-      };
-      return await read(() => keys.countDocuments(active));
+      return await read(() => keys.countDocuments({ ancestors: id, ...having('active', at) }));
     },
     async touch(id, at) {
       await writeIdempotently(() => keys.updateOne({ _id: id }, { $max: { last_used_at: at } }));
     },
   };
+}
+
+function having(status: ApiKeyStatus, at: Date): Filter<ApiKeyDocument> {
+  if (status === 'revoked') return { revoked_at: { $exists: true } };
+  const unrevoked = { revoked_at: { $exists: false } };
+  if (status === 'expired') return { ...unrevoked, expires_at: { $lte: at } };
+  return { ...unrevoked, $or: [{ expires_at: { $exists: false } }, { expires_at: { $gt: at } }] };
 }
 
 function fromDocument(document: ApiKeyDocument): StoredApiKey {

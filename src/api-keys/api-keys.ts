@@ -2,7 +2,8 @@ import { hash, randomBytes, randomUUID } from 'node:crypto';
 import type { Scope } from '../../generated/operations.ts';
 import type { Precondition } from '../editing/edits.ts';
 import { ProblemError } from '../errors/problem-error.ts';
-import type { ApiKeyStore, StoredApiKey } from './api-key-store.ts';
+import type { Listing } from '../lists/listing.ts';
+import type { ApiKeyStatus, ApiKeyStore, StoredApiKey } from './api-key-store.ts';
 import { unauthenticated } from './unauthenticated.ts';
 
 /** A new key with the only copy of its secret. */
@@ -47,7 +48,9 @@ export interface ApiKeys {
   describe(acting: ActingKey): Promise<{ readonly expiresAt: Date | undefined; readonly isAdministrator: boolean }>;
   /** @throws {ProblemError} api-key-not-found */
   get(id: string): Promise<StoredApiKey>;
-  list(limit: number, offset: number): Promise<{ keys: StoredApiKey[]; total: number }>;
+  /** Newest first. @param status only those that have it now */
+  list(status: ApiKeyStatus | undefined): Listing<StoredApiKey>;
+  statusOf(key: StoredApiKey): ApiKeyStatus;
   /**
    * Revokes a key, and its descendants if asked to; revoking it again changes nothing.
    * @throws {ProblemError} api-key-not-found, no-authority, precondition-failed unless it is revoked already
@@ -143,7 +146,11 @@ export function createApiKeys({ store, allScopes, now = () => new Date(), onRevo
     async get(id) {
       return (await store.find(id)) ?? missing();
     },
-    list: (limit, offset) => store.list(limit, offset),
+    list: (status) => store.list(status, now()),
+    statusOf({ revokedAt, expiresAt }) {
+      if (revokedAt !== undefined) return 'revoked';
+      return expiresAt !== undefined && expiresAt <= now() ? 'expired' : 'active';
+    },
     async revoke(id, revoker, descendants, precondition) {
       const stored = await readActing(revoker);
       const target = (await store.find(id)) ?? missing();

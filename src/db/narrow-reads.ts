@@ -21,6 +21,8 @@
  * its id, also stands in a small index of samples. Samples tell how a collection lies in time, at a 64th of the price.
  */
 import { BSON, type Collection, type Document, type Filter } from 'mongodb';
+import type { PageStart, Position } from '../lists/listing.ts';
+import type { CollectionIndexes } from './indexes.ts';
 import { timeRange } from './time-range.ts';
 import { read } from './writes.ts';
 
@@ -40,9 +42,35 @@ const maxParts = 128;
 export const idsAtOnce = 100;
 const fewAtOnce = 8;
 
+/** Parts that a list which few of the documents are in has read at once. */
+const widest = 4;
+
 /** Is the document of this id a sample? @param id a UUID, random or made of a hash, whose digits are evenly spread */
 export function isSample(id: string): boolean {
   return Number.parseInt(id.slice(0, 2), 16) < 256 / sampling;
+}
+
+/** What the samples of a collection have in common where nothing else tells its lists apart. */
+export const everySample = 'all';
+
+/** Documents of which one in 64 is a sample. */
+export interface Sampled {
+  /** What the samples of its list have in common. */
+  sample?: string;
+}
+
+/** Makes a new document a sample, if it is one. @param group what the samples of its list have in common */
+export function sampleField(id: string, group: string = everySample): Sampled {
+  return isSample(id) ? { sample: group } : {};
+}
+
+/** The index of samples. @param time the date that orders the list */
+export function sampleIndex(time: string): CollectionIndexes['indexes'][number] {
+  return {
+    key: { sample: 1, [time]: 1 },
+    name: `sample_1_${time}_1`,
+    partialFilterExpression: { sample: { $gt: '' } },
+  };
 }
 
 /** Where the documents of a list lie. */
@@ -50,8 +78,9 @@ export interface Source<T extends Document & { _id: string }> {
   readonly collection: Collection<T>;
   /** Equalities on the fields that precede `time` in an index. */
   readonly where: Document;
-  /** The date that orders the list, the newest first. Ties are ordered by id. */
+  /** The date that orders the list, the newest first. Ties are ordered by id, ascending unless said otherwise. */
   readonly time: string & keyof T;
+  readonly ties?: 'descending';
   /** Equality that an index of samples, `[its field, time]`, begins with. */
   readonly samples: Document;
   readonly span: Span;
@@ -94,28 +123,60 @@ export function positions<T extends Document & { _id: string }>(
 /** Counts what a list matches. */
 export async function count<T extends Document & { _id: string }>(source: Source<T>): Promise<number> {
   let total = 0;
-  for (const part of await cut(source)) {
+  await visitParts(source, async (part) => {
     const stages = [...matching(source, part), { $count: 'n' }];
     const [counted] = await read(() => source.collection.aggregate<{ n: number }>(stages).toArray());
     total += counted?.n ?? 0;
-  }
+    return { documents: counted?.n ?? 0 };
+  });
   return total;
 }
 
-/** Ids of a page of a list, in its order. */
-export async function pageIds<T extends Document & { _id: string }>(
+/** Positions of a list in its order, at most so many. */
+export async function listPositions<T extends Document & { _id: string }>(
   source: Source<T>,
-  limit: number,
-  offset: number,
-): Promise<string[]> {
-  const ids: string[] = [];
-  for (const part of (await cut(source)).reverse()) {
-    const found = await positions(source, part);
-    found.sort((a, b) => b.at.getTime() - a.at.getTime() || (a._id < b._id ? -1 : 1));
-    for (const { _id } of found) ids.push(_id);
-    if (ids.length >= offset + limit) break;
+  start: PageStart,
+  most: number,
+): Promise<Position[]> {
+  const listed: Position[] = [];
+  const after = 'after' in start ? start.after : undefined;
+  const skipped = 'offset' in start ? start.offset : 0;
+  const byId = source.ties === 'descending' ? -1 : 1;
+  const compare = (a: Position, b: Position): number => b.at - a.at || (a.id === b.id ? 0 : a.id < b.id ? -byId : byId);
+  await visitParts(after === undefined ? source : upTo(source, new Date(after.at)), async (part) => {
+    const found = (await positions(source, part)).map(({ _id: id, at }): Position => ({ at: at.getTime(), id }));
+    const behind = after === undefined ? found : found.filter((position) => compare(position, after) > 0);
+    for (const position of behind.sort(compare)) listed.push(position);
+    return { documents: found.length, isDone: listed.length >= skipped + most };
+  });
+  return listed.slice(skipped, skipped + most);
+}
+
+/**
+ * Visits the parts of a span, the latest first. Parts become wider where the list has few of the documents.
+ * @param visit says how many documents there were, and whether to go on
+ */
+async function visitParts<T extends Document & { _id: string }>(
+  source: Source<T>,
+  visit: (part: Span) => Promise<{ readonly documents: number; readonly isDone?: boolean }>,
+): Promise<void> {
+  const few = ((source.samplesPerPart ?? samplesPerPart) * sampling) / widest;
+  const parts = (await cut(source)).reverse();
+  for (let index = 0, width = 1; index < parts.length;) {
+    const some = parts.slice(index, index + width);
+    const { documents, isDone } = await visit({ since: some.at(-1)?.since, until: some[0]?.until });
+    if (isDone === true) return;
+    index += width;
+    // How many documents a filter went through that is not served by the index does not show.
+    width = source.rest === undefined && documents < few * width ? Math.min(2 * width, widest) : 1;
   }
-  return ids.slice(offset, offset + limit);
+}
+
+/** The part of a source up to an instant, inclusive. */
+function upTo<T extends Document & { _id: string }>(source: Source<T>, at: Date): Source<T> {
+  const { since, until } = source.span;
+  const end = new Date(at.getTime() + 1);
+  return { ...source, span: { since, until: until === undefined || end < until ? end : until } };
 }
 
 export interface FetchOptions {

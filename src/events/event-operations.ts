@@ -1,24 +1,20 @@
 import { eventCatalog, eventTypes } from '../../generated/events.ts';
+import type { components } from '../../generated/types.ts';
 import type { OperationHandlers } from '../http/operation.ts';
-import { nextPageLink } from '../http/page.ts';
+import { answerPage } from '../http/page.ts';
+import { listingOf } from '../lists/listing.ts';
+
+type Schemas = components['schemas'];
 
 /** The contract's operations on types of events. */
 export function eventOperations(): Pick<OperationHandlers, 'listEventTypes'> {
+  const listing = listingOf(eventTypes, (type) => ({ at: eventTypes.indexOf(type), id: type }));
   return {
-    listEventTypes({ query: { limit = 20, offset = 0 } }) {
-      const found = eventTypes.slice(offset, offset + limit);
-      const pagination = { total: eventTypes.length, limit, offset };
-      return Promise.resolve({
-        status: 200,
-        headers: nextPageLink('/api/v1/event-types', pagination, found.length),
-        body: {
-          data: found.map((type) => {
-            const { description, subscribable, schema, example } = eventCatalog[type];
-            return { type, description, subscribable, schema, example };
-          }),
-          pagination,
-        },
-      });
-    },
+    listEventTypes: (input) => answerPage(input, () => listing, represent),
   };
+}
+
+function represent(name: (typeof eventTypes)[number]): Schemas['EventType'] {
+  const { description, subscribable, schema, example } = eventCatalog[name];
+  return { type: name, description, subscribable, schema, example };
 }

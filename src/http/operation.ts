@@ -22,6 +22,8 @@ export interface RequestNotes {
 /** What a handler may know about the request besides its contract input. */
 export interface RequestContext {
   readonly requestId: string;
+  /** Of the URL, as it was sent. */
+  readonly path: string;
   /** W3C trace context, when the caller sent a well-formed one. */
   readonly traceparent: string | undefined;
   readonly principal: Principal;

@@ -1,26 +1,68 @@
-/** The part of a list that an answer holds. */
-export interface Page {
-  readonly total: number;
-  readonly limit: number;
-  readonly offset: number;
+import type { components } from '../../generated/types.ts';
+import type { ProblemError } from '../errors/problem-error.ts';
+import { decodeCursor, encodeCursor } from '../lists/cursor.ts';
+import { readPage, type Listing } from '../lists/listing.ts';
+import type { RequestContext } from './operation.ts';
+import { invalidParameters } from './parameters.ts';
+
+/** The input of an operation that lists. Every other query parameter filters the list. */
+export interface ListInput {
+  readonly query: {
+    readonly limit?: number;
+    readonly offset?: number;
+    readonly after?: string;
+    readonly [filter: string]: string | number | undefined;
+  };
+  readonly context: Pick<RequestContext, 'path'>;
+}
+
+/** The answer of an operation that lists. */
+export interface ListAnswer<Shown> {
+  readonly status: 200;
+  readonly headers: { readonly Link?: string };
+  readonly body: { readonly data: Shown[]; readonly pagination: components['schemas']['Pagination'] };
 }
 
 /**
- * The `Link: rel=next` field of a list answer (RFC 8288), when there is more.
- * @param count items in this page; may be less than the limit when a page ends early
- * @param filters query parameters to carry over
+ * Answers with the page of a list that the query asks for, and the way to the next: `next`, and `Link` (RFC 8288).
+ * @param find called when the parameters have been found valid
+ * @param show an entry as it is shown; its JSON counts towards the size of the page
+ * @throws {ProblemError} invalid-request for an `after` that is not of this list, and for one with an `offset`
  */
-export function nextPageLink(
-  path: string,
-  { total, limit, offset }: Page,
-  count: number,
-  filters: Readonly<Record<string, string | undefined>> = {},
-): { Link?: string } {
-  const next = offset + count;
-  if (count === 0 || next >= total) return {};
-  const query = new URLSearchParams();
-  for (const [name, value] of Object.entries(filters)) if (value !== undefined) query.set(name, value);
-  query.set('limit', String(limit));
-  query.set('offset', String(next));
-  return { Link: `<${path}?${query.toString()}>; rel="next"` };
+export async function answerPage<Item, Shown>(
+  { query: { limit = 20, offset, after, ...filters }, context: { path } }: ListInput,
+  find: () => Listing<Item> | Promise<Listing<Item>>,
+  show: (item: Item) => Shown,
+): Promise<ListAnswer<Shown>> {
+  const search = new URLSearchParams();
+  for (const [name, value] of Object.entries(filters)) if (value !== undefined) search.set(name, String(value));
+  search.sort();
+  const list = `${path}?${search.toString()}`;
+  if (after !== undefined && offset !== undefined) throw refused('offset', 'cannot be sent along with after');
+  const cursor = after === undefined ? undefined : decodeCursor(list, after);
+  if (after !== undefined && cursor === undefined) {
+    throw refused('after', 'must be the next of a page of this list, read with the same filters');
+  }
+  const skipped = cursor?.offset ?? offset ?? 0;
+
+  const listing = await find();
+  const start = cursor === undefined ? { offset: skipped } : { after: cursor.after };
+  const { data, next } = await readPage(listing, start, limit, show);
+  // The total of a long list may be older than the page.
+  const least = (cursor === undefined && data.length > 0 ? skipped : 0) + data.length;
+  const total = Math.max(await listing.total(), least);
+  const following = next === undefined ? null : encodeCursor(list, { after: next, offset: skipped + data.length });
+  const pagination = { total, limit, offset: skipped, next: following };
+  if (following === null) return { status: 200, headers: {}, body: { data, pagination } };
+  search.set('limit', String(limit));
+  search.set('after', following);
+  return {
+    status: 200,
+    headers: { Link: `<${path}?${search.toString()}>; rel="next"` },
+    body: { data, pagination },
+  };
+}
+
+function refused(parameter: string, detail: string): ProblemError {
+  return invalidParameters([{ detail, parameter }]);
 }

@@ -49,6 +49,10 @@ class LazyRequestContext implements RequestContext {
     return this.#options.requestId;
   }
 
+  get path(): string {
+    return (this.#options.request.url ?? '').replace(/\?.*/s, '');
+  }
+
   get principal(): Principal {
     return this.#options.principal;
   }

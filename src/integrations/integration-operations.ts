@@ -2,7 +2,8 @@ import type { Precondition } from '../editing/edits.ts';
 import { ProblemError } from '../errors/problem-error.ts';
 import { ifMatchRevision } from '../http/conditional.ts';
 import type { OperationHandlers } from '../http/operation.ts';
-import { nextPageLink } from '../http/page.ts';
+import { answerPage } from '../http/page.ts';
+import { withLookUp } from '../lists/listing.ts';
 import { soundCondition, type Condition } from './condition.ts';
 import { entityTag } from './entity-tag.ts';
 import { integrationFields, type Integration } from './integration.ts';
@@ -68,20 +69,19 @@ export function integrationOperations(integrations: Integrations, receivers: Rea
         body: { ...shown.body, ...shownOnce(issued) },
       };
     },
-    async listIntegrations({ query: { limit = 20, offset = 0 } }) {
-      const { integrations: found, total } = await integrations.list(limit, offset);
-      const conditions = await receivers.conditions(found);
-      const pagination = { total, limit, offset };
-      return {
-        status: 200,
-        headers: nextPageLink(collectionPath, pagination, found.length),
-        body: {
-          data: found.map(
-            (integration) => represent(integration, conditions.get(integration.id) ?? soundCondition).body,
-          ),
-          pagination,
-        },
+    listIntegrations(input) {
+      const withConditions = async (found: readonly Integration[]) => {
+        const conditions = await receivers.conditions(found);
+        return (integration: Integration) => ({
+          integration,
+          condition: conditions.get(integration.id) ?? soundCondition,
+        });
       };
+      return answerPage(
+        input,
+        () => withLookUp(integrations.list(input.query.status), withConditions),
+        ({ integration, condition }) => represent(integration, condition).body,
+      );
     },
     async getIntegration({ path }) {
       return await answer(await integrations.get(path.id));

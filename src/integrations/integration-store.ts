@@ -1,9 +1,13 @@
 import type { Collection, Filter } from 'mongodb';
 import type { Database } from '../db/client.ts';
 import type { CollectionIndexes } from '../db/indexes.ts';
+import { createListByTime } from '../db/list-by-time.ts';
+import { everySample, sampleField, sampleIndex, type Sampled } from '../db/narrow-reads.ts';
 import { compareAndSet, insertOnce, read, writeIdempotently, type StampedDocument } from '../db/writes.ts';
 import type { Document } from '../fields/fields.ts';
-import { integrationFields, type Integration, type NewIntegration, type SubscribableType } from './integration.ts';
+import type { Listing } from '../lists/listing.ts';
+import { integrationFields } from './integration.ts';
+import type { Integration, IntegrationStatus, NewIntegration, SubscribableType } from './integration.ts';
 
 /** Where an event type goes. */
 export interface Subscription {
@@ -19,8 +23,8 @@ export interface IntegrationStore {
   insert(integration: NewIntegration): Promise<boolean>;
   find(id: string): Promise<Integration | undefined>;
   findMany(ids: readonly string[]): Promise<Integration[]>;
-  /** Newest first. */
-  list(limit: number, offset: number): Promise<{ integrations: Integration[]; total: number }>;
+  /** Newest first. @param status only those that have it */
+  list(status: IntegrationStatus | undefined): Listing<Integration>;
   /** Writes the integration over the revision it was read at. @returns it as written; undefined when a race was lost */
   replace(integration: Integration, author: Author): Promise<Integration | undefined>;
   /** Deletes it if it still has this revision. False when it was changed meanwhile; true when it is gone. */
@@ -35,7 +39,7 @@ export interface IntegrationStore {
   existing(ids: readonly string[]): Promise<Set<string>>;
 }
 
-type IntegrationDocument = StampedDocument & Document<typeof integrationFields.table>;
+type IntegrationDocument = StampedDocument & Sampled & Document<typeof integrationFields.table>;
 
 const collectionName = 'integrations';
 
@@ -43,12 +47,14 @@ export const integrationIndexes: CollectionIndexes = {
   collection: collectionName,
   indexes: [
     { key: { created_at: -1, _id: 1 }, name: 'created_at_-1__id_1' },
+    sampleIndex('created_at'),
     { key: { event_types: 1 }, name: 'event_types_1' },
   ],
 };
 
 export function createIntegrationStore(database: Database): IntegrationStore {
   const integrations: Collection<IntegrationDocument> = database.db.collection(collectionName);
+  const listByTime = createListByTime(fromDocument);
   const find = async (id: string): Promise<Integration | undefined> => {
     const document = await read(() => integrations.findOne({ _id: id }));
     return document === null ? undefined : fromDocument(document);
@@ -63,19 +69,18 @@ export function createIntegrationStore(database: Database): IntegrationStore {
     find,
     async insert(integration) {
       const document = integrationFields.toDocument({ ...integration, settingsRevision: 1 });
-      return (await insertOnce(integrations, document)).outcome === 'done';
+      return (await insertOnce(integrations, { ...document, ...sampleField(integration.id) })).outcome === 'done';
     },
     async findMany(ids) {
       const documents = await read(() => integrations.find({ _id: { $in: [...ids] } }).toArray());
       return documents.map(fromDocument);
     },
-    async list(limit, offset) {
-      const [documents, total] = await Promise.all([
-        read(() => integrations.find({}).sort({ created_at: -1, _id: 1 }).skip(offset).limit(limit).toArray()),
-        read(() => integrations.countDocuments({})),
-      ]);
-      return { integrations: documents.map(fromDocument), total };
-    },
+    list: (status) =>
+      listByTime({
+        ...{ collection: integrations, where: {}, time: 'created_at', span: {} },
+        ...{ samples: { sample: everySample }, samplesPerPart: 1 },
+        ...(status === undefined ? {} : { rest: { state: status } }),
+      }),
     async replace(integration, author) {
       const { id, revision } = integration;
       const settingsRevision = author === 'operator' ? revision + 1 : integration.settingsRevision;

@@ -3,10 +3,17 @@ import { isDeepStrictEqual } from 'node:util';
 import { changeTime, requireMatch, type Precondition } from '../editing/edits.ts';
 import { ProblemError } from '../errors/problem-error.ts';
 import { createEditQueue, retryLostRaces } from '../editing/edit-queue.ts';
+import type { Listing } from '../lists/listing.ts';
 import { mask } from './custom-headers.ts';
 import { sealHeaders, showHeaders } from './headers.ts';
 import { headerRecord, secretRecord } from './integration.ts';
-import type { Integration, IntegrationChange, IntegrationContent, NewIntegration } from './integration.ts';
+import type {
+  Integration,
+  IntegrationChange,
+  IntegrationContent,
+  IntegrationStatus,
+  NewIntegration,
+} from './integration.ts';
 import type { Sealed, SecretBox } from '../secrets/secret-box.ts';
 import type { IntegrationStore } from './integration-store.ts';
 import { maskUrl, unmaskUrl } from './url-credentials.ts';
@@ -24,8 +31,8 @@ export interface Integrations {
   get(id: string): Promise<Integration>;
   /** The integration, or `undefined` where {@link get} throws. */
   find(id: string): Promise<Integration | undefined>;
-  /** Newest first. */
-  list(limit: number, offset: number): Promise<{ integrations: Integration[]; total: number }>;
+  /** Newest first. @param status only those that have it */
+  list(status: IntegrationStatus | undefined): Listing<Integration>;
   /** @throws {ProblemError} target-not-allowed, header-not-allowed */
   update(id: string, change: IntegrationChange, precondition: Precondition<Integration>): Promise<Integration>;
   /** Nothing is sent to it any more; its deliveries are swept later. */
@@ -124,7 +131,7 @@ export function createIntegrations({
   return {
     get,
     find: (id) => store.find(id),
-    list: (limit, offset) => store.list(limit, offset),
+    list: (status) => store.list(status),
     headersOf: ({ id, headers }) => showHeaders(id, headers, secrets),
     secretOf: ({ id, secret }) => (secret === undefined ? undefined : secrets.open(secret, secretRecord(id))),
 

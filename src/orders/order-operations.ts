@@ -1,7 +1,7 @@
 import { ifMatch } from '../http/conditional.ts';
 import { idempotencyKey } from '../http/idempotency-key.ts';
 import type { OperationHandlers } from '../http/operation.ts';
-import { nextPageLink } from '../http/page.ts';
+import { answerPage } from '../http/page.ts';
 import { fingerprintOf } from '../idempotency/idempotency.ts';
 import { toInstant } from '../runtime/instants.ts';
 import type { createOrderIds } from './order-id.ts';
@@ -46,15 +46,10 @@ export function orderOperations(orders: Orders, derivedIds: ReturnType<typeof cr
         body: orderFields.show(order),
       };
     },
-    async listOrders({ query: { limit = 20, offset = 0, status, location_id, since, until } }) {
+    listOrders(input) {
+      const { status, location_id, since, until } = input.query;
       const filter = { status, locationId: location_id, since: toInstant(since), until: toInstant(until) };
-      const { orders: found, total } = await orders.list(filter, limit, offset);
-      const pagination = { total, limit, offset };
-      return {
-        status: 200,
-        headers: nextPageLink(collectionPath, pagination, found.length, { status, location_id, since, until }),
-        body: { data: found.map(summaryFields.show), pagination },
-      };
+      return answerPage(input, () => orders.list(filter), summaryFields.show);
     },
     async getOrder({ path }) {
       return found(await orders.get(path.id));

@@ -1,12 +1,13 @@
 import type { Collection } from 'mongodb';
 import type { Database } from '../db/client.ts';
 import type { CollectionIndexes } from '../db/indexes.ts';
-import { count, cut, fetchInOrder, isSample, matching, pageIds, type Source } from '../db/narrow-reads.ts';
-import { createTotals } from '../db/totals.ts';
+import { createListByTime } from '../db/list-by-time.ts';
+import { cut, everySample, matching, sampleField, sampleIndex, type Source } from '../db/narrow-reads.ts';
 import { compareAndSet, insertOnce, read, writeIdempotently, type StampedDocument } from '../db/writes.ts';
 import type { OutboxEntry } from '../events/event.ts';
 import { outboxIndex, toOutboxDocuments, type WithOutbox } from '../events/outbox.ts';
 import type { Document } from '../fields/fields.ts';
+import type { Listing } from '../lists/listing.ts';
 import { orderFields, summaryFields, type Order, type OrderStatus, type OrderSummary } from './order.ts';
 
 /** Which orders are wanted. */
@@ -24,8 +25,8 @@ export interface OrderStore {
   /** Stores a new order and the events that announce it. False when its id exists already. */
   insert(order: Order, events: readonly OutboxEntry[]): Promise<boolean>;
   find(id: string): Promise<Order | undefined>;
-  /** The newest first, and how many there are in all. */
-  list(filter: OrderFilter, limit: number, offset: number): Promise<{ orders: OrderSummary[]; total: number }>;
+  /** The newest first. */
+  list(filter: OrderFilter): Listing<OrderSummary>;
   /**
    * Ends an order if the stored one still has its revision.
    * @returns the order as stored; `undefined` when someone else was first
@@ -67,18 +68,10 @@ export const orderIndexes: CollectionIndexes = {
       name: 'uncounted_location_id_1_uncounted_1_created_at_1',
       partialFilterExpression: { uncounted: true },
     },
-    // One order of 64. They tell how the others lie in time: see narrow-reads.ts.
-    {
-      key: { sample: 1, created_at: 1 },
-      name: 'sample_1_created_at_1',
-      partialFilterExpression: { sample: { $gt: '' } },
-    },
+    sampleIndex('created_at'),
     outboxIndex,
   ],
 };
-
-/** What samples have in common. */
-export const everySample = 'all';
 
 /** The orders of a list. */
 export function listSource(
@@ -97,14 +90,16 @@ const markedAtOnce = 200;
 
 export function createOrderStore(database: Database): OrderStore {
   const orders: Collection<OrderDocument> = database.db.collection(collectionName);
-  const totals = createTotals();
+  const listByTime = createListByTime<OrderDocument, OrderSummary>(summaryFields.fromDocument, {
+    projection: Object.fromEntries(summaryFields.storedNames.map((name) => [name, 1])),
+  });
 
   return {
     async insert(order, events) {
       const document = {
         ...orderFields.toDocument(order),
         uncounted: true as const,
-        ...(isSample(order.id) ? { sample: everySample } : {}),
+        ...sampleField(order.id),
         outbox: toOutboxDocuments(events),
       };
       return (await insertOnce(orders, document)).outcome === 'done';
@@ -113,16 +108,7 @@ export function createOrderStore(database: Database): OrderStore {
       const document = await read(() => orders.findOne({ _id: id }, { projection: { outbox: 0 } }));
       return document === null ? undefined : { ...orderFields.fromDocument(document), revision: document.revision };
     },
-    async list(filter, limit, offset) {
-      const source = listSource(orders, filter);
-      const projection = Object.fromEntries(summaryFields.storedNames.map((name) => [name, 1]));
-      const found: OrderSummary[] = [];
-      const ids = await pageIds(source, limit, offset);
-      for await (const document of fetchInOrder(orders, ids, { projection }))
-        found.push(summaryFields.fromDocument(document));
-      const total = await totals.of(JSON.stringify(filter), () => count(source));
-      return { orders: found, total: Math.max(total, found.length === 0 ? 0 : offset + found.length) };
-    },
+    list: (filter) => listByTime(listSource(orders, filter)),
     async end(order, status, at) {
       const { id, revision } = order;
       const ended = { status, ...(status === 'completed' ? { completedAt: at } : { canceledAt: at }) };

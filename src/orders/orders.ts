@@ -10,6 +10,7 @@ import type { OutboxEntry } from '../events/event.ts';
 import type { Relay } from '../events/outbox.ts';
 import { idempotencyKeyReused } from '../idempotency/idempotency.ts';
 import { retryLostRaces } from '../editing/edit-queue.ts';
+import type { Listing } from '../lists/listing.ts';
 import { asPlaced, type NewOrder, type Order, type OrderSummary } from './order.ts';
 import { priceOrder, type OrderTotals } from './pricing.ts';
 import { snapshotOrder, type RequestedItem, type UnpricedItem } from './snapshot.ts';
@@ -46,7 +47,7 @@ export interface Orders {
   create(request: RequestedOrder, reservation: Reservation): Promise<{ order: Order; replayed: boolean }>;
   get(id: string): Promise<Order>;
   /** The newest first. */
-  list(filter: OrderFilter, limit: number, offset: number): Promise<{ orders: OrderSummary[]; total: number }>;
+  list(filter: OrderFilter): Listing<OrderSummary>;
   /** An order that is completed stays as it is. @throws {ProblemError} order-not-open, precondition-failed */
   complete(id: string, precondition: Precondition<Order>): Promise<Order>;
   /** As {@link complete}. An order that is canceled before its fiscal day is closed does not count towards it. */
@@ -99,7 +100,7 @@ export function createOrders({
 
   return {
     get,
-    list: (filter, limit, offset) => store.list(filter, limit, offset),
+    list: (filter) => store.list(filter),
     complete: (id, precondition) => end(id, 'completed', precondition),
     cancel: (id, precondition) => end(id, 'canceled', precondition),
 

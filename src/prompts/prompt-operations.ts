@@ -2,8 +2,7 @@ import type { components } from '../../generated/types.ts';
 import type { Precondition } from '../editing/edits.ts';
 import { ifMatch } from '../http/conditional.ts';
 import type { OperationHandlers } from '../http/operation.ts';
-import { nextPageLink } from '../http/page.ts';
-import type { PageBounds } from './page.ts';
+import { answerPage } from '../http/page.ts';
 import { contentFields, promptFields, type Prompt, type PromptVersion } from './prompt.ts';
 import type { Prompts } from './prompts.ts';
 import { contentWarnings } from './warnings.ts';
@@ -23,9 +22,6 @@ type PromptOperations = Pick<
 
 const collectionPath = '/api/v1/prompts';
 const defaultLimit = 1_000;
-const defaultVersionLimit = 50;
-/** Most bytes of the items of a page, leaving room for the rest of an answer of 8 MiB. */
-const pageBytes = 8 * 1024 * 1024 - 1024;
 
 /** The contract's operations on prompts and their versions. */
 export function promptOperations(prompts: Prompts): PromptOperations {
@@ -38,14 +34,9 @@ export function promptOperations(prompts: Prompts): PromptOperations {
         body: showSaved(prompt),
       };
     },
-    async listPrompts({ query: { limit = defaultLimit, offset = 0, q } }) {
-      const { prompts: found, total } = await prompts.list(page(limit, offset, promptFields.show), q);
-      const pagination = { total, limit, offset };
-      return {
-        status: 200,
-        headers: nextPageLink(collectionPath, pagination, found.length, { q }),
-        body: { data: found.map(promptFields.show), pagination },
-      };
+    listPrompts({ query, context }) {
+      const input = { query: { limit: defaultLimit, ...query }, context };
+      return answerPage(input, () => prompts.list(query.q), promptFields.show);
     },
     async getPrompt({ path }) {
       const prompt = await prompts.get(path.slugOrId);
@@ -59,20 +50,9 @@ export function promptOperations(prompts: Prompts): PromptOperations {
       await prompts.remove(path.slugOrId, ifMatches(headers['If-Match']));
       return { status: 200, body: { ok: true } };
     },
-    async listPromptVersions({ path: { slugOrId }, query: { limit = defaultVersionLimit, offset = 0 } }) {
-      const { prompt, versions } = await prompts.listVersions(
-        slugOrId,
-        page(limit, offset, (version) => showVersion(version, false)),
-      );
-      const pagination = { total: prompt.version, limit, offset };
-      return {
-        status: 200,
-        headers: nextPageLink(`${collectionPath}/${slugOrId}/versions`, pagination, versions.length),
-        body: {
-          data: versions.map((version) => showVersion(version, version.version === prompt.version)),
-          pagination,
-        },
-      };
+    listPromptVersions(input) {
+      const find = () => prompts.listVersions(input.path.slugOrId);
+      return answerPage(input, find, ({ version, isCurrent }) => showVersion(version, isCurrent));
     },
     async getPromptVersion({ path }) {
       const { prompt, version } = await prompts.getVersion(path.slugOrId, path.version);
@@ -99,11 +79,6 @@ function entityTag({ id, revision }: Prompt): string {
 
 function ifMatches(field: string | undefined): Precondition<Prompt> {
   return (prompt) => ifMatch(field, entityTag(prompt));
-}
-
-function page<Item>(limit: number, offset: number, represent: (item: Item) => object): PageBounds<Item> {
-  const sizeOf = (item: Item): number => Buffer.byteLength(JSON.stringify(represent(item)));
-  return { limit, offset, bytes: pageBytes, sizeOf };
 }
 
 /** A prompt that was just saved, with what is probably wrong with its content. */

@@ -1,13 +1,14 @@
 import type { Collection, Filter } from 'mongodb';
 import type { Database } from '../db/client.ts';
 import type { CollectionIndexes } from '../db/indexes.ts';
-import { count, fetchInOrder, isSample, pageIds, walkIds, type Source } from '../db/narrow-reads.ts';
-import { createTotals } from '../db/totals.ts';
+import { createListByTime } from '../db/list-by-time.ts';
+import { everySample, fetchInOrder, sampleField, sampleIndex, walkIds } from '../db/narrow-reads.ts';
 import { compareAndSet, insertOnce, read, upsertOnce, writeIdempotently, type StampedDocument } from '../db/writes.ts';
 import type { Document } from '../fields/fields.ts';
+import type { Listing } from '../lists/listing.ts';
 import { gatherReads } from '../runtime/gathered-reads.ts';
-import { takePage, type PageBounds } from './page.ts';
-import { contentFields, currentVersion, promptFields, type Prompt, type PromptVersion } from './prompt.ts';
+import { contentFields, currentVersion, promptFields } from './prompt.ts';
+import type { ListedVersion, Prompt, PromptVersion } from './prompt.ts';
 import { isPromptId } from './slug.ts';
 
 /** Prompts and their archived versions in the database. Every method throws `database-unavailable` when it must. */
@@ -16,8 +17,8 @@ export interface PromptStore {
   insert(prompt: Prompt): Promise<boolean>;
   /** The prompt of this id or slug, also while it is being deleted. */
   find(slugOrId: string): Promise<Prompt | undefined>;
-  /** The prompts that are not being deleted, the most recently updated first, and how many there are in all. */
-  list(text: string | undefined, bounds: PageBounds<Prompt>): Promise<{ prompts: Prompt[]; total: number }>;
+  /** The prompts that are not being deleted, the most recently updated first. @param text only those that contain it */
+  list(text: string | undefined): Listing<Prompt>;
   /** Those of the slugs that a prompt has. */
   takenSlugs(slugs: readonly string[]): Promise<ReadonlySet<string>>;
   /** Those of the ids that a prompt has, also while it is being deleted. */
@@ -38,7 +39,7 @@ export interface PromptStore {
   archive(prompt: Prompt): Promise<void>;
   findArchived(promptId: string, version: number): Promise<PromptVersion | undefined>;
   /** The versions up to the prompt's own, the newest first: the current one from the prompt, the others archived. */
-  listVersions(prompt: Prompt, bounds: PageBounds<PromptVersion>): Promise<PromptVersion[]>;
+  listVersions(prompt: Prompt): Listing<ListedVersion>;
   removeArchived(promptId: string): Promise<void>;
   /** Ids of all prompts that have archived versions, some at a time. */
   archivedPromptIds(visit: (ids: readonly string[]) => Promise<void>): Promise<void>;
@@ -67,12 +68,7 @@ export const promptIndexes: readonly CollectionIndexes[] = [
     indexes: [
       { key: { slug: 1 }, name: 'slug_1', unique: true },
       { key: { deleting: 1, updated_at: -1, _id: 1 }, name: 'deleting_1_updated_at_-1__id_1' },
-      // One prompt of 64. They tell how the others lie in time: see narrow-reads.ts.
-      {
-        key: { sample: 1, updated_at: 1 },
-        name: 'sample_1_updated_at_1',
-        partialFilterExpression: { sample: { $gt: '' } },
-      },
+      sampleIndex('updated_at'),
     ],
   },
   {
@@ -83,8 +79,6 @@ export const promptIndexes: readonly CollectionIndexes[] = [
 
 /** Prompts that one command reads. Beyond that, SecantusDB takes longer for one of them than a command of its own. */
 const readTogether = 32;
-/** What samples have in common. */
-const everySample = 'all';
 /** Bytes from which on documents that are fetched together are not followed by more: they may have a megabyte each. */
 const largeFrom = 1024 * 1024;
 /** Prompts whose deletion is gone on with at a time. */
@@ -98,30 +92,24 @@ const maxVersions = 2 ** 31;
 export function createPromptStore(database: Database): PromptStore {
   const prompts: Collection<PromptDocument> = database.db.collection(promptsName);
   const versions: Collection<VersionDocument> = database.db.collection(versionsName);
-  const totals = createTotals();
   const find = gatherReads((slugsOrIds) => findAll(prompts, slugsOrIds), fromPromptDocument, { largest: readTogether });
+  const listByTime = createListByTime(fromPromptDocument, { largeFrom });
 
   return {
     async insert(prompt) {
       const document = {
         ...promptFields.toDocument(prompt),
-        ...(isSample(prompt.id) ? { sample: everySample } : {}),
+        ...sampleField(prompt.id),
       };
       return (await insertOnce(prompts, document)).outcome === 'done';
     },
     find,
-    async list(text, bounds) {
-      const source: Source<PromptDocument> = {
+    list: (text) =>
+      listByTime({
         ...{ collection: prompts, where: { deleting: false }, time: 'updated_at', span: {} },
         ...{ samples: { sample: everySample }, samplesPerPart: 1 },
         ...(text === undefined ? {} : { rest: containing(text) }),
-      };
-      const ids = await pageIds(source, bounds.limit, bounds.offset);
-      const found = mapped(fetchInOrder(prompts, ids, { largeFrom }), fromPromptDocument);
-      const page = await takePage(found, { ...bounds, limit: ids.length });
-      const total = await totals.of(text ?? '', () => count(source));
-      return { prompts: page, total: Math.max(total, page.length === 0 ? 0 : bounds.offset + page.length) };
-    },
+      }),
     async takenSlugs(slugs) {
       const filter = { slug: { $in: [...slugs] } };
       const found = await read(() => prompts.find(filter, { projection: { slug: 1 } }).toArray());
@@ -158,16 +146,30 @@ export function createPromptStore(database: Database): PromptStore {
       const document = await read(() => versions.findOne({ _id: versionId(promptId, version) }));
       return document === null ? undefined : fromVersionDocument(document);
     },
-    async listVersions(prompt, bounds) {
-      const newest = prompt.version - bounds.offset;
-      const oldest = Math.max(1, newest - bounds.limit + 1);
-      const ids: string[] = [];
-      for (let version = Math.min(newest, prompt.version - 1); version >= oldest; version -= 1) {
-        ids.push(versionId(prompt.id, version));
-      }
-      const archived = mapped(fetchInOrder(versions, ids, { largeFrom }), fromVersionDocument);
-      return takePage(bounds.offset === 0 ? preceded(currentVersion(prompt), archived) : archived, bounds);
-    },
+    listVersions: (prompt) => ({
+      positions(start, most) {
+        const newest = 'after' in start ? Math.min(start.after.at - 1, prompt.version) : prompt.version - start.offset;
+        const length = Math.max(0, Math.min(newest, most));
+        return Promise.resolve(Array.from({ length }, (_, index) => ({ at: newest - index, id: '' })));
+      },
+      async *entries(positions) {
+        const archived = positions.filter(({ at }) => at !== prompt.version);
+        if (archived.length < positions.length) {
+          yield [
+            { at: prompt.version, id: '' },
+            { version: currentVersion(prompt), isCurrent: true },
+          ];
+        }
+        const ids = archived.map(({ at }) => versionId(prompt.id, at));
+        for await (const document of fetchInOrder(versions, ids, { largeFrom })) {
+          yield [
+            { at: document.version, id: '' },
+            { version: fromVersionDocument(document), isCurrent: false },
+          ];
+        }
+      },
+      total: () => Promise.resolve(prompt.version),
+    }),
     async removeArchived(promptId) {
       // A removal that was interrupted has left a gap below.
       for (let done = 0, width = removedAtOnce; done < maxVersions;) {
@@ -240,16 +242,4 @@ function literal(text: string): string {
   return text
     .replace(/[\\^$.*+?()[\]{}|]/g, '\\$&')
     .replace(/\p{Cc}/gu, (character) => `\\x${character.charCodeAt(0).toString(16).padStart(2, '0')}`);
-}
-
-async function* mapped<Document, Item>(
-  documents: AsyncIterable<Document>,
-  map: (document: Document) => Item,
-): AsyncGenerator<Item> {
-  for await (const document of documents) yield map(document);
-}
-
-async function* preceded<Item>(first: Item, others: AsyncIterable<Item>): AsyncGenerator<Item> {
-  yield first;
-  yield* others;
 }

@@ -82,6 +82,13 @@ export interface PromptVersion {
   readonly createdAt: Date;
 }
 
+/** A version as lists have it. */
+export interface ListedVersion {
+  readonly version: PromptVersion;
+  /** Is it the latest one? */
+  readonly isCurrent: boolean;
+}
+
 /** The latest version of a prompt, which is in the prompt itself. */
 export function currentVersion(prompt: Prompt): PromptVersion {
   const { id: promptId, version, versionCreatedAt: createdAt } = prompt;

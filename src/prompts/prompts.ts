@@ -2,11 +2,11 @@ import { randomUUID } from 'node:crypto';
 import { requireMatch, type Precondition } from '../editing/edits.ts';
 import { ProblemError } from '../errors/problem-error.ts';
 import { createEditQueue, retryLostRaces } from '../editing/edit-queue.ts';
+import type { Listing } from '../lists/listing.ts';
 import { applyChange } from './prompt-changes.ts';
 import { finishDeletion, finishDeletions, removeOrphanedVersions, type Cascade } from './prompt-deletion.ts';
-import type { PageBounds } from './page.ts';
 import { contentFields, currentVersion, type NewPrompt, type Prompt, type PromptChange } from './prompt.ts';
-import type { PromptContent, PromptVersion } from './prompt.ts';
+import type { ListedVersion, PromptContent, PromptVersion } from './prompt.ts';
 import { freeSlug, slugFromName, withSuffix } from './slug.ts';
 import type { PromptStore } from './prompt-store.ts';
 import { createVersionCache, type VersionCache } from './version-cache.ts';
@@ -31,7 +31,7 @@ export interface Prompts {
   create(prompt: NewPrompt, id: string): Promise<Prompt>;
   get(slugOrId: string): Promise<Prompt>;
   /** The most recently updated first. @param text only those whose name, slug or description contains it */
-  list(bounds: PageBounds<Prompt>, text: string | undefined): Promise<{ prompts: Prompt[]; total: number }>;
+  list(text: string | undefined): Listing<Prompt>;
   /** @throws {ProblemError} slug-taken, edit-conflict; unknown-provider unless it is the present one */
   update(slugOrId: string, change: PromptChange, precondition: Precondition<Prompt>): Promise<Prompt>;
   /**
@@ -41,10 +41,7 @@ export interface Prompts {
   remove(slugOrId: string, precondition: Precondition<Prompt>): Promise<void>;
 
   /** The newest first. */
-  listVersions(
-    slugOrId: string,
-    bounds: PageBounds<PromptVersion>,
-  ): Promise<{ prompt: Prompt; versions: PromptVersion[] }>;
+  listVersions(slugOrId: string): Promise<Listing<ListedVersion>>;
   getVersion(slugOrId: string, version: number): Promise<{ prompt: Prompt; version: PromptVersion }>;
   /**
    * Gives the prompt the content of one of its versions, as a new version unless it has that content already.
@@ -198,7 +195,7 @@ export function createPrompts({
       if (sent.slug !== '') throw slugTaken(sent.slug);
       return await insertNumbered(prompt);
     },
-    list: (bounds, text) => store.list(text, bounds),
+    list: (text) => store.list(text),
     async remove(slugOrId, precondition) {
       let id = slugOrId;
       await contend(slugOrId, async () => {
@@ -212,9 +209,9 @@ export function createPrompts({
       await finishDeletion(store, cascades, id);
     },
 
-    async listVersions(slugOrId, bounds) {
+    async listVersions(slugOrId) {
       const prompt = await get(slugOrId);
-      return { prompt, versions: await store.listVersions(prompt, bounds) };
+      return store.listVersions(prompt);
     },
     async restore(slugOrId, number, precondition, writeId) {
       const { prompt, version } = await getVersion(slugOrId, number);

@@ -1,6 +1,6 @@
 import type { components } from '../../generated/types.ts';
 import type { OperationHandlers } from '../http/operation.ts';
-import { nextPageLink } from '../http/page.ts';
+import { answerPage } from '../http/page.ts';
 import { unknownVariableWarnings } from '../invoke/render-prompt.ts';
 import type { TestResult } from './call-targets.ts';
 import { prefersAsync } from './prefer.ts';
@@ -38,15 +38,9 @@ export function testRunOperations(testRuns: TestRuns): TestRunOperations {
         body: { ...toTestRun(run), finished_at: finishedAt(run), results: outcome.results.map(toTestResult) },
       };
     },
-    async listTestRuns({ path: { slugOrId }, query }) {
-      const { limit = 20, offset = 0 } = query;
-      const { runs, total } = await testRuns.list(slugOrId, limit, offset);
-      const pagination = { total, limit, offset };
-      return {
-        status: 200,
-        headers: nextPageLink(`/api/v1/prompts/${slugOrId}/test-runs`, pagination, runs.length),
-        body: { data: runs.map(toTestRun), pagination },
-      };
+    listTestRuns(input) {
+      const { path, query } = input;
+      return answerPage(input, () => testRuns.list(path.slugOrId, query.status), toTestRun);
     },
     async getTestRun({ path: { id } }) {
       const run = await testRuns.get(id);

@@ -1,9 +1,10 @@
 import type { Collection, Filter } from 'mongodb';
 import type { Database } from '../db/client.ts';
 import type { CollectionIndexes } from '../db/indexes.ts';
-import { count, cut, fetchInOrder, isSample, pageIds, positions, walkIds, type Source } from '../db/narrow-reads.ts';
-import { createTotals } from '../db/totals.ts';
+import { createListByTime } from '../db/list-by-time.ts';
+import { cut, fetchInOrder, positions, sampleField, sampleIndex, walkIds, type Source } from '../db/narrow-reads.ts';
 import { compareAndSet, insertOnce, read, writeIdempotently, type StampedDocument } from '../db/writes.ts';
+import type { Listing } from '../lists/listing.ts';
 
 /** A provider and model that a prompt runs on. */
 export interface TestTarget {
@@ -64,8 +65,8 @@ export interface TestRunStore {
   /** Inserts a run as running. False when there is one with this id. */
   insert(run: NewTestRun): Promise<boolean>;
   find(id: string): Promise<TestRun | undefined>;
-  /** Newest first. */
-  list(promptId: string, limit: number, offset: number): Promise<{ runs: TestRun[]; total: number }>;
+  /** Newest first. @param status only those that have it */
+  list(promptId: string, status: TestRun['status'] | undefined): Listing<TestRun>;
   /** Ends a running run, once: whoever is first decides how. */
   end(id: string, end: RunEnd): Promise<EndResult>;
   /** Raises the heartbeat of running runs. @returns those of the ids that are not running any more */
@@ -108,12 +109,7 @@ export const testRunIndexes: CollectionIndexes = {
   collection: collectionName,
   indexes: [
     { key: { prompt_id: 1, created_at: -1, _id: 1 }, name: 'prompt_id_1_created_at_-1__id_1' },
-    // One run of 64. They tell how the others lie in time: see narrow-reads.ts.
-    {
-      key: { sample: 1, created_at: 1 },
-      name: 'sample_1_created_at_1',
-      partialFilterExpression: { sample: { $gt: '' } },
-    },
+    sampleIndex('created_at'),
     { key: { status: 1 }, name: 'running', partialFilterExpression: { status: 'running' } },
     { key: { buried_at: 1 }, name: 'buried_at_1', sparse: true },
     { key: { finished_at: 1 }, name: 'finished_at_1', sparse: true },
@@ -128,7 +124,7 @@ const forgottenFields = [
 
 export function createTestRunStore(database: Database): TestRunStore {
   const runs: Collection<TestRunDocument> = database.db.collection(collectionName);
-  const totals = createTotals();
+  const listByTime = createListByTime<TestRunDocument, TestRun>(fromDocument);
   const runsOf = (promptId: string): Source<TestRunDocument> => ({
     ...{ collection: runs, where: { prompt_id: promptId }, time: 'created_at', span: {} },
     samples: { sample: promptId },
@@ -145,21 +141,15 @@ export function createTestRunStore(database: Database): TestRunStore {
         ...(run.unknownVariables.length === 0 ? {} : { unknown_variables: [...run.unknownVariables] }),
         created_at: run.createdAt,
         heartbeat: 0,
-        ...(isSample(run.id) ? { sample: run.promptId } : {}),
+        ...sampleField(run.id, run.promptId),
       });
       return inserted.outcome === 'done';
     },
     async find(id) {
       return fromDocument(await read(() => runs.findOne({ _id: id })));
     },
-    async list(promptId, limit, offset) {
-      const source = runsOf(promptId);
-      const found: TestRun[] = [];
-      const ids = await pageIds(source, limit, offset);
-      for await (const document of fetchInOrder(runs, ids)) found.push(...[fromDocument(document) ?? []].flat());
-      const total = await totals.of(promptId, () => count(source));
-      return { runs: found, total: Math.max(total, found.length === 0 ? 0 : offset + found.length) };
-    },
+    list: (promptId, status) =>
+      listByTime({ ...runsOf(promptId), ...(status === undefined ? {} : { rest: { status } }) }),
     async end(id, { status, at, resultBytes, writeId, beat }) {
       const ended = await compareAndSet(
         runs,

@@ -7,6 +7,7 @@ import type { KeptBytes } from '../limits/kept-bytes.ts';
 import type { Metrics } from '../observability/metrics.ts';
 import type { Prompts } from '../prompts/prompts.ts';
 import type { ProviderRegistry } from '../providers/provider.ts';
+import type { Listing } from '../lists/listing.ts';
 import { createActiveRuns } from './active-runs.ts';
 import { createDeletion } from './test-run-deletion.ts';
 import { createExpiry } from './expiry.ts';
@@ -61,8 +62,8 @@ export interface TestRuns {
   /** @throws {ProblemError} test-run-not-found, test-run-running, test-run-not-stored, storage-unavailable,
    *   too-much-under-way, overloaded */
   results(id: string, keyId: string): Promise<FinishedTestRun>;
-  /** Newest first. @throws {ProblemError} prompt-not-found */
-  list(slugOrId: string, limit: number, offset: number): Promise<{ runs: TestRun[]; total: number }>;
+  /** Newest first. @param status only those that have it @throws {ProblemError} prompt-not-found */
+  list(slugOrId: string, status: TestRun['status'] | undefined): Promise<Listing<TestRun>>;
   /**
    * Removes all runs of a prompt with their results. What was left by a call that failed, the next one finishes.
    * @throws {ProblemError} storage-unavailable
@@ -222,9 +223,9 @@ export function createTestRuns(dependencies: TestRunsDependencies): TestRuns {
       if (run.status !== 'running') return withResults(run, keyId);
       throw new ProblemError('test-run-running', { detail: 'The test run has not ended yet.', headers: retryAfter });
     },
-    async list(slugOrId, limit, offset) {
+    async list(slugOrId, status) {
       const { id } = await prompts.resolve(slugOrId);
-      return store.list(id, limit, offset);
+      return store.list(id, status);
     },
     async sweep() {
       await interruptStale();

@@ -1,11 +1,12 @@
 import { ProblemError } from '../errors/problem-error.ts';
 import type { OperationHandlers } from '../http/operation.ts';
-import { nextPageLink } from '../http/page.ts';
+import { answerPage } from '../http/page.ts';
 import type { Integration } from '../integrations/integration.ts';
 import type { Integrations } from '../integrations/integrations.ts';
+import { emptyListing, listingOf, withLookUp, type Listing } from '../lists/listing.ts';
 import { toInstant } from '../runtime/instants.ts';
 import type { Deliveries } from './deliveries/deliveries.ts';
-import type { DeliveryWithBody } from './deliveries/delivery.ts';
+import type { Delivery, DeliveryWithBody } from './deliveries/delivery.ts';
 import type { Replays } from './replays/replays.ts';
 import {
   deliveryTag,
@@ -20,6 +21,7 @@ type WebhookOperations = Pick<
   OperationHandlers,
   | 'sendTestEvent'
   | 'createReplay'
+  | 'listReplays'
   | 'getReplay'
   | 'listDeliveries'
   | 'getDelivery'
@@ -35,7 +37,6 @@ export interface WebhookOperationsOptions {
 }
 
 const deliveryPath = '/api/v1/deliveries';
-const integrationPath = '/api/v1/integrations';
 
 /** The contract's operations on deliveries and replays. */
 export function webhookOperations({
@@ -71,64 +72,59 @@ export function webhookOperations({
       const replay = await replays.beginSpan({ id: context.resourceId, integrationId, since, until, types });
       return {
         status: 202,
-        headers: { Location: `${integrationPath}/${integrationId}/replays/${replay.id}` },
+        headers: { Location: `/api/v1/replays/${replay.id}` },
         body: representReplay(replay),
       };
+    },
+    listReplays(input) {
+      const find = async () => {
+        const { id } = await integrations.get(input.path.id);
+        return replays.list(id, input.query.status);
+      };
+      return answerPage(input, find, representReplay);
     },
     async getReplay({ path }) {
-      const integration = await integrations.get(path.id);
-      const replay = await replays.find(path.replay_id);
-      if (replay?.integrationId !== integration.id) {
-        throw new ProblemError('replay-not-found', {
-          detail: `The integration has no replay with the id ${path.replay_id}.`,
-        });
+      const replay = await replays.find(path.id);
+      // Those of an integration that is gone are about to be swept.
+      if (replay === undefined || (await integrations.find(replay.integrationId)) === undefined) {
+        throw new ProblemError('replay-not-found', { detail: `No replay has the id ${path.id}.` });
       }
-      return {
-        status: 200,
-        headers: { ETag: `"${replay.id}.${replay.revision}"` },
-        body: representReplay(replay),
-      };
+      return { status: 200, headers: { ETag: `"${replay.id}.${replay.revision}"` }, body: representReplay(replay) };
     },
 
-    async listDeliveries({ path, query }) {
-      const { limit = 20, offset = 0, status, last_outcome, event_type, since, until } = query;
-      const integration = await integrations.get(path.id);
-      const stored = status === undefined ? undefined : storedStatus(status, integration);
-      const filter = {
-        integrationId: integration.id,
-        status: stored,
-        lastOutcome: last_outcome,
-        eventType: event_type,
-        since: toInstant(since),
-        until: toInstant(until),
+    listDeliveries(input) {
+      const { status, last_outcome: lastOutcome, event_type: eventType, since, until } = input.query;
+      const find = async (): Promise<Listing<{ delivery: Delivery; integration: Integration }>> => {
+        const integration = await integrations.get(input.path.id);
+        const stored = status === undefined ? undefined : storedStatus(status, integration);
+        if (status !== undefined && stored === undefined) return emptyListing;
+        const span = { since: toInstant(since), until: toInstant(until) };
+        const listing = deliveries.list({
+          integrationId: integration.id,
+          status: stored,
+          lastOutcome,
+          eventType,
+          ...span,
+        });
+        return withLookUp(listing, () => (delivery) => ({ delivery, integration }));
       };
-      const { deliveries: found, total } =
-        status !== undefined && stored === undefined
-          ? { deliveries: [], total: 0 }
-          : await deliveries.list(filter, limit, offset);
-      const pagination = { total, limit, offset };
-      const filters = { status, last_outcome, event_type, since, until };
-      return {
-        status: 200,
-        headers: nextPageLink(`${integrationPath}/${integration.id}/deliveries`, pagination, found.length, filters),
-        body: { data: found.map((delivery) => representListedDelivery(delivery, integration)), pagination },
-      };
+      return answerPage(input, find, ({ delivery, integration }) => representListedDelivery(delivery, integration));
     },
     async getDelivery({ path }) {
       const { delivery, integration } = await getDelivery(path.id);
       const body = representDelivery(delivery, integration);
       return { status: 200, headers: { ETag: deliveryTag(body) }, body };
     },
-    async listDeliveryAttempts({ path, query: { limit = 20, offset = 0 } }) {
-      await getDelivery(path.id);
-      const attempts = await deliveries.attempts(path.id);
-      const found = attempts.slice(offset, offset + limit);
-      const pagination = { total: attempts.length, limit, offset };
-      return {
-        status: 200,
-        headers: nextPageLink(`${deliveryPath}/${path.id}/attempts`, pagination, found.length),
-        body: { data: found.map(representAttempt), pagination },
+    listDeliveryAttempts(input) {
+      const find = async () => {
+        await getDelivery(input.path.id);
+        // A delivery has some ten of them. Two of the same number were made by two processes.
+        return listingOf(await deliveries.attempts(input.path.id), ({ number, at }) => ({
+          at: number,
+          id: at.toISOString().replace(/\W/g, ''),
+        }));
       };
+      return answerPage(input, find, representAttempt);
     },
   };
 }

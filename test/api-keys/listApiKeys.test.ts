@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { startTestService, type TestService } from '../support/service.ts';
 import { itGuards } from './api-keys-harness.ts';
@@ -17,11 +18,38 @@ describe('200', () => {
   it('lists the newest first and links to what follows', async () => {
     const first = await service.call('GET', `${path}?limit=2`);
     expect(first.body.data.map(({ name }: { name: string }) => name)).toEqual(['third', 'second']);
-    expect(first.body.pagination).toEqual({ total: 3, limit: 2, offset: 0 });
+    expect(first.body.pagination).toMatchObject({ total: 3, limit: 2, offset: 0 });
     const next = /^<(.+)>; rel="next"$/.exec(first.headers['link'] ?? '')?.[1] ?? '';
     const second = await service.call('GET', next);
     expect(second.body.data.map(({ name }: { name: string }) => name)).toEqual(['first']);
     expect(second.headers['link']).toBeUndefined();
+  });
+
+  it('filters by status, which goes by the clock and by revocation', async () => {
+    const names = async (status: string): Promise<string[]> => {
+      const { body } = await service.call('GET', `${path}?status=${status}`);
+      const keys = body.data as { name: string; status: string }[];
+      expect(body.pagination.total).toBe(keys.length);
+      expect(keys.filter((key) => key.status !== status)).toEqual([]);
+      return keys.map(({ name }) => name);
+    };
+    const make = async (name: string, expires_at?: string): Promise<string> => {
+      const { body } = await service.call('POST', path, { body: { name, scopes: ['prompts:read'], expires_at } });
+      expect(body.status).toBe('active');
+      return body.id as string;
+    };
+    const soon = new Date(Date.now() + 1_500);
+    const expiring = await make('expiring', soon.toISOString());
+    const revoked = await service.call('POST', `${path}/${await make('revoked')}/revoke`);
+    expect(revoked.body.status).toBe('revoked');
+    const { headers } = await service.call('GET', `${path}/${expiring}`);
+    await sleep(soon.getTime() + 1 - Date.now());
+    expect(await names('active')).toEqual(['third', 'second', 'first']);
+    expect(await names('expired')).toEqual(['expiring']);
+    expect(await names('revoked')).toEqual(['revoked']);
+    // It is another representation, although nobody has written it.
+    const known = { 'If-None-Match': headers['etag'] ?? '' };
+    expect((await service.call('GET', `${path}/${expiring}`, { headers: known })).body.status).toBe('expired');
   });
 
   it('shows no secrets', async () => {
@@ -30,7 +58,7 @@ describe('200', () => {
 });
 
 describe('400', () => {
-  it.each(['limit=101', 'offset=x', 'sort=name'])('?%s', async (query) => {
+  it.each(['limit=101', 'offset=x', 'sort=name', 'status=lost'])('?%s', async (query) => {
     expect((await service.call('GET', `${path}?${query}`)).status).toBe(400);
   });
 });

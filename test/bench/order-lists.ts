@@ -10,6 +10,7 @@ import { ProblemError } from '../../src/errors/problem-error.ts';
 import { createOrderStore, orderIndexes, type OrderFilter } from '../../src/orders/order-store.ts';
 import { fastEngine, startDatabaseServer } from '../support/database-server.ts';
 import { consoleLog } from '../support/log.ts';
+import { readList } from '../support/read-list.ts';
 import { median } from './statistics.ts';
 
 const size = Number(process.argv[2] ?? 1_000_000);
@@ -47,7 +48,7 @@ for (const [name, filter, offset] of lists) {
   try {
     for (let round = 0; round < rounds; round += 1) {
       const before = performance.now();
-      ({ total } = await store.list(filter, 20, offset));
+      ({ total } = await readList(store.list(filter), 20, offset));
       times.push(performance.now() - before);
     }
   } catch (error) {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { createLocation, describePaging } from './catalog-harness.ts';
+import { createLocation } from './catalog-harness.ts';
 import { setUp } from '../support/per-operation.ts';
 
 const setup = setUp();
@@ -11,9 +11,4 @@ describe('200', () => {
     ids.push(id);
     expect((await setup.service.call('GET', '/v1/locations')).body.data).toEqual([body]);
   });
-});
-
-describePaging(setup, async (count) => {
-  for (let index = 0; index < count; index += 1) ids.push((await createLocation(setup.service)).id);
-  return { path: '/v1/locations', ids };
 });

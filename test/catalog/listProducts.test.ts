@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { createCatalog, createCategory, createProduct, describePaging, type Created } from './catalog-harness.ts';
+import { createCatalog, createCategory, createProduct, type Created } from './catalog-harness.ts';
 import { setUp } from '../support/per-operation.ts';
 
 const setup = setUp();
@@ -21,11 +21,4 @@ describe('200', () => {
     expect(await list(`?location_id=${location.id}&category_id=${second.id}`)).toEqual(bodies(cake));
     expect(await list(`?location_id=${location.id}&category_id=${elsewhere.category.id}`)).toEqual([]);
   });
-});
-
-describePaging(setup, async (count) => {
-  const { category } = await createCatalog(setup.service);
-  const ids: string[] = [];
-  for (let index = 0; index < count; index += 1) ids.push((await createProduct(setup.service, category)).id);
-  return { path: `/v1/products?category_id=${category.id}`, ids };
 });

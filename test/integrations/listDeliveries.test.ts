@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { describePaging } from '../catalog/catalog-harness.ts';
 import { problem } from '../support/per-operation.ts';
 import { openShop, placeOrder } from '../orders/orders-harness.ts';
 import { startReceiver, type Receiver } from '../support/receiver.ts';
@@ -126,12 +125,4 @@ describe('400', () => {
   });
 });
 
-describePaging(setup, async (count) => {
-  const integration = await create();
-  const ids: string[] = [];
-  for (let made = 0; made < count; made += 1) {
-    ids.push((await sendTest(setup.service, integration)).id as string);
-  }
-  return { path: `${integration.path}/deliveries`, ids };
-});
 describeMissing(setup, { method: 'GET', suffix: '/deliveries' });

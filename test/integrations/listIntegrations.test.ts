@@ -1,5 +1,4 @@
 import { describe, expect, it } from '@jest/globals';
-import { describePaging } from '../catalog/catalog-harness.ts';
 import { createIntegration, path, secret, setUpIntegrations } from './integrations-harness.ts';
 
 const setup = setUpIntegrations();
@@ -17,7 +16,26 @@ describe('200', () => {
   });
 });
 
-describePaging(setup, async (count) => {
-  for (let made = 0; made < count; made += 1) ids.push((await createIntegration(setup.service)).id);
-  return { path, ids };
+describe('200 with a status', () => {
+  it('has those that have it', async () => {
+    const { id, path: own } = await createIntegration(setup.service);
+    const idsOf = async (status: string): Promise<string[]> => {
+      const { body } = await setup.service.call('GET', `${path}?status=${status}`);
+      const found = body.data as { id: string; status: string }[];
+      expect(body.pagination.total).toBe(found.length);
+      expect(found.filter((integration) => integration.status !== status)).toEqual([]);
+      return found.map((integration) => integration.id);
+    };
+    expect(await idsOf('active')).toContain(id);
+    await setup.service.call('POST', `${own}/pause`);
+    expect(await idsOf('paused')).toEqual([id]);
+    expect(await idsOf('active')).not.toContain(id);
+    expect(await idsOf('disabled')).toEqual([]);
+  });
+});
+
+describe('400', () => {
+  it.each(['status=other', 'status=held'])('refuses %s', async (query) => {
+    expect((await setup.service.call('GET', `${path}?${query}`)).status).toBe(400);
+  });
 });

@@ -15,6 +15,7 @@ import type { Order } from '../../src/orders/order.ts';
 import { createOrderStore, type OrderStore } from '../../src/orders/order-store.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { runSettings } from '../support/run-settings.ts';
+import { readList } from '../support/read-list.ts';
 
 const hour = 3_600_000;
 const always = (): boolean => true;
@@ -80,8 +81,8 @@ const place = async (locationId: string, createdAt: Date | string, total = 100):
 };
 /** Each closed day, the first one first. */
 const closed = async (locationId: string): Promise<[date: string, cutAt: string, orders: number, total: number][]> => {
-  const { days } = await dayStore.list(locationId, 100, 0);
-  return days.reverse().map(({ date, cutAt, orderCount, total }) => [date, cutAt.toISOString(), orderCount, total]);
+  const { items } = await readList(dayStore.list(locationId));
+  return items.reverse().map(({ date, cutAt, orderCount, total }) => [date, cutAt.toISOString(), orderCount, total]);
 };
 const dayOf = async ({ id }: Order): Promise<string | undefined> => (await orderStore.find(id))?.fiscalDay;
 
@@ -221,8 +222,8 @@ describe('a day closed by call', () => {
     clock = new Date('2026-06-04T12:00:00Z');
     const day = await process().days.close(id, '2026-06-03');
     expect(day).toMatchObject({ cutAt: new Date('2026-06-04T02:00:00Z'), cause: 'call' });
-    const { days } = await dayStore.list(id, 10, 0);
-    expect(days.map(({ date, cause }) => [date, cause])).toEqual([
+    const { items } = await readList(dayStore.list(id));
+    expect(items.map(({ date, cause }) => [date, cause])).toEqual([
       ['2026-06-03', 'call'],
       ['2026-06-02', 'clock'],
       ['2026-06-01', 'clock'],

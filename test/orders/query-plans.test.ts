@@ -2,10 +2,10 @@ import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Document } from 'mongodb';
 import { ensureIndexes } from '../../src/db/indexes.ts';
-import { count, cut, isSample, matching, pageIds } from '../../src/db/narrow-reads.ts';
+import { count, cut, listPositions, matching, sampleField } from '../../src/db/narrow-reads.ts';
 import type { OrderDocument } from '../../src/orders/order-store.ts';
 import type { OrderStatus } from '../../src/orders/order.ts';
-import { everySample, listSource, orderIndexes } from '../../src/orders/order-store.ts';
+import { listSource, orderIndexes } from '../../src/orders/order-store.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 
 const size = 3_000;
@@ -27,7 +27,7 @@ beforeAll(async () => {
   await orders.insertMany(
     Array.from({ length: size }, (_, index) => ({
       _id: idOf(index),
-      ...(isSample(idOf(index)) ? { sample: everySample } : {}),
+      ...sampleField(idOf(index)),
       location_id: `location-${index % 3}`,
       status: statuses[index % statuses.length],
       created_at: at(index),
@@ -82,9 +82,12 @@ describe.each([
     const source = listSource(orders, filter);
     const [{ $match: all }] = matching(source, source.span) as [{ $match: Document }];
     const wanted = await orders.find(all).sort({ created_at: -1, _id: 1 }).skip(5).limit(10).toArray();
-    expect(await pageIds(source, 10, 5)).toEqual(wanted.map(({ _id }) => _id));
-    expect(await pageIds(source, size, 0)).toHaveLength(total);
-    expect(await pageIds(source, 10, total)).toEqual([]);
+    const page = wanted.map(({ _id: id, created_at }) => ({ at: created_at.getTime(), id }));
+    expect(await listPositions(source, { offset: 5 }, 10)).toEqual(page);
+    expect(await listPositions(source, { offset: 0 }, size)).toHaveLength(total);
+    expect(await listPositions(source, { offset: total }, 10)).toEqual([]);
+    const [first = { at: 0, id: '' }] = page;
+    expect(await listPositions(source, { after: first }, 9)).toEqual(page.slice(1));
   });
 });
 

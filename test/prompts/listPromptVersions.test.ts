@@ -22,7 +22,7 @@ describe('200', () => {
         created_at: expect.any(String),
         current: version === 4,
       })),
-      pagination: { total: 4, limit: 50, offset: 0 },
+      pagination: { total: 4, limit: 20, offset: 0, next: null },
     });
     const times = body.data.map(({ created_at }: { created_at: string }) => created_at) as string[];
     expect(times).toEqual([...new Set(times)].sort().reverse());
@@ -47,19 +47,14 @@ describe('200', () => {
     ]);
   });
 
-  it('comes in pages that link to the next', async () => {
-    const { slug } = await createVersions(setup.service, 5);
+  it('is walked on while versions are added', async () => {
+    const { slug } = await createVersions(setup.service, 4);
     const first = await list(slug, '?limit=2');
-    expect(numbersOf(first)).toEqual([5, 4]);
+    expect(numbersOf(first)).toEqual([4, 3]);
+    await setup.service.call('PUT', `${promptsPath}/${slug}`, { body: saying('v5') });
     const second = await setup.service.call('GET', nextOf(first));
-    expect(numbersOf(second)).toEqual([3, 2]);
-    expect(second.body.pagination).toEqual({ total: 5, limit: 2, offset: 2 });
-    const third = await setup.service.call('GET', nextOf(second));
-    expect(numbersOf(third)).toEqual([1]);
-    expect(third.headers['link']).toBeUndefined();
-    expect(numbersOf(await list(slug, '?offset=5'))).toEqual([]);
-    expect(numbersOf(await list(slug, '?limit=1'))).toEqual([5]);
-    expect(numbersOf(await list(slug, '?limit=1&offset=1'))).toEqual([4]);
+    expect(numbersOf(second)).toEqual([2, 1]);
+    expect(second.body.pagination).toEqual({ total: 5, limit: 2, offset: 2, next: null });
   });
 
   it('ends a page at 8 MiB and goes on in the next', async () => {
@@ -82,7 +77,7 @@ describe('200', () => {
 });
 
 describe('400', () => {
-  it.each(['?limit=0', '?limit=101', '?offset=-1', '?q=x'])('refuses %s', async (query) => {
+  it.each(['?limit=101', '?q=x'])('refuses %s', async (query) => {
     const { id } = await create(setup.service);
     const { status, body } = await list(id, query);
     expect(status).toBe(400);

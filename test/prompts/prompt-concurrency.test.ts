@@ -23,11 +23,11 @@ interface Version {
 /** All versions of a prompt, the newest first. */
 async function historyOf(id: string): Promise<Version[]> {
   const history: Version[] = [];
-  for (;;) {
-    const path = `${promptsPath}/${id}/versions?limit=100&offset=${history.length}`;
-    const { body } = await setup.service.call('GET', path);
+  for (let after = ''; ;) {
+    const { body } = await setup.service.call('GET', `${promptsPath}/${id}/versions?limit=100${after}`);
     history.push(...(body.data as Version[]));
-    if (history.length >= body.pagination.total || body.data.length === 0) return history;
+    if (body.pagination.next === null) return history;
+    after = `&after=${body.pagination.next}`;
   }
 }
 
@@ -125,7 +125,7 @@ describe('readers', () => {
         const found = await other.call('GET', `${promptsPath}/${id}/versions/${version}`);
         expect(found.status).toBe(200);
       }
-      const page = await other.call('GET', `${promptsPath}/${id}/versions`);
+      const page = await other.call('GET', `${promptsPath}/${id}/versions?limit=100`);
       const { total } = page.body.pagination as { total: number };
       expect(page.body.data.map(({ version }: Version) => version)).toEqual(
         Array.from({ length: total }, (_, index) => total - index),

@@ -181,6 +181,7 @@ type Integrations = Pick<
   | 'cancelSecretRotation'
   | 'sendTestEvent'
   | 'createReplay'
+  | 'listReplays'
   | 'getReplay'
   | 'listDeliveries'
   | 'getDelivery'
@@ -207,7 +208,8 @@ function callIntegrations({ integrations, rotation, delivery, replay }: Fixture)
     cancelSecretRotation: { method: 'DELETE', path: `${all}/${canceling}/secret/rotation` },
     sendTestEvent: { method: 'POST', path: `${all}/${kept}/test` },
     createReplay: { method: 'POST', path: `${all}/${kept}/replays`, body: { since: '2026-01-01T00:00:00Z' } },
-    getReplay: { method: 'GET', path: `${all}/${kept}/replays/${replay}` },
+    listReplays: { method: 'GET', path: `${all}/${kept}/replays` },
+    getReplay: { method: 'GET', path: `/api/v1/replays/${replay}` },
     listDeliveries: { method: 'GET', path: `${all}/${kept}/deliveries` },
     getDelivery: { method: 'GET', path: `/api/v1/deliveries/${delivery}` },
     listDeliveryAttempts: { method: 'GET', path: `/api/v1/deliveries/${delivery}/attempts` },

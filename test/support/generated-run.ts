@@ -106,11 +106,12 @@ export async function createGeneratedRun({
     read,
     async readAll(path) {
       const entries: Json[] = [];
-      for (;;) {
-        const { text } = await read(`${path}?limit=100&offset=${entries.length}`);
-        const { data, pagination } = JSON.parse(text) as { data: Json[]; pagination: { total: number } };
+      for (let after = ''; ;) {
+        const { text } = await read(`${path}?limit=100${after}`);
+        const { data, pagination } = JSON.parse(text) as { data: Json[]; pagination: { next: string | null } };
         entries.push(...data);
-        if (entries.length >= pagination.total || data.length === 0) return entries;
+        if (pagination.next === null) return entries;
+        after = `&after=${pagination.next}`;
       }
     },
     close: () => traffic.close(),

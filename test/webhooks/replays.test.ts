@@ -3,6 +3,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import type { Webhooks } from '../../src/webhooks/webhooks.ts';
 import { startReceiver, type Receiver } from '../support/receiver.ts';
 import { quickTiming, settableClock, startHarness, until, type Harness } from './webhooks-harness.ts';
+import { readList } from '../support/read-list.ts';
 
 let harness: Harness;
 let webhooks: Webhooks;
@@ -40,7 +41,7 @@ async function placeOrders(count: number, day: string): Promise<string[]> {
 
 /** On a busy machine an attempt may time out and be made again; but nothing is sent twice that has not failed once. */
 async function expectNoNeedlessAttempts(integrationId: string, count: number): Promise<void> {
-  const { deliveries } = await harness.deliveries.list({ integrationId }, 1_000, 0);
+  const { items: deliveries } = await readList(harness.deliveries.list({ integrationId }));
   const sum = (values: number[]): number => values.reduce((total, value) => total + value, 0);
   expect(deliveries).toHaveLength(count);
   expect(sum(deliveries.map(({ attemptCount }) => attemptCount))).toBe(
@@ -145,13 +146,13 @@ describe('retention', () => {
     const engine = harness.createEngine({ clock, timing: quickTiming });
     const id = await harness.addIntegration({ url: receiver.url, status: 'paused' });
     await harness.placeOrder(webhooks);
-    await until(async () => (await harness.deliveries.list({ integrationId: id }, 1, 0)).total === 1);
+    await until(async () => (await harness.deliveries.list({ integrationId: id }).total()) === 1);
     clock.skew(30 * 86_400_000 - 60_000);
     await engine.retention.expireHeld();
-    expect((await harness.deliveries.list({ integrationId: id, status: 'pending' }, 1, 0)).total).toBe(1);
+    expect(await harness.deliveries.list({ integrationId: id, status: 'pending' }).total()).toBe(1);
     clock.skew(120_000);
     await engine.retention.expireHeld();
-    expect((await harness.deliveries.list({ integrationId: id }, 1, 0)).deliveries).toMatchObject([
+    expect((await readList(harness.deliveries.list({ integrationId: id }))).items).toMatchObject([
       { status: 'expired' },
     ]);
   });
@@ -166,9 +167,9 @@ describe('retention', () => {
     const integration = await harness.integration(gone);
     if (integration !== undefined) await harness.integrationStore.remove(integration);
     await webhooks.retention.sweepDeleted();
-    expect((await harness.deliveries.list({ integrationId: gone }, 1, 0)).total).toBe(0);
+    expect(await harness.deliveries.list({ integrationId: gone }).total()).toBe(0);
     expect(await harness.attempts(eventId, gone)).toEqual([]);
-    expect((await harness.deliveries.list({ integrationId: kept }, 1, 0)).total).toBe(1);
+    expect(await harness.deliveries.list({ integrationId: kept }).total()).toBe(1);
     expect(await harness.attempts(eventId, kept)).toHaveLength(1);
     expect(await harness.lane(gone)).toBeUndefined();
   });
@@ -176,9 +177,9 @@ describe('retention', () => {
   it('removes deliveries of a deleted integration that nothing was ever sent to', async () => {
     const id = await harness.addIntegration({ url: receiver.url, status: 'paused' });
     await harness.placeOrder(webhooks);
-    await until(async () => (await harness.deliveries.list({ integrationId: id }, 1, 0)).total === 1);
+    await until(async () => (await harness.deliveries.list({ integrationId: id }).total()) === 1);
     await harness.removeIntegrations();
     await webhooks.retention.sweepOrphans();
-    expect((await harness.deliveries.list({ integrationId: id }, 1, 0)).total).toBe(0);
+    expect(await harness.deliveries.list({ integrationId: id }).total()).toBe(0);
   });
 });

@@ -114,7 +114,7 @@ describe('the gauges of what waits', () => {
     await until(async () => (await harness.lane(id))?.open !== undefined);
     await webhooks.stop(1_000);
     await harness.placeOrder(harness.createEngine({ timing }));
-    await until(async () => (await harness.deliveries.list({ integrationId: id }, 1, 0)).total === 2);
+    await until(async () => (await harness.deliveries.list({ integrationId: id }).total()) === 2);
     const now = (await harness.lane(id))?.lastFailure?.at ?? new Date();
     const { due, retrying } = await measure(now);
     expect([due, retrying?.count]).toEqual([none, 2]);

@@ -29,6 +29,7 @@ import {
 } from '../../src/webhooks/webhooks.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { silentLog } from '../support/log.ts';
+import { readList } from '../support/read-list.ts';
 
 /** The design's times, shortened so that tests see them pass. */
 export const quickTiming: WebhookTiming = {
@@ -183,8 +184,8 @@ export async function startHarness(): Promise<Harness> {
       return event.id;
     },
     async removeIntegrations() {
-      const { integrations } = await integrationStore.list(1_000, 0);
-      for (const { id } of integrations) {
+      const { items } = await readList(integrationStore.list(undefined));
+      for (const { id } of items) {
         for (let isGone = false; !isGone;) {
           const found = await integrationStore.find(id);
           isGone = found === undefined || (await integrationStore.remove(found));
@@ -206,7 +207,7 @@ export async function startHarness(): Promise<Harness> {
     async settled(integrationId, count, status = 'delivered', timeoutMs = 10_000) {
       const end = Date.now() + timeoutMs;
       for (;;) {
-        const { total } = await deliveries.list({ integrationId, status }, 1, 0);
+        const total = await deliveries.list({ integrationId, status }).total();
         if (total >= count) return;
         if (Date.now() > end) throw new Error(`${total} of ${count} deliveries are ${status} after ${timeoutMs} ms`);
         await new Promise((resolve) => setTimeout(resolve, 20));

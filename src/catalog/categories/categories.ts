@@ -5,6 +5,7 @@ import { categoryUpdated } from '../../events/announcements.ts';
 import { makeRoom, outboxCapacity, type Relay } from '../../events/outbox.ts';
 import { createEditQueue, retryLostRaces } from '../../editing/edit-queue.ts';
 import type { Locations } from '../locations/locations.ts';
+import type { Listing } from '../../lists/listing.ts';
 import { requireLocation, requireSameLocation } from '../locations/location-reference.ts';
 import type { Category, CategoryChange, NewCategory } from './category.ts';
 import type { CategoryStore } from './category-store.ts';
@@ -21,11 +22,7 @@ export interface Categories {
   /** The category, or `undefined` where {@link get} throws. */
   find(id: string): Promise<Category | undefined>;
   /** The newest first. @param locationId only those of this location */
-  list(
-    locationId: string | undefined,
-    limit: number,
-    offset: number,
-  ): Promise<{ categories: Category[]; total: number }>;
+  list(locationId: string | undefined): Listing<Category>;
   /**
    * Changes a category and announces it in the same write. A change that changes nothing writes and announces nothing.
    * @throws {ProblemError} precondition-failed, location-fixed, edit-conflict, overloaded
@@ -64,7 +61,7 @@ export function createCategories({
   return {
     get,
     find: (id) => store.find(id),
-    list: (locationId, limit, offset) => store.list(locationId, limit, offset),
+    list: (locationId) => store.list(locationId),
 
     async create(sent, id) {
       await requireLocation(locations, sent.locationId);

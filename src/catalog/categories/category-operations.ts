@@ -1,6 +1,6 @@
 import { ifMatch } from '../../http/conditional.ts';
 import type { OperationHandlers } from '../../http/operation.ts';
-import { nextPageLink } from '../../http/page.ts';
+import { answerPage } from '../../http/page.ts';
 import { categoryFields, type Category } from './category.ts';
 import type { Categories } from './categories.ts';
 
@@ -23,15 +23,7 @@ export function categoryOperations(categories: Categories): CategoryOperations {
         body: categoryFields.show(category),
       };
     },
-    async listCategories({ query: { limit = 20, offset = 0, location_id } }) {
-      const { categories: found, total } = await categories.list(location_id, limit, offset);
-      const pagination = { total, limit, offset };
-      return {
-        status: 200,
-        headers: nextPageLink(collectionPath, pagination, found.length, { location_id }),
-        body: { data: found.map(categoryFields.show), pagination },
-      };
-    },
+    listCategories: (input) => answerPage(input, () => categories.list(input.query.location_id), categoryFields.show),
     async getCategory({ path }) {
       const category = await categories.get(path.id);
       return { status: 200, headers: { ETag: entityTag(category) }, body: categoryFields.show(category) };

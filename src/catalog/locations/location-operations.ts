@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { ifMatch } from '../../http/conditional.ts';
 import type { OperationHandlers } from '../../http/operation.ts';
-import { nextPageLink } from '../../http/page.ts';
+import { answerPage } from '../../http/page.ts';
 import { locationFields, type Location } from './location.ts';
 import type { Locations } from './locations.ts';
 import { toZones } from './zones.ts';
@@ -25,15 +25,7 @@ export function locationOperations(locations: Locations, newId: () => string = r
         body: locationFields.show(location),
       };
     },
-    async listLocations({ query: { limit = 20, offset = 0 } }) {
-      const { locations: found, total } = await locations.list(limit, offset);
-      const pagination = { total, limit, offset };
-      return {
-        status: 200,
-        headers: nextPageLink(collectionPath, pagination, found.length),
-        body: { data: found.map(locationFields.show), pagination },
-      };
-    },
+    listLocations: (input) => answerPage(input, () => locations.list(), locationFields.show),
     async getLocation({ path }) {
       const location = await locations.get(path.id);
       return { status: 200, headers: { ETag: entityTag(location) }, body: locationFields.show(location) };

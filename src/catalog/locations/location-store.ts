@@ -1,8 +1,11 @@
 import type { Collection } from 'mongodb';
 import type { Database } from '../../db/client.ts';
 import type { CollectionIndexes } from '../../db/indexes.ts';
+import { createListByTime } from '../../db/list-by-time.ts';
+import { everySample, sampleField, sampleIndex, type Sampled } from '../../db/narrow-reads.ts';
 import { compareAndSet, insertOnce, read, writeIdempotently, type StampedDocument } from '../../db/writes.ts';
 import type { Document } from '../../fields/fields.ts';
+import type { Listing } from '../../lists/listing.ts';
 import { beginOfFiscalDay, type FiscalSpan } from './fiscal-calendar.ts';
 import { locationFields, type Location } from './location.ts';
 
@@ -11,8 +14,8 @@ export interface LocationStore {
   /** Stores a new location. False when its id exists already. */
   insert(location: Location): Promise<boolean>;
   find(id: string): Promise<Location | undefined>;
-  /** The newest first, and how many there are in all. */
-  list(limit: number, offset: number): Promise<{ locations: Location[]; total: number }>;
+  /** The newest first. */
+  list(): Listing<Location>;
   /**
    * Writes a changed location if the stored one still has its revision, and `present` is still its next fiscal day.
    * @returns the location as stored; `undefined` when someone else was first
@@ -30,7 +33,7 @@ interface SpanFields {
   next_fiscal_day_begins_at?: Date;
   next_fiscal_day_ends_at: Date;
 }
-type LocationDocument = StampedDocument & Document<typeof locationFields.table> & SpanFields;
+type LocationDocument = StampedDocument & Sampled & Document<typeof locationFields.table> & SpanFields;
 
 const collectionName = 'locations';
 
@@ -38,29 +41,33 @@ export const locationIndexes: CollectionIndexes = {
   collection: collectionName,
   indexes: [
     { key: { created_at: -1, _id: 1 }, name: 'created_at_-1__id_1' },
+    sampleIndex('created_at'),
     { key: { next_fiscal_day_ends_at: 1 }, name: 'next_fiscal_day_ends_at_1' },
   ],
 };
 
 export function createLocationStore(database: Database): LocationStore {
   const locations: Collection<LocationDocument> = database.db.collection(collectionName);
+  const listByTime = createListByTime(fromDocument);
 
   return {
     async insert(location) {
-      const document = { ...locationFields.toDocument(location), ...toSpanFields(location.nextFiscalDay) };
+      const document = {
+        ...locationFields.toDocument(location),
+        ...toSpanFields(location.nextFiscalDay),
+        ...sampleField(location.id),
+      };
       return (await insertOnce(locations, document)).outcome === 'done';
     },
     async find(id) {
       const document = await read(() => locations.findOne({ _id: id }));
       return document === null ? undefined : fromDocument(document);
     },
-    async list(limit, offset) {
-      const [documents, total] = await Promise.all([
-        read(() => locations.find().sort({ created_at: -1, _id: 1 }).skip(offset).limit(limit).toArray()),
-        read(() => locations.countDocuments()),
-      ]);
-      return { locations: documents.map(fromDocument), total };
-    },
+    list: () =>
+      listByTime({
+        ...{ collection: locations, where: {}, time: 'created_at', span: {} },
+        ...{ samples: { sample: everySample }, samplesPerPart: 1 },
+      }),
     async replace(location, present) {
       const update = locationFields.toUpdate(location);
       const result = await compareAndSet(locations, {

@@ -2,6 +2,7 @@ import { refuseFindings, type Finding } from '../../errors/findings.ts';
 import { ProblemError } from '../../errors/problem-error.ts';
 import { createEditQueue, retryLostRaces } from '../../editing/edit-queue.ts';
 import { changed, requireMatch, type Precondition } from '../../editing/edits.ts';
+import type { Listing } from '../../lists/listing.ts';
 import { isCurrency } from './currencies.ts';
 import { changedFiscalSpan, fiscalDateAt, fiscalSpan, nextFiscalSpan, timezoneNamed } from './fiscal-calendar.ts';
 import type { Location, LocationChange, NewLocation } from './location.ts';
@@ -21,7 +22,7 @@ export interface Locations {
   /** The location, or `undefined` where {@link get} throws. */
   find(id: string): Promise<Location | undefined>;
   /** The newest first. */
-  list(limit: number, offset: number): Promise<{ locations: Location[]; total: number }>;
+  list(): Listing<Location>;
   /**
    * A change that changes nothing writes nothing. Another time zone or end of the fiscal day moves the end of the day that is
    * under way.
@@ -55,7 +56,7 @@ export function createLocations({ store, now = () => new Date() }: LocationsOpti
   return {
     get,
     find: (id) => store.find(id),
-    list: (limit, offset) => store.list(limit, offset),
+    list: () => store.list(),
     findDue: (before, limit) => store.findDue(before, limit),
 
     async create(sent, id) {

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { ifMatch } from '../../http/conditional.ts';
 import type { OperationHandlers } from '../../http/operation.ts';
-import { nextPageLink } from '../../http/page.ts';
+import { answerPage } from '../../http/page.ts';
 import { toModifiers } from './modifiers.ts';
 import { productFields, type Product } from './product.ts';
 import type { Products } from './products.ts';
@@ -22,15 +22,9 @@ export function productOperations(products: Products, newId: () => string = rand
         body: productFields.show(product),
       };
     },
-    async listProducts({ query: { limit = 20, offset = 0, location_id, category_id } }) {
-      const filter = { locationId: location_id, categoryId: category_id };
-      const { products: found, total } = await products.list(filter, limit, offset);
-      const pagination = { total, limit, offset };
-      return {
-        status: 200,
-        headers: nextPageLink(collectionPath, pagination, found.length, { location_id, category_id }),
-        body: { data: found.map(productFields.show), pagination },
-      };
+    listProducts(input) {
+      const { location_id: locationId, category_id: categoryId } = input.query;
+      return answerPage(input, () => products.list({ locationId, categoryId }), productFields.show);
     },
     async getProduct({ path }) {
       const product = await products.get(path.id);

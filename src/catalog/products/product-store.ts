@@ -1,10 +1,13 @@
-import type { Collection, Filter } from 'mongodb';
+import type { Collection } from 'mongodb';
 import type { Database } from '../../db/client.ts';
 import type { CollectionIndexes } from '../../db/indexes.ts';
+import { createListByTime } from '../../db/list-by-time.ts';
+import { everySample, sampleField, sampleIndex, type Sampled } from '../../db/narrow-reads.ts';
 import { compareAndSet, insertOnce, read, type StampedDocument } from '../../db/writes.ts';
 import type { OutboxEntry } from '../../events/event.ts';
 import { outboxIndex, pushEvents, type WithOutbox } from '../../events/outbox.ts';
 import type { Document } from '../../fields/fields.ts';
+import type { Listing } from '../../lists/listing.ts';
 import { productFields, type Product } from './product.ts';
 
 /** Which products are wanted. */
@@ -20,8 +23,8 @@ export interface ProductStore {
   find(id: string): Promise<Product | undefined>;
   /** Those of the products that exist, by id. */
   findAll(ids: readonly string[]): Promise<ReadonlyMap<string, Product>>;
-  /** The newest first, and how many there are in all. */
-  list(filter: ProductFilter, limit: number, offset: number): Promise<{ products: Product[]; total: number }>;
+  /** The newest first. */
+  list(filter: ProductFilter): Listing<Product>;
   /**
    * Writes a changed product and the events that announce it, if the stored one still has its revision.
    * @returns the product as stored; `undefined` when someone else was first
@@ -29,7 +32,7 @@ export interface ProductStore {
   replace(product: Product, events: readonly OutboxEntry[]): Promise<Product | undefined>;
 }
 
-type ProductDocument = StampedDocument & WithOutbox & Document<typeof productFields.table>;
+type ProductDocument = StampedDocument & WithOutbox & Sampled & Document<typeof productFields.table>;
 
 const collectionName = 'products';
 
@@ -39,16 +42,18 @@ export const productIndexes: CollectionIndexes = {
     { key: { created_at: -1, _id: 1 }, name: 'created_at_-1__id_1' },
     { key: { location_id: 1, created_at: -1, _id: 1 }, name: 'location_id_1_created_at_-1__id_1' },
     { key: { category_id: 1, created_at: -1, _id: 1 }, name: 'category_id_1_created_at_-1__id_1' },
+    sampleIndex('created_at'),
     outboxIndex,
   ],
 };
 
 export function createProductStore(database: Database): ProductStore {
   const products: Collection<ProductDocument> = database.db.collection(collectionName);
+  const listByTime = createListByTime(fromDocument);
 
   return {
     async insert(product) {
-      const document = { ...productFields.toDocument(product), outbox: [] };
+      const document = { ...productFields.toDocument(product), ...sampleField(product.id), outbox: [] };
       return (await insertOnce(products, document)).outcome === 'done';
     },
     async find(id) {
@@ -60,16 +65,15 @@ export function createProductStore(database: Database): ProductStore {
       const found = await read(() => products.find(filter).toArray());
       return new Map(found.map((document) => [document._id, fromDocument(document)]));
     },
-    async list({ locationId, categoryId }, limit, offset) {
-      const filter: Filter<ProductDocument> = {
-        ...(locationId === undefined ? {} : { location_id: locationId }),
-        ...(categoryId === undefined ? {} : { category_id: categoryId }),
-      };
-      const [documents, total] = await Promise.all([
-        read(() => products.find(filter).sort({ created_at: -1, _id: 1 }).skip(offset).limit(limit).toArray()),
-        read(() => products.countDocuments(filter)),
-      ]);
-      return { products: documents.map(fromDocument), total };
+    list({ locationId, categoryId }) {
+      // One of them has an index; a category belongs to one location.
+      const ofLocation = locationId === undefined ? undefined : { location_id: locationId };
+      const ofCategory = categoryId === undefined ? undefined : { category_id: categoryId };
+      return listByTime({
+        ...{ collection: products, time: 'created_at', samples: { sample: everySample }, span: {} },
+        where: ofCategory ?? ofLocation ?? {},
+        ...(ofCategory === undefined || ofLocation === undefined ? {} : { rest: ofLocation }),
+      });
     },
     async replace(product, events) {
       const { id, revision } = product;

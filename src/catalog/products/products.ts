@@ -6,6 +6,7 @@ import type { OutboxEntry } from '../../events/event.ts';
 import { makeRoom, outboxCapacity, type Relay } from '../../events/outbox.ts';
 import { createEditQueue, retryLostRaces } from '../../editing/edit-queue.ts';
 import type { Categories } from '../categories/categories.ts';
+import type { Listing } from '../../lists/listing.ts';
 import type { Locations } from '../locations/locations.ts';
 import { requireCategory } from '../categories/category-reference.ts';
 import { requireLocation, requireSameLocation } from '../locations/location-reference.ts';
@@ -24,7 +25,7 @@ export interface Products {
   /** Those of the products that exist, by id. */
   findAll(ids: readonly string[]): Promise<ReadonlyMap<string, Product>>;
   /** The newest first. */
-  list(filter: ProductFilter, limit: number, offset: number): Promise<{ products: Product[]; total: number }>;
+  list(filter: ProductFilter): Listing<Product>;
   /**
    * Changes a product, and in the same write announces it and its category; one that moves announces both categories.
    * A change that changes nothing writes and announces nothing.
@@ -80,7 +81,7 @@ export function createProducts({
   return {
     get,
     findAll: (ids) => store.findAll(ids),
-    list: (filter, limit, offset) => store.list(filter, limit, offset),
+    list: (filter) => store.list(filter),
 
     async create(sent, id) {
       const { currency } = await requireLocation(locations, sent.locationId);

@@ -2,7 +2,7 @@ import type { components } from '../../../generated/types.ts';
 import type { Location } from '../../catalog/locations/location.ts';
 import { ifMatchRevision } from '../../http/conditional.ts';
 import type { OperationHandlers } from '../../http/operation.ts';
-import { nextPageLink } from '../../http/page.ts';
+import { answerPage } from '../../http/page.ts';
 import type { FiscalDay } from './fiscal-day.ts';
 import type { FiscalDays } from './fiscal-days.ts';
 
@@ -15,15 +15,7 @@ export function fiscalDayOperations(fiscalDays: FiscalDays): FiscalDayOperations
       const precondition = (location: Location): boolean => ifMatchRevision(headers['If-Match'], location);
       return fiscalDayAnswer(await fiscalDays.close(id, date, { precondition, traceparent: context.traceparent }));
     },
-    async listFiscalDays({ path: { id }, query: { limit = 20, offset = 0 } }) {
-      const { days, total } = await fiscalDays.list(id, limit, offset);
-      const pagination = { total, limit, offset };
-      return {
-        status: 200,
-        headers: nextPageLink(`/v1/locations/${id}/fiscal-days`, pagination, days.length),
-        body: { data: days.map(represent), pagination },
-      };
-    },
+    listFiscalDays: (input) => answerPage(input, () => fiscalDays.list(input.path.id), represent),
     async getFiscalDay({ path: { id, date } }) {
       return fiscalDayAnswer(await fiscalDays.get(id, date));
     },

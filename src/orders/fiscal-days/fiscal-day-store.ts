@@ -1,9 +1,12 @@
 import { Binary, type Collection } from 'mongodb';
 import type { Database } from '../../db/client.ts';
 import type { CollectionIndexes } from '../../db/indexes.ts';
+import { createListByTime } from '../../db/list-by-time.ts';
+import { sampleIndex, sampling } from '../../db/narrow-reads.ts';
 import { insertOnce, read, type StampedDocument } from '../../db/writes.ts';
 import type { OutboxEntry } from '../../events/event.ts';
 import { outboxIndex, toOutboxDocuments, type WithOutbox } from '../../events/outbox.ts';
+import type { Listing } from '../../lists/listing.ts';
 import type { FiscalDay } from './fiscal-day.ts';
 import { packIds, unpackIds } from './packed-ids.ts';
 
@@ -14,8 +17,8 @@ export interface FiscalDayStore {
   find(locationId: string, date: string): Promise<FiscalDay | undefined>;
   /** Ids of the orders that a closed day counts; `undefined` when the day is not closed. */
   findCountedIds(locationId: string, date: string): Promise<string[] | undefined>;
-  /** The latest first, and how many there are in all. */
-  list(locationId: string, limit: number, offset: number): Promise<{ days: FiscalDay[]; total: number }>;
+  /** The latest first. */
+  list(locationId: string): Listing<FiscalDay>;
 }
 
 /** A document of the collection `fiscal_days`, under the id `<location id>:<date>`. */
@@ -29,18 +32,26 @@ interface FiscalDayDocument extends StampedDocument, WithOutbox {
   cause: FiscalDay['cause'];
   /** Ids of the orders that the day counts, 16 bytes each. */
   counted: Binary;
+  /** The location's id; of one day in 64. */
+  sample?: string;
 }
 
 const collectionName = 'fiscal_days';
 
 export const fiscalDayIndexes: CollectionIndexes = {
   collection: collectionName,
-  indexes: [{ key: { location_id: 1, date: -1 }, name: 'location_id_1_date_-1' }, outboxIndex],
+  indexes: [
+    // Days are closed one after the other.
+    { key: { location_id: 1, cut_at: -1, _id: 1 }, name: 'location_id_1_cut_at_-1__id_1' },
+    sampleIndex('cut_at'),
+    outboxIndex,
+  ],
 };
 
 export function createFiscalDayStore(database: Database): FiscalDayStore {
   const days: Collection<FiscalDayDocument> = database.db.collection(collectionName);
   const shown = { projection: { counted: 0, outbox: 0 } } as const;
+  const listByTime = createListByTime<FiscalDayDocument, FiscalDay>(fromDocument, shown);
 
   return {
     async insert(day, countedIds, events) {
@@ -54,6 +65,7 @@ export function createFiscalDayStore(database: Database): FiscalDayStore {
         currency: day.currency,
         cause: day.cause,
         counted: new Binary(packIds(countedIds)),
+        ...((Date.parse(day.date) / 86_400_000) % sampling === 0 ? { sample: day.locationId } : {}),
         outbox: toOutboxDocuments(events),
       };
       return (await insertOnce(days, document)).outcome === 'done';
@@ -67,14 +79,12 @@ export function createFiscalDayStore(database: Database): FiscalDayStore {
       const document = await read(() => days.findOne({ _id: fiscalDayId(locationId, date) }, options));
       return document === null ? undefined : unpackIds(document.counted.value());
     },
-    async list(locationId, limit, offset) {
-      const filter = { location_id: locationId };
-      const [documents, total] = await Promise.all([
-        read(() => days.find(filter, shown).sort({ date: -1 }).skip(offset).limit(limit).toArray()),
-        read(() => days.countDocuments(filter)),
-      ]);
-      return { days: documents.map(fromDocument), total };
-    },
+    list: (locationId) =>
+      listByTime({
+        ...{ collection: days, where: { location_id: locationId }, time: 'cut_at', span: {} },
+        // Days that are closed at the same instant go by their dates, which their ids end with.
+        ...{ ties: 'descending', samples: { sample: locationId }, samplesPerPart: 1 },
+      }),
   };
 }
 

@@ -16,6 +16,7 @@ import { requireMatch, type Precondition } from '../../editing/edits.ts';
 import { ProblemError } from '../../errors/problem-error.ts';
 import { fiscalDayEnded } from '../../events/announcements.ts';
 import type { Relay } from '../../events/outbox.ts';
+import type { Listing } from '../../lists/listing.ts';
 import type { OrderStore } from '../order-store.ts';
 import { countOrders } from './count-orders.ts';
 import type { FiscalDay } from './fiscal-day.ts';
@@ -38,7 +39,7 @@ export interface FiscalDays {
   /** @throws {ProblemError} fiscal-day-not-found for a day that is not closed */
   get(locationId: string, date: string): Promise<FiscalDay>;
   /** The latest first. */
-  list(locationId: string, limit: number, offset: number): Promise<{ days: FiscalDay[]; total: number }>;
+  list(locationId: string): Promise<Listing<FiscalDay>>;
   /** Closes the days that have ended by their location's clock. Any process may do it at any time. */
   tick(): Promise<void>;
 }
@@ -138,9 +139,9 @@ export function createFiscalDays({
       await locations.get(locationId);
       return await find(locationId, date);
     },
-    async list(locationId, limit, offset) {
+    async list(locationId) {
       await locations.get(locationId);
-      return await store.list(locationId, limit, offset);
+      return store.list(locationId);
     },
     async tick() {
       const failures: unknown[] = [];

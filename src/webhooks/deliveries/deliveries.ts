@@ -3,6 +3,7 @@ import type { OutboxEntry } from '../../events/event.ts';
 import type { EventStore } from '../events/event-store.ts';
 import type { Replays } from '../replays/replays.ts';
 import type { Clock, WebhookTiming } from '../timing.ts';
+import type { Listing } from '../../lists/listing.ts';
 import { deliveryId, type Attempt, type Delivery, type DeliveryWithBody } from './delivery.ts';
 import type { DeliveryFilter, DeliveryStore } from './delivery-store.ts';
 
@@ -11,7 +12,7 @@ export interface Deliveries {
   /** @throws {ProblemError} delivery-not-found */
   get(id: string): Promise<DeliveryWithBody>;
   /** Newest first, without bodies. */
-  list(filter: DeliveryFilter, limit: number, offset: number): Promise<{ deliveries: Delivery[]; total: number }>;
+  list(filter: DeliveryFilter): Listing<Delivery>;
   /** The attempts of a delivery, the first one first. @throws {ProblemError} delivery-not-found */
   attempts(id: string): Promise<Attempt[]>;
   /**
@@ -46,7 +47,7 @@ export function createDeliveries(dependencies: DeliveriesDependencies): Deliveri
 
   return {
     get,
-    list: (filter, limit, offset) => deliveries.list(filter, limit, offset),
+    list: (filter) => deliveries.list(filter),
     async attempts(id) {
       return deliveries.attempts(await get(id));
     },

@@ -2,21 +2,20 @@ import { Binary, type AnyBulkWriteOperation, type Collection, type Document, typ
 import { insertMissing } from '../../db/bulk-writes.ts';
 import type { Database } from '../../db/client.ts';
 import { expiryIndex, type CollectionIndexes } from '../../db/indexes.ts';
+import { createListByTime } from '../../db/list-by-time.ts';
 import {
-  count,
   cut,
-  fetchInOrder,
   idsAtOnce,
   isSample,
   matching,
-  pageIds,
   positions,
+  sampleIndex,
   walkIds,
   type Source,
   type Span,
 } from '../../db/narrow-reads.ts';
-import { createTotals } from '../../db/totals.ts';
 import { read, writeIdempotently } from '../../db/writes.ts';
+import type { Listing } from '../../lists/listing.ts';
 import type { EventType } from '../../events/event.ts';
 import type { Attempt, Delivery, DeliveryStatus, DeliveryWithBody, NewDelivery, Outcome } from './delivery.ts';
 import { deliveryId } from './delivery.ts';
@@ -84,7 +83,7 @@ export interface DeliveryStore {
   anyDue(integrationId: string, now: Date): Promise<boolean>;
   find(id: string): Promise<DeliveryWithBody | undefined>;
   /** Newest first. */
-  list(filter: DeliveryFilter, limit: number, offset: number): Promise<{ deliveries: Delivery[]; total: number }>;
+  list(filter: DeliveryFilter): Listing<Delivery>;
   /** All recorded attempts of a delivery, the first one first. */
   attempts(delivery: Pick<Delivery, 'id' | 'integrationId'>): Promise<Attempt[]>;
   /**
@@ -115,11 +114,7 @@ export const deliveryIndexes: readonly CollectionIndexes[] = [
       { key: { lane: 1, next_attempt_at: 1 }, name: 'lane_1_next_attempt_at_1', sparse: true },
       { key: { integration_id: 1, created_at: -1, _id: 1 }, name: 'integration_id_1_created_at_-1__id_1' },
       // One delivery of 64 is in these: they tell how the others lie in the two above. See narrow-reads.ts.
-      {
-        key: { sample: 1, created_at: 1 },
-        name: 'sample_1_created_at_1',
-        partialFilterExpression: { sample: { $gt: '' } },
-      },
+      sampleIndex('created_at'),
       {
         key: { lane_sample: 1, next_attempt_at: 1 },
         name: 'lane_sample_1_next_attempt_at_1',
@@ -147,19 +142,7 @@ const duePartSamples = 6;
 export function createDeliveryStore(database: Database): DeliveryStore {
   const deliveries: Collection<DeliveryDocument> = database.db.collection('deliveries');
   const attempts: Collection<AttemptDocument> = database.db.collection('attempts');
-  const totals = createTotals();
-
-  const listed = ({ integrationId, status, eventType, lastOutcome, since, until }: DeliveryFilter) =>
-    deliveriesOf(
-      deliveries,
-      integrationId,
-      { since, until },
-      {
-        ...(status === undefined ? {} : { status }),
-        ...(eventType === undefined ? {} : { event_type: eventType }),
-        ...(lastOutcome === undefined ? {} : { last_outcome: lastOutcome }),
-      },
-    );
+  const listByTime = createListByTime<DeliveryDocument, Delivery>(fromDeliveryDocument, { projection: { body: 0 } });
 
   /** What is due before a time, as a source. */
   const owed = (integrationId: string, until: Date, rest?: Document): Source<DeliveryDocument> => ({
@@ -304,14 +287,13 @@ export function createDeliveryStore(database: Database): DeliveryStore {
       const document = await read(() => deliveries.findOne({ _id: id }));
       return document === null ? undefined : { ...fromDeliveryDocument(document), body: document.body.buffer };
     },
-    async list(filter, limit, offset) {
-      const source = listed(filter);
-      const found: Delivery[] = [];
-      const ids = await pageIds(source, limit, offset);
-      for await (const each of fetchInOrder(deliveries, ids, { projection: { body: 0 } }))
-        found.push(fromDeliveryDocument(each));
-      const total = await totals.of(JSON.stringify(filter), () => count(source));
-      return { deliveries: found, total: Math.max(total, found.length === 0 ? 0 : offset + found.length) };
+    list: ({ integrationId, status, eventType, lastOutcome, since, until }) => {
+      const rest = {
+        ...(status === undefined ? {} : { status }),
+        ...(eventType === undefined ? {} : { event_type: eventType }),
+        ...(lastOutcome === undefined ? {} : { last_outcome: lastOutcome }),
+      };
+      return listByTime(deliveriesOf(deliveries, integrationId, { since, until }, rest));
     },
     async attempts({ id, integrationId }) {
       const found = await read(() =>

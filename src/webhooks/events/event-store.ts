@@ -2,7 +2,15 @@ import { Binary, type Collection } from 'mongodb';
 import { insertMissing } from '../../db/bulk-writes.ts';
 import type { Database } from '../../db/client.ts';
 import { expiryIndex, type CollectionIndexes } from '../../db/indexes.ts';
-import { cut, fetchInOrder, isSample, positions, type Source } from '../../db/narrow-reads.ts';
+import {
+  cut,
+  everySample,
+  fetchInOrder,
+  positions,
+  sampleField,
+  sampleIndex,
+  type Source,
+} from '../../db/narrow-reads.ts';
 import { read } from '../../db/writes.ts';
 import type { EventType } from '../../events/event.ts';
 
@@ -57,26 +65,16 @@ interface EventDocument {
   recipients: string[];
   expires_at: Date;
   /** Of one event in 64. */
-  sample?: typeof everySample;
+  sample?: string;
 }
 
 const collectionName = 'events';
-/** What samples have in common. */
-const everySample = 'all';
 /** Parts of a span that one page looks at. */
 const partsAtOnce = 16;
 
 export const eventIndexes: CollectionIndexes = {
   collection: collectionName,
-  indexes: [
-    { key: { created_at: 1, _id: 1 }, name: 'created_at_1__id_1' },
-    {
-      key: { sample: 1, created_at: 1 },
-      name: 'sample_1_created_at_1',
-      partialFilterExpression: { sample: { $gt: '' } },
-    },
-    expiryIndex,
-  ],
+  indexes: [{ key: { created_at: 1, _id: 1 }, name: 'created_at_1__id_1' }, sampleIndex('created_at'), expiryIndex],
 };
 
 export function createEventStore(database: Database): EventStore {
@@ -95,7 +93,7 @@ export function createEventStore(database: Database): EventStore {
           body: new Binary(body),
           recipients: [...recipients],
           expires_at: expiresAt,
-          ...(isSample(id) ? { sample: everySample } : {}),
+          ...sampleField(id),
         }),
       );
       return insertMissing(collection, documents);

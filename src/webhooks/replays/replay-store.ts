@@ -1,8 +1,11 @@
 import type { Collection } from 'mongodb';
 import type { Database } from '../../db/client.ts';
 import { expiryIndex, type CollectionIndexes } from '../../db/indexes.ts';
+import { createListByTime } from '../../db/list-by-time.ts';
+import { sampleField, sampleIndex, type Sampled } from '../../db/narrow-reads.ts';
 import { compareAndSet, insertOnce, read, writeIdempotently, type StampedDocument } from '../../db/writes.ts';
 import type { EventType } from '../../events/event.ts';
+import type { Listing } from '../../lists/listing.ts';
 import type { EventPosition } from '../events/event-store.ts';
 import type { Replay } from './replay.ts';
 
@@ -18,6 +21,8 @@ export interface ReplayStore {
   /** False when a replay with this id exists already. */
   insert(replay: Replay): Promise<boolean>;
   find(id: string): Promise<Replay | undefined>;
+  /** Newest first. @param status only those that have it */
+  list(integrationId: string, status: Replay['status'] | undefined): Listing<Replay>;
   /** Running replays of one integration, the earliest first. */
   runningOf(integrationId: string, limit: number): Promise<Replay[]>;
   /** Integrations that have running replays. */
@@ -27,7 +32,7 @@ export interface ReplayStore {
   removeAllOf(integrationId: string): Promise<void>;
 }
 
-interface ReplayDocument extends StampedDocument {
+interface ReplayDocument extends StampedDocument, Sampled {
   integration_id: string;
   delivery_id?: string;
   since?: Date;
@@ -48,13 +53,15 @@ export const replayIndexes: CollectionIndexes = {
   collection: collectionName,
   indexes: [
     { key: { status: 1, integration_id: 1, created_at: 1 }, name: 'status_1_integration_id_1_created_at_1' },
-    { key: { integration_id: 1 }, name: 'integration_id_1' },
+    { key: { integration_id: 1, created_at: -1, _id: 1 }, name: 'integration_id_1_created_at_-1__id_1' },
+    sampleIndex('created_at'),
     expiryIndex,
   ],
 };
 
 export function createReplayStore(database: Database): ReplayStore {
   const replays: Collection<ReplayDocument> = database.db.collection(collectionName);
+  const listByTime = createListByTime(fromDocument);
   return {
     async insert({ id, integrationId, source, status, deliveries, createdAt }) {
       const inserted = await insertOnce(replays, {
@@ -66,6 +73,7 @@ export function createReplayStore(database: Database): ReplayStore {
         status,
         deliveries,
         created_at: createdAt,
+        ...sampleField(id, integrationId),
       });
       return inserted.outcome === 'done';
     },
@@ -73,6 +81,12 @@ export function createReplayStore(database: Database): ReplayStore {
       const document = await read(() => replays.findOne({ _id: id }));
       return document === null ? undefined : fromDocument(document);
     },
+    list: (integrationId, status) =>
+      listByTime({
+        ...{ collection: replays, where: { integration_id: integrationId }, time: 'created_at', span: {} },
+        samples: { sample: integrationId },
+        ...(status === undefined ? {} : { rest: { status } }),
+      }),
     async runningOf(integrationId, limit) {
       const filter = { status: 'running', integration_id: integrationId } as const;
       const found = await read(() => replays.find(filter).sort({ created_at: 1 }).limit(limit).toArray());

@@ -1,6 +1,7 @@
 import type { EventType } from '../../events/event.ts';
 import { deliveryId, type Delivery, type NewDelivery } from '../deliveries/delivery.ts';
 import type { DeliveryStore } from '../deliveries/delivery-store.ts';
+import type { Listing } from '../../lists/listing.ts';
 import type { EventPosition, EventStore } from '../events/event-store.ts';
 import type { Clock, WebhookTiming } from '../timing.ts';
 import type { Replay } from './replay.ts';
@@ -22,6 +23,8 @@ export interface Replays {
   /** Sends one delivery's event once more, in a delivery of its own, which exists when this resolves. @returns its id */
   resend(request: { readonly id: string; readonly delivery: Delivery }): Promise<string>;
   find(id: string): Promise<Replay | undefined>;
+  /** Newest first, those of single deliveries among them. @param status only those that have it */
+  list(integrationId: string, status: Replay['status'] | undefined): Listing<Replay>;
 }
 
 /** How the lane works replays off. */
@@ -104,6 +107,7 @@ export function createReplays(dependencies: ReplayDependencies): Replays & Repla
       return deliveryId({ eventId, integrationId, replayId: id });
     },
     find: (id) => replays.find(id),
+    list: (integrationId, status) => replays.list(integrationId, status),
     waiting: () => replays.integrationsWithRunning(integrationsAtOnce),
     async continue(integrationId) {
       const [replay] = await replays.runningOf(integrationId, 1);

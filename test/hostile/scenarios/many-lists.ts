@@ -1,6 +1,5 @@
-import { isSample } from '../../../src/db/narrow-reads.ts';
+import { sampleField } from '../../../src/db/narrow-reads.ts';
 import type { OrderDocument } from '../../../src/orders/order-store.ts';
-import { everySample } from '../../../src/orders/order-store.ts';
 import { openDatabase, uuid } from '../seeding.ts';
 import { figuresOf, type Figure, type Scenario, type Target } from '../hostile-world.ts';
 
@@ -38,7 +37,7 @@ async function multiply(
   for (let index = 0; index < size; index += atOnce) {
     const copies = Array.from({ length: Math.min(atOnce, size - index) }, (_each, offset) => {
       const _id = uuid(index + offset);
-      return { ...rest, ...change(index + offset), _id, ...(isSample(_id) ? { sample: everySample } : {}) };
+      return { ...rest, ...change(index + offset), _id, ...sampleField(_id) };
     });
     await documents.insertMany(copies, { ordered: false });
   }

@@ -1,0 +1,26 @@
+import type { Document } from 'mongodb';
+import type { Listing } from '../lists/listing.ts';
+import { count, fetchInOrder, listPositions, type FetchOptions, type Source } from './narrow-reads.ts';
+import { createTotals } from './totals.ts';
+
+/**
+ * Makes the lists of a collection that go by time, the newest first. Their pages are read by narrow commands.
+ * @param toItem undefined for what is not to be shown
+ */
+export function createListByTime<T extends Document & { _id: string }, Item>(
+  toItem: (document: T) => Item | undefined,
+  options?: FetchOptions,
+): (source: Source<T>) => Listing<Item> {
+  const totals = createTotals();
+  return (source) => ({
+    positions: (start, most) => listPositions(source, start, most),
+    async *entries(positions) {
+      const byId = new Map(positions.map((position) => [position.id, position]));
+      for await (const document of fetchInOrder(source.collection, [...byId.keys()], options)) {
+        const [position, item] = [byId.get(document._id), toItem(document)];
+        if (position !== undefined && item !== undefined) yield [position, item];
+      }
+    },
+    total: () => totals.of(JSON.stringify([source.where, source.span, source.rest]), () => count(source)),
+  });
+}

@@ -1,0 +1,11 @@
+import { readPage, type Listing } from '../../src/lists/listing.ts';
+
+/** The entries of a list from an offset on, and how many there are in all. */
+export async function readList<Item>(
+  listing: Listing<Item>,
+  limit = 1_000,
+  offset = 0,
+): Promise<{ items: Item[]; total: number }> {
+  const { data } = await readPage(listing, { offset }, limit, (item) => ({ item }));
+  return { items: data.map(({ item }) => item), total: await listing.total() };
+}
