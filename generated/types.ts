@@ -11,11 +11,8 @@ export interface paths {
         };
         /**
          * List prompts
-         * @description Lists the prompts, the most recently updated first, those updated at the same time by id. With `q`, only those
-         *     whose name, slug or description contains a text.
-         *
-         *     A page ends after `limit` prompts or 8 MiB. The next one begins at `offset` plus the number of prompts
-         *     received; the `Link` header has its address.
+         * @description Lists the prompts, the most recently updated first. A prompt that is updated while you walk the list moves to its
+         *     front, so the rest of the walk does not have it.
          */
         get: operations["listPrompts"];
         put?: never;
@@ -88,7 +85,7 @@ export interface paths {
         };
         /**
          * List versions
-         * @description Lists the prompt's versions, the newest first. A page ends after `limit` versions or 8 MiB.
+         * @description Lists the prompt's versions, the newest first.
          */
         get: operations["listPromptVersions"];
         put?: never;
@@ -826,7 +823,11 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        get?: never;
+        /**
+         * List replays
+         * @description Lists the replays to an integration, the newest first, those of single deliveries (resends) among them.
+         */
+        get: operations["listReplays"];
         put?: never;
         /**
          * Replay events
@@ -840,26 +841,6 @@ export interface paths {
          *     Events are kept for 30 days, older ones are not sent.
          */
         post: operations["createReplay"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/v1/integrations/{id}/replays/{replay_id}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Get a replay
-         * @description Returns how far a replay is.
-         */
-        get: operations["getReplay"];
-        put?: never;
-        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -942,6 +923,26 @@ export interface paths {
          *     body. It is a replay of one.
          */
         post: operations["resendDelivery"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/replays/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get a replay
+         * @description Returns how far a replay is.
+         */
+        get: operations["getReplay"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -1449,11 +1450,12 @@ export interface components {
         };
         /**
          * Pagination
-         * @description Where in the whole list a page is.
+         * @description Where in the whole list a page is, and what follows.
          * @example {
          *       "total": 42,
          *       "limit": 20,
-         *       "offset": 0
+         *       "offset": 0,
+         *       "next": "B7ie7drMbos7MiAxNzkzOTY4MTgwNTUxIDRkMDdjOWUyLWI4NmEtNDE1My04ZTlmLWM1YTFkNzJmM2I2MA"
          *     }
          */
         Pagination: {
@@ -1469,10 +1471,15 @@ export interface components {
              */
             limit: number;
             /**
-             * @description Number of entries that come before this page.
+             * @description Number of entries before this page. With `after`, those on the pages before it.
              * @example 0
              */
             offset: number;
+            /**
+             * @description Send it as `after` to get the next page. `null` on the last page.
+             * @example B7ie7drMbos7MiAxNzkzOTY4MTgwNTUxIDRkMDdjOWUyLWI4NmEtNDE1My04ZTlmLWM1YTFkNzJmM2I2MA
+             */
+            next: string | null;
         };
         /**
          * PromptPage
@@ -1482,7 +1489,8 @@ export interface components {
          *       "pagination": {
          *         "total": 0,
          *         "limit": 1000,
-         *         "offset": 0
+         *         "offset": 0,
+         *         "next": null
          *       }
          *     }
          */
@@ -1834,9 +1842,10 @@ export interface components {
          * @example {
          *       "data": [],
          *       "pagination": {
-         *         "total": 2,
-         *         "limit": 50,
-         *         "offset": 2
+         *         "total": 0,
+         *         "limit": 20,
+         *         "offset": 0,
+         *         "next": null
          *       }
          *     }
          */
@@ -2221,7 +2230,8 @@ export interface components {
          *       "pagination": {
          *         "total": 0,
          *         "limit": 20,
-         *         "offset": 0
+         *         "offset": 0,
+         *         "next": null
          *       }
          *     }
          */
@@ -2440,7 +2450,8 @@ export interface components {
          *       "pagination": {
          *         "total": 0,
          *         "limit": 20,
-         *         "offset": 0
+         *         "offset": 0,
+         *         "next": null
          *       }
          *     }
          */
@@ -2608,7 +2619,8 @@ export interface components {
          *       "pagination": {
          *         "total": 0,
          *         "limit": 20,
-         *         "offset": 0
+         *         "offset": 0,
+         *         "next": null
          *       }
          *     }
          */
@@ -2655,7 +2667,8 @@ export interface components {
          *       "pagination": {
          *         "total": 0,
          *         "limit": 20,
-         *         "offset": 0
+         *         "offset": 0,
+         *         "next": null
          *       }
          *     }
          */
@@ -2790,7 +2803,8 @@ export interface components {
          *       "pagination": {
          *         "total": 0,
          *         "limit": 20,
-         *         "offset": 0
+         *         "offset": 0,
+         *         "next": null
          *       }
          *     }
          */
@@ -2936,7 +2950,8 @@ export interface components {
          *       "pagination": {
          *         "total": 0,
          *         "limit": 20,
-         *         "offset": 0
+         *         "offset": 0,
+         *         "next": null
          *       }
          *     }
          */
@@ -3434,7 +3449,8 @@ export interface components {
          *       "pagination": {
          *         "total": 0,
          *         "limit": 20,
-         *         "offset": 0
+         *         "offset": 0,
+         *         "next": null
          *       }
          *     }
          */
@@ -4037,18 +4053,6 @@ export interface components {
             body: string;
         };
         /**
-         * ReplayCreate
-         * @description Which events to send again, by the time at which they were created.
-         * @example {
-         *       "since": "2026-11-06T12:00:00Z",
-         *       "until": "2026-11-06T13:00:00Z"
-         *     }
-         */
-        ReplayCreate: {
-            since: components["schemas"]["Moment"];
-            until?: components["schemas"]["Moment"];
-        };
-        /**
          * Replay
          * @description The sending of past events once more, of a span of time or, when a delivery is resent, of one.
          * @example {
@@ -4089,6 +4093,36 @@ export interface components {
             delivery_count: number;
             created_at: components["schemas"]["Timestamp"];
             finished_at?: components["schemas"]["Timestamp"];
+        };
+        /**
+         * ReplayPage
+         * @description Replays to an integration, the newest first.
+         * @example {
+         *       "data": [],
+         *       "pagination": {
+         *         "total": 0,
+         *         "limit": 20,
+         *         "offset": 0,
+         *         "next": null
+         *       }
+         *     }
+         */
+        ReplayPage: {
+            /** @description The replays of this page. */
+            data: components["schemas"]["Replay"][];
+            pagination: components["schemas"]["Pagination"];
+        };
+        /**
+         * ReplayCreate
+         * @description Which events to send again, by the time at which they were created.
+         * @example {
+         *       "since": "2026-11-06T12:00:00Z",
+         *       "until": "2026-11-06T13:00:00Z"
+         *     }
+         */
+        ReplayCreate: {
+            since: components["schemas"]["Moment"];
+            until?: components["schemas"]["Moment"];
         };
         /**
          * DeliveryListItem
@@ -4134,7 +4168,8 @@ export interface components {
          *       "pagination": {
          *         "total": 0,
          *         "limit": 20,
-         *         "offset": 0
+         *         "offset": 0,
+         *         "next": null
          *       }
          *     }
          */
@@ -4208,7 +4243,8 @@ export interface components {
          *       "pagination": {
          *         "total": 0,
          *         "limit": 20,
-         *         "offset": 0
+         *         "offset": 0,
+         *         "next": null
          *       }
          *     }
          */
@@ -4261,9 +4297,10 @@ export interface components {
          * @example {
          *       "data": [],
          *       "pagination": {
-         *         "total": 5,
+         *         "total": 0,
          *         "limit": 20,
-         *         "offset": 5
+         *         "offset": 0,
+         *         "next": null
          *       }
          *     }
          */
@@ -4349,6 +4386,15 @@ export interface components {
          */
         ApiKeyPrefix: string;
         /**
+         * ApiKeyStatus
+         * @description - `active`: the key can be used.
+         *     - `expired`: its `expires_at` has passed.
+         *     - `revoked`: someone revoked it, at `revoked_at`.
+         * @example active
+         * @enum {string}
+         */
+        ApiKeyStatus: "active" | "expired" | "revoked";
+        /**
          * ApiKeyMaker
          * @description Id of the API key that made this one; `administrator` for the key that the operator configured. Absent on the key of the first start, and on keys that are older than this field.
          * @example 00000000-0000-4000-8000-000000000001
@@ -4364,6 +4410,7 @@ export interface components {
          *         "prompts:read",
          *         "prompts:invoke"
          *       ],
+         *       "status": "active",
          *       "created_at": "2026-11-03T10:00:00.000Z"
          *     }
          */
@@ -4373,6 +4420,11 @@ export interface components {
             prefix?: components["schemas"]["ApiKeyPrefix"];
             /** @description What the key may do. */
             scopes: components["schemas"]["GrantedScope"][];
+            /**
+             * @description Whether the key can be used.
+             * @example active
+             */
+            status: components["schemas"]["ApiKeyStatus"] | components["schemas"]["OtherValue"];
             created_at: components["schemas"]["Timestamp"];
             created_by?: components["schemas"]["ApiKeyMaker"];
             expires_at?: components["schemas"]["ApiKeyExpiry"];
@@ -4395,9 +4447,10 @@ export interface components {
          * @example {
          *       "data": [],
          *       "pagination": {
-         *         "total": 1,
-         *         "limit": 100,
-         *         "offset": 1
+         *         "total": 0,
+         *         "limit": 20,
+         *         "offset": 0,
+         *         "next": null
          *       }
          *     }
          */
@@ -4438,6 +4491,7 @@ export interface components {
          *         "prompts:read",
          *         "prompts:invoke"
          *       ],
+         *       "status": "active",
          *       "created_at": "2026-11-03T10:00:00.000Z",
          *       "key": "pgw_1e4b7c902d6f4f3a8b5c7a9d0e1f2c34_EXAMPLE-not-a-real-secret-EXAMPLE-0123456789"
          *     }
@@ -4448,6 +4502,11 @@ export interface components {
             prefix?: components["schemas"]["ApiKeyPrefix"];
             /** @description What the key may do. */
             scopes: components["schemas"]["GrantedScope"][];
+            /**
+             * @description Whether the key can be used.
+             * @example active
+             */
+            status: components["schemas"]["ApiKeyStatus"] | components["schemas"]["OtherValue"];
             created_at: components["schemas"]["Timestamp"];
             created_by?: components["schemas"]["ApiKeyMaker"];
             expires_at?: components["schemas"]["ApiKeyExpiry"];
@@ -4467,6 +4526,7 @@ export interface components {
          *         "prompts:read",
          *         "prompts:invoke"
          *       ],
+         *       "status": "revoked",
          *       "created_at": "2026-11-03T10:00:00.000Z",
          *       "revoked_at": "2026-11-06T08:00:00.000Z",
          *       "revoked_descendants": 0,
@@ -4479,6 +4539,11 @@ export interface components {
             prefix?: components["schemas"]["ApiKeyPrefix"];
             /** @description What the key may do. */
             scopes: components["schemas"]["GrantedScope"][];
+            /**
+             * @description Whether the key can be used.
+             * @example revoked
+             */
+            status: components["schemas"]["ApiKeyStatus"] | components["schemas"]["OtherValue"];
             created_at: components["schemas"]["Timestamp"];
             created_by?: components["schemas"]["ApiKeyMaker"];
             expires_at?: components["schemas"]["ApiKeyExpiry"];
@@ -6005,31 +6070,6 @@ export interface components {
             status: 409;
         } & components["schemas"]["ProblemFields"];
         /**
-         * GetReplay404Problem
-         * @description Error details of an answer with status 404 (RFC 9457).
-         * @example {
-         *       "type": "urn:prompt-gateway:problem:integration-not-found",
-         *       "title": "Integration not found",
-         *       "status": 404,
-         *       "detail": "No integration has the id f4d81b36-a05c-4e72-9b18-7c3e2d6f0a95.",
-         *       "instance": "/api/v1/integrations/f4d81b36-a05c-4e72-9b18-7c3e2d6f0a95",
-         *       "request_id": "01J9ZQ4C7N8VX2M5K3T6B1R0DW"
-         *     }
-         */
-        GetReplay404Problem: {
-            /**
-             * @description The kind of problem. Decide by this, not by `title` or `detail`.
-             * @example urn:prompt-gateway:problem:integration-not-found
-             */
-            type: ("urn:prompt-gateway:problem:integration-not-found" | "urn:prompt-gateway:problem:replay-not-found") | components["schemas"]["OtherValue"];
-            /**
-             * @description The HTTP status of the answer.
-             * @example 404
-             * @constant
-             */
-            status: 404;
-        } & components["schemas"]["ProblemFields"];
-        /**
          * DeliveryNotFoundProblem
          * @description Error details of an answer with status 404 (RFC 9457).
          * @example {
@@ -6047,6 +6087,31 @@ export interface components {
              * @example urn:prompt-gateway:problem:delivery-not-found
              */
             type: "urn:prompt-gateway:problem:delivery-not-found" | components["schemas"]["OtherValue"];
+            /**
+             * @description The HTTP status of the answer.
+             * @example 404
+             * @constant
+             */
+            status: 404;
+        } & components["schemas"]["ProblemFields"];
+        /**
+         * GetReplay404Problem
+         * @description Error details of an answer with status 404 (RFC 9457).
+         * @example {
+         *       "type": "urn:prompt-gateway:problem:replay-not-found",
+         *       "title": "Replay not found",
+         *       "status": 404,
+         *       "detail": "No replay has the id 8a6d3f92-e517-4b0c-84d9-1f2c7a5b0e63.",
+         *       "instance": "/api/v1/replays/8a6d3f92-e517-4b0c-84d9-1f2c7a5b0e63",
+         *       "request_id": "01J9ZQ4C7N8VX2M5K3T6B1R0DW"
+         *     }
+         */
+        GetReplay404Problem: {
+            /**
+             * @description The kind of problem. Decide by this, not by `title` or `detail`.
+             * @example urn:prompt-gateway:problem:replay-not-found
+             */
+            type: "urn:prompt-gateway:problem:replay-not-found" | components["schemas"]["OtherValue"];
             /**
              * @description The HTTP status of the answer.
              * @example 404
@@ -6653,6 +6718,11 @@ export interface components {
     };
     parameters: {
         /**
+         * @description The `next` of the page before. Not together with `offset`.
+         * @example B7ie7drMbos7MiAxNzkzOTY4MTgwNTUxIDRkMDdjOWUyLWI4NmEtNDE1My04ZTlmLWM1YTFkNzJmM2I2MA
+         */
+        After: string;
+        /**
          * @description How many entries to skip.
          * @example 0
          */
@@ -6678,6 +6748,11 @@ export interface components {
          */
         IfMatch: string;
         /**
+         * @description The most entries of a page.
+         * @example 20
+         */
+        Limit: number;
+        /**
          * @description Number of the version.
          * @example 1
          */
@@ -6687,11 +6762,6 @@ export interface components {
          * @example 5d9f1b7e-8c24-4a63-b0f1-9e7d2c6a4f38
          */
         PathTestRunId: components["schemas"]["TestRunId"];
-        /**
-         * @description The most entries to answer with.
-         * @example 20
-         */
-        Limit: number;
         /**
          * @description Id of the location.
          * @example 3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753
@@ -6775,8 +6845,8 @@ export interface components {
          */
         RateLimitPolicy: string;
         /**
-         * @description The next page (`rel="next"`), if there is one.
-         * @example </api/v1/prompts?limit=20&offset=20>; rel="next"
+         * @description The address of the next page (`rel="next"`). Absent on the last page.
+         * @example </v1/orders?limit=2&after=B7ie7drMbos7MiAxNzkzOTY4MTgwNTUxIDRkMDdjOWUyLWI4NmEtNDE1My04ZTlmLWM1YTFkNzJmM2I2MA>; rel="next"
          */
         Link: string;
         /**
@@ -6818,10 +6888,15 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description The most prompts to answer with. A page also ends at 8 MiB.
+                 * @description The most prompts of a page.
                  * @example 20
                  */
                 limit?: number;
+                /**
+                 * @description The `next` of the page before. Not together with `offset`.
+                 * @example B7ie7drMbos7MiAxNzkzOTY4MTgwNTUxIDRkMDdjOWUyLWI4NmEtNDE1My04ZTlmLWM1YTFkNzJmM2I2MA
+                 */
+                after?: components["parameters"]["After"];
                 /**
                  * @description How many entries to skip.
                  * @example 0
@@ -7118,10 +7193,15 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description The most versions to answer with. A page also ends at 8 MiB.
-                 * @example 10
+                 * @description The most entries of a page.
+                 * @example 20
                  */
-                limit?: number;
+                limit?: components["parameters"]["Limit"];
+                /**
+                 * @description The `next` of the page before. Not together with `offset`.
+                 * @example B7ie7drMbos7MiAxNzkzOTY4MTgwNTUxIDRkMDdjOWUyLWI4NmEtNDE1My04ZTlmLWM1YTFkNzJmM2I2MA
+                 */
+                after?: components["parameters"]["After"];
                 /**
                  * @description How many entries to skip.
                  * @example 0
@@ -7555,10 +7635,20 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description The most test runs to answer with.
+                 * @description Only test runs with this status.
+                 * @example running
+                 */
+                status?: "running" | "done" | "failed" | "interrupted";
+                /**
+                 * @description The most entries of a page.
                  * @example 20
                  */
-                limit?: number;
+                limit?: components["parameters"]["Limit"];
+                /**
+                 * @description The `next` of the page before. Not together with `offset`.
+                 * @example B7ie7drMbos7MiAxNzkzOTY4MTgwNTUxIDRkMDdjOWUyLWI4NmEtNDE1My04ZTlmLWM1YTFkNzJmM2I2MA
+                 */
+                after?: components["parameters"]["After"];
                 /**
                  * @description How many entries to skip.
                  * @example 0
@@ -7746,10 +7836,15 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description The most entries to answer with.
+                 * @description The most entries of a page.
                  * @example 20
                  */
                 limit?: components["parameters"]["Limit"];
+                /**
+                 * @description The `next` of the page before. Not together with `offset`.
+                 * @example B7ie7drMbos7MiAxNzkzOTY4MTgwNTUxIDRkMDdjOWUyLWI4NmEtNDE1My04ZTlmLWM1YTFkNzJmM2I2MA
+                 */
+                after?: components["parameters"]["After"];
                 /**
                  * @description How many entries to skip.
                  * @example 0
@@ -7969,10 +8064,15 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description The most entries to answer with.
+                 * @description The most entries of a page.
                  * @example 20
                  */
                 limit?: components["parameters"]["Limit"];
+                /**
+                 * @description The `next` of the page before. Not together with `offset`.
+                 * @example B7ie7drMbos7MiAxNzkzOTY4MTgwNTUxIDRkMDdjOWUyLWI4NmEtNDE1My04ZTlmLWM1YTFkNzJmM2I2MA
+                 */
+                after?: components["parameters"]["After"];
                 /**
                  * @description How many entries to skip.
                  * @example 0
@@ -8166,10 +8266,15 @@ export interface operations {
                  */
                 location_id?: components["parameters"]["InLocation"];
                 /**
-                 * @description The most entries to answer with.
+                 * @description The most entries of a page.
                  * @example 20
                  */
                 limit?: components["parameters"]["Limit"];
+                /**
+                 * @description The `next` of the page before. Not together with `offset`.
+                 * @example B7ie7drMbos7MiAxNzkzOTY4MTgwNTUxIDRkMDdjOWUyLWI4NmEtNDE1My04ZTlmLWM1YTFkNzJmM2I2MA
+                 */
+                after?: components["parameters"]["After"];
                 /**
                  * @description How many entries to skip.
                  * @example 0
@@ -8399,10 +8504,15 @@ export interface operations {
                  */
                 category_id?: string;
                 /**
-                 * @description The most entries to answer with.
+                 * @description The most entries of a page.
                  * @example 20
                  */
                 limit?: components["parameters"]["Limit"];
+                /**
+                 * @description The `next` of the page before. Not together with `offset`.
+                 * @example B7ie7drMbos7MiAxNzkzOTY4MTgwNTUxIDRkMDdjOWUyLWI4NmEtNDE1My04ZTlmLWM1YTFkNzJmM2I2MA
+                 */
+                after?: components["parameters"]["After"];
                 /**
                  * @description How many entries to skip.
                  * @example 0
@@ -8627,10 +8737,15 @@ export interface operations {
                  */
                 status?: components["schemas"]["OrderStatus"];
                 /**
-                 * @description The most entries to answer with.
+                 * @description The most entries of a page.
                  * @example 20
                  */
                 limit?: components["parameters"]["Limit"];
+                /**
+                 * @description The `next` of the page before. Not together with `offset`.
+                 * @example B7ie7drMbos7MiAxNzkzOTY4MTgwNTUxIDRkMDdjOWUyLWI4NmEtNDE1My04ZTlmLWM1YTFkNzJmM2I2MA
+                 */
+                after?: components["parameters"]["After"];
                 /**
                  * @description How many entries to skip.
                  * @example 0
@@ -8895,10 +9010,20 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description The most entries to answer with.
+                 * @description Only integrations with this status.
+                 * @example paused
+                 */
+                status?: "active" | "paused" | "disabled";
+                /**
+                 * @description The most entries of a page.
                  * @example 20
                  */
                 limit?: components["parameters"]["Limit"];
+                /**
+                 * @description The `next` of the page before. Not together with `offset`.
+                 * @example B7ie7drMbos7MiAxNzkzOTY4MTgwNTUxIDRkMDdjOWUyLWI4NmEtNDE1My04ZTlmLWM1YTFkNzJmM2I2MA
+                 */
+                after?: components["parameters"]["After"];
                 /**
                  * @description How many entries to skip.
                  * @example 0
@@ -9478,6 +9603,67 @@ export interface operations {
             default: components["responses"]["OtherProblem"];
         };
     };
+    listReplays: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Only replays with this status.
+                 * @example running
+                 */
+                status?: "running" | "done";
+                /**
+                 * @description The most entries of a page.
+                 * @example 20
+                 */
+                limit?: components["parameters"]["Limit"];
+                /**
+                 * @description The `next` of the page before. Not together with `offset`.
+                 * @example B7ie7drMbos7MiAxNzkzOTY4MTgwNTUxIDRkMDdjOWUyLWI4NmEtNDE1My04ZTlmLWM1YTFkNzJmM2I2MA
+                 */
+                after?: components["parameters"]["After"];
+                /**
+                 * @description How many entries to skip.
+                 * @example 0
+                 */
+                offset?: components["parameters"]["Offset"];
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description Id of the integration.
+                 * @example f4d81b36-a05c-4e72-9b18-7c3e2d6f0a95
+                 */
+                id: components["parameters"]["PathIntegrationId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of replays. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "Cache-Control": components["headers"]["CacheControl"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    Link: components["headers"]["Link"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ReplayPage"];
+                };
+            };
+            400: components["responses"]["InvalidParameters"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["InsufficientScope"];
+            404: components["responses"]["IntegrationNotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+            default: components["responses"]["OtherProblem"];
+        };
+    };
     createReplay: {
         parameters: {
             query?: never;
@@ -9535,70 +9721,6 @@ export interface operations {
             default: components["responses"]["OtherProblem"];
         };
     };
-    getReplay: {
-        parameters: {
-            query?: never;
-            header?: {
-                /**
-                 * @description Answers 304 without a body if the resource still has one of these entity tags.
-                 * @example "Zk3v9QwLx0uT1c"
-                 */
-                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
-            };
-            path: {
-                /**
-                 * @description Id of the integration.
-                 * @example f4d81b36-a05c-4e72-9b18-7c3e2d6f0a95
-                 */
-                id: components["parameters"]["PathIntegrationId"];
-                /**
-                 * @description Id of the replay.
-                 * @example 8a6d3f92-e517-4b0c-84d9-1f2c7a5b0e63
-                 */
-                replay_id: components["schemas"]["ReplayId"];
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description The replay. */
-            200: {
-                headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
-                    "Cache-Control": components["headers"]["CacheControl"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    ETag: components["headers"]["ETag"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Replay"];
-                };
-            };
-            304: components["responses"]["NotModified"];
-            400: components["responses"]["InvalidParameters"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["InsufficientScope"];
-            /** @description No integration has this id, or it has no replay of this id. */
-            404: {
-                headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
-                    "Cache-Control": components["headers"]["CacheControl"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["GetReplay404Problem"];
-                };
-            };
-            406: components["responses"]["NotAcceptable"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["ServiceUnavailable"];
-            default: components["responses"]["OtherProblem"];
-        };
-    };
     listDeliveries: {
         parameters: {
             query?: {
@@ -9632,10 +9754,15 @@ export interface operations {
                  */
                 until?: components["parameters"]["Until"];
                 /**
-                 * @description The most entries to answer with.
+                 * @description The most entries of a page.
                  * @example 20
                  */
                 limit?: components["parameters"]["Limit"];
+                /**
+                 * @description The `next` of the page before. Not together with `offset`.
+                 * @example B7ie7drMbos7MiAxNzkzOTY4MTgwNTUxIDRkMDdjOWUyLWI4NmEtNDE1My04ZTlmLWM1YTFkNzJmM2I2MA
+                 */
+                after?: components["parameters"]["After"];
                 /**
                  * @description How many entries to skip.
                  * @example 0
@@ -9730,10 +9857,15 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description The most entries to answer with.
+                 * @description The most entries of a page.
                  * @example 20
                  */
                 limit?: components["parameters"]["Limit"];
+                /**
+                 * @description The `next` of the page before. Not together with `offset`.
+                 * @example B7ie7drMbos7MiAxNzkzOTY4MTgwNTUxIDRkMDdjOWUyLWI4NmEtNDE1My04ZTlmLWM1YTFkNzJmM2I2MA
+                 */
+                after?: components["parameters"]["After"];
                 /**
                  * @description How many entries to skip.
                  * @example 0
@@ -9826,14 +9958,78 @@ export interface operations {
             default: components["responses"]["OtherProblem"];
         };
     };
+    getReplay: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Answers 304 without a body if the resource still has one of these entity tags.
+                 * @example "Zk3v9QwLx0uT1c"
+                 */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+            };
+            path: {
+                /**
+                 * @description Id of the replay.
+                 * @example 8a6d3f92-e517-4b0c-84d9-1f2c7a5b0e63
+                 */
+                id: components["schemas"]["ReplayId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The replay. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "Cache-Control": components["headers"]["CacheControl"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Replay"];
+                };
+            };
+            304: components["responses"]["NotModified"];
+            400: components["responses"]["InvalidParameters"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["InsufficientScope"];
+            /** @description No replay has this id. */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "Cache-Control": components["headers"]["CacheControl"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["GetReplay404Problem"];
+                };
+            };
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+            default: components["responses"]["OtherProblem"];
+        };
+    };
     listEventTypes: {
         parameters: {
             query?: {
                 /**
-                 * @description The most entries to answer with.
+                 * @description The most entries of a page.
                  * @example 20
                  */
                 limit?: components["parameters"]["Limit"];
+                /**
+                 * @description The `next` of the page before. Not together with `offset`.
+                 * @example B7ie7drMbos7MiAxNzkzOTY4MTgwNTUxIDRkMDdjOWUyLWI4NmEtNDE1My04ZTlmLWM1YTFkNzJmM2I2MA
+                 */
+                after?: components["parameters"]["After"];
                 /**
                  * @description How many entries to skip.
                  * @example 0
@@ -9905,10 +10101,20 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description The most API keys to answer with.
-                 * @example 50
+                 * @description Only API keys with this status.
+                 * @example active
                  */
-                limit?: number;
+                status?: "active" | "expired" | "revoked";
+                /**
+                 * @description The most entries of a page.
+                 * @example 20
+                 */
+                limit?: components["parameters"]["Limit"];
+                /**
+                 * @description The `next` of the page before. Not together with `offset`.
+                 * @example B7ie7drMbos7MiAxNzkzOTY4MTgwNTUxIDRkMDdjOWUyLWI4NmEtNDE1My04ZTlmLWM1YTFkNzJmM2I2MA
+                 */
+                after?: components["parameters"]["After"];
                 /**
                  * @description How many entries to skip.
                  * @example 0
