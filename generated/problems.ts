@@ -32,7 +32,7 @@ export const problems = {
   },
   "route-not-found": {
     "status": 404,
-    "title": "No such path"
+    "title": "Path not found"
   },
   "prompt-not-found": {
     "status": 404,
@@ -226,9 +226,9 @@ export const problems = {
     "status": 429,
     "title": "Too many requests"
   },
-  "too-much-under-way": {
+  "too-much-in-progress": {
     "status": 429,
-    "title": "Too much under way"
+    "title": "Too much in progress"
   },
   "too-much-kept": {
     "status": 429,
@@ -256,11 +256,11 @@ export const problems = {
   },
   "provider-rate-limited": {
     "status": 502,
-    "title": "Provider is rate limiting"
+    "title": "Provider rate limit reached"
   },
   "provider-bad-answer": {
     "status": 502,
-    "title": "Provider answer not understood"
+    "title": "Invalid provider answer"
   },
   "database-unavailable": {
     "status": 503,

@@ -143,7 +143,7 @@ export function createApp(dependencies: AppDependencies): App {
     adminKey: config.security.adminApiKey,
     refusedKeys: createRefusedKeys(config.http.refusedKeysLimit),
     onError: (error) => {
-      log.debug({ error }, 'last use of a key not recorded');
+      log.debug({ error }, 'the last use of an API key could not be recorded');
     },
   });
   const apiKeys = createApiKeys({

@@ -34,7 +34,7 @@ export async function main(): Promise<void> {
   const stop = (signal: NodeJS.Signals): void => {
     if (stopping) process.exit(1);
     stopping = true;
-    print(`${signal}: finishing what is under way (once more to stop at once)`);
+    print(`${signal}: finishing the requests in progress (send the signal again to stop immediately)`);
     starting
       .then((service) => service.stop())
       .then(() => process.exit(0))

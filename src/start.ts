@@ -53,7 +53,7 @@ export async function startService(options: StartOptions): Promise<RunningServic
   const cleanUp = async (): Promise<void> => {
     for (const cleanup of cleanups.splice(0).reverse()) {
       await cleanup().catch((error: unknown) => {
-        log.warn({ error }, 'stopping was not clean');
+        log.warn({ error }, 'an error occurred while stopping');
       });
     }
   };
@@ -87,7 +87,7 @@ export async function startService(options: StartOptions): Promise<RunningServic
       settings: config.providers,
       fetch: http.fetch,
       onRetry: (notice) => {
-        log.debug(notice, 'provider call is tried again');
+        log.debug(notice, 'retrying the provider call');
       },
     });
     const configured = providers.list().filter((provider) => provider.configured);
@@ -141,14 +141,12 @@ export async function startService(options: StartOptions): Promise<RunningServic
 async function startOwnDatabase(options: StartOptions, cleanups: (() => Promise<void>)[]): Promise<EmbeddedDatabase> {
   const { config, environment, log, print } = options;
   const { dataDir, cacheDir } = config.database;
-  print('Database: starting an embedded one (the first start may take a minute) …');
+  print('Database: starting an embedded server (the first start may take a minute) …');
   const embedded = await startEmbeddedDatabase({ dataDir, cacheDir, env: environment, log });
   cleanups.push(() => embedded.stop());
   print(`Database: ${embedded.engine}, data in ${dataDir}`);
   if (!embedded.isProtected) {
-    print(
-      'Warning: the embedded database asks for no password: every user of this machine can read and change the data.',
-    );
+    print('Warning: the embedded database has no password. Every user of this machine can read and change the data.');
   }
   return embedded;
 }

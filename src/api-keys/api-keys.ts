@@ -108,7 +108,7 @@ export function createApiKeys({ store, allScopes, now = () => new Date(), onRevo
       const lacking = scopes.filter((scope) => !maker.scopes.has(scope));
       if (lacking.length > 0) {
         throw new ProblemError('insufficient-scope', {
-          detail: `A key can only grant scopes it has itself; this one lacks ${lacking.join(', ')}.`,
+          detail: `A key can grant only scopes that it has itself. This key lacks ${lacking.join(', ')}.`,
           headers: { 'www-authenticate': `Bearer error="insufficient_scope", scope="${lacking.join(' ')}"` },
         });
       }
@@ -122,7 +122,7 @@ export function createApiKeys({ store, allScopes, now = () => new Date(), onRevo
       const ancestors = [...(stored?.ancestors ?? []), maker.keyId];
       if (ancestors.length > maxAncestors) {
         throw noAuthority(
-          `This key is at the end of a chain of ${maxAncestors} keys, each made by the one before. Use a key nearer to its start.`,
+          `This key is at the end of a chain of ${maxAncestors} keys, each created by the one before. Use an earlier key of the chain.`,
         );
       }
       const { key, id, secretHash } = mintKey(randomUUID());
@@ -155,7 +155,7 @@ export function createApiKeys({ store, allScopes, now = () => new Date(), onRevo
       const stored = await readActing(revoker);
       const target = (await store.find(id)) ?? missing();
       if (!mayRevoke(revoker, stored, target)) {
-        throw noAuthority('A key may revoke itself and its descendants only, unless it is an administrator key.');
+        throw noAuthority('A key can revoke only itself and its descendants. An administrator key can revoke any key.');
       }
       const key = (await store.revoke(id, now(), precondition)) ?? missing();
       onRevoked?.(new Set([id]));
@@ -180,7 +180,7 @@ function invalidExpiry(detail: string): ProblemError {
 }
 
 function missing(): never {
-  throw new ProblemError('api-key-not-found', { detail: 'There is no API key with this id.' });
+  throw new ProblemError('api-key-not-found', { detail: 'No API key has this id.' });
 }
 
 /** Makes a key with 32 random bytes of secret. */

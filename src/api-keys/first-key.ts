@@ -33,6 +33,6 @@ export async function ensureFirstKey({
     expiresAt: undefined,
   };
   if (!(await store.insert(record))) {
-    print('Another process has just made the administrator key: the one above is void, use the other.');
+    print('Another process has just created the administrator key. Use that key; the key above is not valid.');
   }
 }

@@ -67,7 +67,7 @@ export function storageUnavailable(cause: unknown): ProblemError {
 /** The 503 problem while the storage has no space left. */
 export function storageFull(cause: unknown): ProblemError {
   return new ProblemError('storage-full', {
-    detail: 'The storage of test-run results has no space left. Free some; the service then goes on by itself.',
+    detail: 'The storage for test-run results is full. Free some space; the service then recovers automatically.',
     headers: { 'Retry-After': retryAfterSpace },
     cause,
   });

@@ -32,15 +32,15 @@ export function explainS3Error(error: unknown, settings: BucketSettings): string
       return `${place} does not accept the session token. Check AWS_SESSION_TOKEN.`;
     case 'AccessDenied':
     case 'AllAccessDisabled':
-      return `${place} refuses these credentials the use of bucket ${bucket}. Check S3_BUCKET, or allow ${toAllow}.`;
+      return `${place} does not allow these credentials to use the bucket ${bucket}. Check S3_BUCKET, or allow ${toAllow}.`;
     case 'NoSuchBucket':
-      return `There is no bucket ${bucket} at ${place}. Make it, or correct S3_BUCKET.`;
+      return `The bucket ${bucket} does not exist at ${place}. Create it, or correct S3_BUCKET.`;
     case 'PermanentRedirect':
     case 'AuthorizationHeaderMalformed':
     case 'IllegalLocationConstraintException':
-      return `Bucket ${bucket} is in another region than ${region}. Correct S3_REGION.`;
+      return `The bucket ${bucket} is not in the region ${region}. Correct S3_REGION.`;
     case 'RequestTimeTooSkewed':
-      return `The clock of this machine differs too much from that of ${place}. Set it right.`;
+      return `The clock of this machine differs too much from that of ${place}. Correct it.`;
     case 'TimeoutError':
     case 'AbortError':
       return `${place} does not answer in time. Check S3_ENDPOINT and the network.`;
@@ -48,7 +48,7 @@ export function explainS3Error(error: unknown, settings: BucketSettings): string
   switch (code) {
     case 'ENOTFOUND':
     case 'EAI_AGAIN': {
-      const pathStyle = forcePathStyle ? '' : ', or S3_FORCE_PATH_STYLE=true if it wants the bucket in the path';
+      const pathStyle = forcePathStyle ? '' : ', or set S3_FORCE_PATH_STYLE=true if it expects the bucket in the path';
       return `The host name of ${place} cannot be resolved. Correct ${endpoint === undefined ? 'S3_REGION' : 'S3_ENDPOINT'}${pathStyle}.`;
     }
     case 'ECONNREFUSED':
@@ -59,22 +59,22 @@ export function explainS3Error(error: unknown, settings: BucketSettings): string
       return `${place} cannot be reached (${code}). Check S3_ENDPOINT, and that the storage runs.`;
     case 'EPROTO':
     case 'HPE_INVALID_CONSTANT':
-      return `${place} speaks another protocol. Check whether S3_ENDPOINT begins with http: or https:.`;
+      return `${place} uses another protocol. Check whether S3_ENDPOINT must begin with http: or https:.`;
   }
   if (/CERT|SELF_SIGNED|ALTNAME/.test(code)) {
-    return `The certificate of ${place} is not trusted (${code}). Name its authority in NODE_EXTRA_CA_CERTS, or correct S3_ENDPOINT.`;
+    return `The certificate of ${place} is not trusted (${code}). Add its certificate authority with NODE_EXTRA_CA_CERTS, or correct S3_ENDPOINT.`;
   }
   if (/access key/i.test(message)) return `${place} does not know the access key. Check AWS_ACCESS_KEY_ID.`;
   if (status === 401 || status === 403) {
     return `${place} refuses the credentials (HTTP status ${status}). Check AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, and allow ${toAllow}.`;
   }
   if (status === 301 || status === 307) {
-    return `${place} says that bucket ${bucket} is elsewhere. Correct S3_REGION or S3_ENDPOINT.`;
+    return `${place} reports that the bucket ${bucket} is at another address. Correct S3_REGION or S3_ENDPOINT.`;
   }
   if (status !== undefined && status >= 500) {
     return `${place} fails with HTTP status ${status} (${message}).`;
   }
-  return `What answers at ${place} is no S3-compatible storage, or does not do what this service needs (${message}). Check S3_ENDPOINT.`;
+  return `The server at ${place} is not S3-compatible, or lacks something that this service needs (${message}). Check S3_ENDPOINT.`;
 }
 
 function describe(error: unknown): { name: string; code: string; status: number | undefined; message: string } {

@@ -20,7 +20,7 @@ export function requireUniqueIds(...groups: readonly (readonly PlacedId[])[]): v
 function repeated(ids: readonly PlacedId[]): ProblemDetail[] {
   const seen = new Set<string>();
   return ids.flatMap(({ id, pointer }) => {
-    if (seen.has(id)) return [{ detail: 'repeats the id of an earlier one', pointer }];
+    if (seen.has(id)) return [{ detail: 'is already the id of an earlier entry', pointer }];
     seen.add(id);
     return [];
   });

@@ -62,14 +62,14 @@ function problemSchema(name: string, status: number, types: readonly string[], e
         required: ['type', 'status'],
         properties: {
           type: {
-            description: 'The kind of problem. Decide by this, not by `title` or `detail`.',
+            description: 'Type of the problem. Programs decide by this, not by `title` or `detail`.',
             anyOf: [
               { type: 'string', title: `${name}Type`, enum: values },
               { $ref: '#/components/schemas/OtherValue' },
             ],
             examples: [values[0]],
           },
-          status: { type: 'integer', description: 'The HTTP status of the answer.', const: status, examples: [status] },
+          status: { type: 'integer', description: 'HTTP status of the answer.', const: status, examples: [status] },
         },
       },
       { $ref: '#/components/schemas/ProblemFields' },
@@ -92,7 +92,7 @@ function addDefaultAnswers(document: OpenApiDocument): void {
 }
 
 const otherProblem = {
-  description: 'Any other failure: the request did not reach the operation, or a later release has new problems.',
+  description: 'Any other failure: the request did not reach the operation, or a later release added a problem type.',
   'x-problem-types': [...anywhere, ...anywhereInHttp],
   headers: {
     'X-Request-Id': { $ref: '#/components/headers/RequestId' },

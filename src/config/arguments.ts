@@ -25,12 +25,12 @@ export function readArguments(
     ...keptByNpm.map((name) => describeOption(`--${name.toLowerCase().replaceAll('_', '-')}`, settings)),
   ];
   if (mistakes.length === 0 && words.some((word) => word !== '--version')) {
-    mistakes.push(`Arguments without a name are not known. ${elsewhere}`);
+    mistakes.push(`The only arguments are --help and --version. ${elsewhere}`);
   }
   return { command: words.includes('--version') ? 'version' : 'start', mistakes };
 }
 
-const elsewhere = 'Settings are environment variables; npm start -- --help lists them.';
+const elsewhere = 'Settings are environment variables. See npm start -- --help.';
 
 function describeOption(option: string, settings: readonly string[]): string {
   const name = option.replace(/^-+/, '').replaceAll('-', '_').toUpperCase();

@@ -37,7 +37,7 @@ export function choice<Value>(values: Readonly<Record<string, Value>>): Format<V
 }
 
 /** Visible ASCII without blanks: what may travel in a header field. */
-export const visibleText = text('visible ASCII characters without blanks', /^[!-~]{1,16384}$/);
+export const visibleText = text('visible ASCII characters without spaces', /^[!-~]{1,16384}$/);
 
 /** An absolute http or https address that carries neither credentials nor a query; without a slash at its end. */
 export const httpAddress: Format<string> = format('an http or https address without credentials or query', (found) => {

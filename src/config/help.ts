@@ -16,7 +16,7 @@ Usage: npm start               start with the settings in the environment
        npm start -- --version  print the version
 
 Every setting is an environment variable, or a line of the file .env in the working directory.
-Blanks around a value are dropped; an empty value counts as not set.
+Spaces around a value are ignored. An empty value means not set.
 
 ${groups.join('\n\n')}
 `;

@@ -17,7 +17,7 @@ export function findNearMisses(names: readonly string[], environment: Environmen
     .filter((found) => !known.has(found) && found.length >= shortestName - maxEdits && found.length <= 64)
     .flatMap((found) => {
       const meant = unset.find((name) => isNear(found.toUpperCase(), name));
-      return meant === undefined ? [] : [`${found} is set but is no setting; did you mean ${meant}?`];
+      return meant === undefined ? [] : [`${found} is set but is not a setting. Did you mean ${meant}?`];
     });
 }
 

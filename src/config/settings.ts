@@ -39,13 +39,13 @@ const onOff = { on: true, off: false };
 const settings = {
   HOST: {
     group: 'HTTP',
-    description: 'Address to listen on; 0.0.0.0 or :: for every interface.',
+    description: 'Address to listen on. 0.0.0.0 or :: means every interface.',
     format: text('a host name or IP address such as 127.0.0.1', /^[A-Za-z0-9:][A-Za-z0-9.:%_-]{0,254}$/),
     default: '127.0.0.1',
   },
   PORT: {
     group: 'HTTP',
-    description: 'Port to listen on; 0 takes any free one.',
+    description: 'Port to listen on. 0 means any free port.',
     format: integer(0, 65535),
     default: '8080',
   },
@@ -58,14 +58,14 @@ const settings = {
   REFUSED_KEYS_LIMIT: {
     group: 'HTTP',
     description:
-      "API keys that may be refused per client address (IPv6: per /64) and process, as <refusals>/<seconds>s, or off. Beyond it, keys that were not accepted before are answered 429 unchecked. RATE_LIMIT does not turn it off. Behind a balancer set TRUSTED_PROXIES, or all its clients share one address's limit.",
+      'API keys that may be refused per client address (IPv6: per /64) and process, as <refusals>/<seconds>s, or off. Above this limit, keys that were not accepted before get 429 and are not checked. RATE_LIMIT does not change this limit. Behind a load balancer, set TRUSTED_PROXIES; otherwise all clients share one limit.',
     format: rateLimit,
     default: '100/60s',
   },
   TRUSTED_PROXIES: {
     group: 'HTTP',
     description:
-      "Networks of the proxies and balancers in front, separated by commas, or none. The client's address is then the last one in X-Forwarded-For that is not theirs.",
+      "Networks of the proxies and load balancers in front of the service, separated by commas, or none. The client's address is the last address in X-Forwarded-For that is not in these networks.",
     format: networks,
     default: 'none',
     example: '10.0.0.0/8,fd00::/8',
@@ -79,56 +79,57 @@ const settings = {
   },
   SHUTDOWN_TIMEOUT_MS: {
     group: 'HTTP',
-    description: 'How long requests under way may take to finish after SIGTERM, in milliseconds.',
+    description: 'Time for requests in progress to finish after SIGTERM, in milliseconds.',
     format: integer(0, 600_000),
     default: '30000',
   },
   SHUTDOWN_GRACE_MS: {
     group: 'HTTP',
     description:
-      'How long idle connections stay open after SIGTERM, in milliseconds, so that clients learn from an answer that the connection ends.',
+      'Time that idle connections stay open after SIGTERM, in milliseconds. An answer during this time tells the client that the connection ends.',
     format: integer(0, 600_000),
     default: '2000',
   },
   ADMIN_API_KEY: {
     group: 'Security',
-    description: 'An API key that may do everything: 32 or more visible ASCII characters.',
-    format: text('32 to 512 visible ASCII characters without blanks', /^[!-~]{32,512}$/),
-    otherwise: 'the first start makes a key and prints it once',
+    description: 'An API key with every scope: 32 or more visible ASCII characters.',
+    format: text('32 to 512 visible ASCII characters without spaces', /^[!-~]{32,512}$/),
+    otherwise: 'the first start creates a key and prints it once',
     secret: true,
   },
   SECRETS_KEY: {
     group: 'Security',
     description:
-      "Encrypts integrations' secrets and headers in the database: 32 bytes in base64 or hex, the same for all processes. Former keys, which still decrypt, may follow after commas.",
+      'Key that encrypts the secrets and headers of integrations in the database: 32 bytes in base64 or hex, the same for all processes. Former keys may follow after commas; they are used only to decrypt.',
     format: secretKeys,
-    otherwise: 'a key in DATA_DIR, which the first start makes',
+    otherwise: 'a key in DATA_DIR, which the first start creates',
     secret: true,
   },
   WEBHOOK_ALLOWED_NETWORKS: {
     group: 'Security',
-    description:
-      'Networks that are not public and that events may be sent to all the same, separated by commas, or none.',
+    description: 'Private networks that events may be sent to, separated by commas, or none.',
     format: networks,
-    otherwise: 'the loopback where the database is embedded and HOST is on the loopback, else none',
+    otherwise: 'the loopback if the database is embedded and HOST is on the loopback, else none',
     example: '10.20.0.0/16,fd00:20::/32',
   },
   DNS_SERVERS: {
     group: 'Security',
-    description: 'Name servers to ask for the names of receivers and providers: addresses, with or without a port.',
+    description:
+      'Name servers that resolve the names of receivers and providers: IP addresses, with or without a port.',
     format: nameServers,
-    otherwise: 'those of the system',
+    otherwise: 'the name servers of the system',
     example: '10.0.0.2,[fd00::2]:5353',
   },
   DATA_DIR: {
     group: 'Storage',
-    description: 'Folder of the embedded database and of stored files, where MONGODB_URI or S3_BUCKET is not set.',
+    description:
+      'Folder of the embedded database (if MONGODB_URI is not set) and of stored files (if S3_BUCKET is not set).',
     format: text('the path of a folder', /^[^\0]{1,4096}$/),
     default: './data',
   },
   CACHE_DIR: {
     group: 'Storage',
-    description: 'Folder for downloaded database engines. Nothing in it needs to be kept.',
+    description: 'Folder for downloaded database engines. You can delete it at any time.',
     format: text('the path of a folder', /^[^\0]{1,4096}$/),
     otherwise: 'prompt-gateway in XDG_CACHE_HOME, else in ~/.cache',
   },
@@ -152,14 +153,14 @@ const settings = {
   DATABASE_CHECK: {
     group: 'Storage',
     description:
-      'Whether to test at start that the database does what the service relies on, and to refuse the start if it does not: on or off.',
+      'on checks at start that the database works as the service requires, and stops the start if it does not; off skips the check.',
     format: choice(onOff),
     default: 'on',
   },
   S3_BUCKET: {
     group: 'Storage',
     description:
-      'Bucket for the results of test runs. Credentials come from where the AWS SDK looks for them (AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, profiles, roles).',
+      'Bucket for the results of test runs. The AWS SDK finds the credentials (AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, profiles, roles).',
     format: text('the name of a bucket', /^[A-Za-z0-9][A-Za-z0-9._-]{2,62}$/),
     otherwise: 'files in DATA_DIR',
   },
@@ -167,7 +168,7 @@ const settings = {
     group: 'Storage',
     description: 'Address of an S3-compatible service.',
     format: httpAddress,
-    otherwise: "Amazon S3's in S3_REGION",
+    otherwise: 'Amazon S3 in S3_REGION',
     example: 'https://s3.example.com',
   },
   S3_REGION: {
@@ -178,19 +179,19 @@ const settings = {
   },
   S3_FORCE_PATH_STYLE: {
     group: 'Storage',
-    description: 'Whether the bucket is addressed in the path (true) or in the host name (false).',
+    description: 'Where requests name the bucket: in the path (true) or in the host name (false).',
     format: choice({ true: true, false: false }),
-    otherwise: 'true where S3_ENDPOINT is set',
+    otherwise: 'true if S3_ENDPOINT is set',
   },
   S3_CHECKSUMS: {
     group: 'Storage',
-    description: 'When requests carry CRC checksums, which not every S3-compatible service understands.',
+    description: 'When requests have CRC checksums. Not every S3-compatible service supports them.',
     format: choice({ 'when-required': 'when-required', 'when-supported': 'when-supported' } as const),
     default: 'when-required',
   },
   S3_PREFIX: {
     group: 'Storage',
-    description: 'Put before the name of every object, such as gateway/.',
+    description: 'Prefix of the name of every object, such as gateway/.',
     format: text(
       'names of letters, digits, . _ or -, separated by / and not starting with it',
       /^(?!(.*\/)?\.{1,2}(\/|$))[A-Za-z0-9._-]{1,100}(\/[A-Za-z0-9._-]{1,100}){0,9}\/?$/,
@@ -199,46 +200,46 @@ const settings = {
   },
   INVOKE_TIMEOUT_MS: {
     group: 'Invoke',
-    description: 'Deadline of an invocation, retries included, in milliseconds; X-Timeout-Ms lowers it.',
+    description: 'Deadline of an invocation with its retries, in milliseconds. X-Timeout-Ms can lower it.',
     format: integer(1, 600_000),
     default: '60000',
   },
   INVOKE_CACHE_MAX_AGE: {
     group: 'Invoke',
     description:
-      'Age in seconds up to which a cached answer serves callers that send no Cache-Control; with 0 only those that ask get one.',
+      'Largest age of a cached answer for requests without Cache-Control, in seconds. With 0, only requests that ask for a cached answer get one.',
     format: integer(0, 31_536_000),
     default: '0',
   },
   INVOKE_CACHE_MAX_MB: {
     group: 'Invoke',
-    description: 'Memory for cached answers, in MiB; 0 caches nothing.',
+    description: 'Memory for cached answers, in MiB. 0 turns the cache off.',
     format: integer(0, 65_536),
     default: '64',
   },
   PROVIDER_CONCURRENCY: {
     group: 'Invoke',
-    description: 'Calls that run at once, per provider and process; more wait their turn.',
+    description: 'Calls at the same time, per provider and process. Further calls wait.',
     format: integer(1, 10_000),
     default: String(defaultProviderConcurrency),
   },
   REQUEST_MEMORY_MB: {
     group: 'Limits',
     description:
-      'Memory, as estimated, that large bodies, invocations, test runs and large answers under way may take together, in MiB; one API key may have half of it. More is refused.',
+      'Estimated memory for large bodies, invocations, test runs and large answers in progress, in MiB. One API key may use half of it. Requests above the limit are refused.',
     format: integer(16, 65_536),
     default: '192',
   },
   KEPT_ANSWERS_MB: {
     group: 'Limits',
     description:
-      'What one process may store in a day in answers for Idempotency-Keys and results of test runs, in MiB; one API key may have half of it. More is refused.',
+      'Space that one process may use per day for answers of Idempotency-Keys and results of test runs, in MiB. One API key may use half of it. Requests above the limit are refused.',
     format: integer(16, 1_048_576),
     default: '2048',
   },
   TEST_RUN_RETENTION_DAYS: {
     group: 'Limits',
-    description: 'Days that test runs and their results are kept after their end.',
+    description: 'Time that test runs and their results are kept after their end, in days.',
     format: integer(2, 3_650),
     default: '30',
   },
@@ -259,14 +260,14 @@ const settings = {
   CONTRACT_REFEREE: {
     group: 'Operation',
     description:
-      'For staging: on has a second, independent implementation judge copies of all traffic by the contract, and reports where the two disagree.',
+      'For staging: with on, a second, independent implementation checks a copy of all traffic against the contract, and the log reports disagreements.',
     format: choice(onOff),
     default: 'off',
   },
   OPENAI_COMPATIBLE_PROVIDERS: {
     group: 'Further providers',
     description:
-      "Servers that speak OpenAI's chat completions: a JSON array of {id, name?, base_url, api_key?, headers?, models, default_model?}.",
+      "Servers with OpenAI's chat completions API: a JSON array of {id, name?, base_url, api_key?, headers?, models, default_model?}.",
     format: compatibleProviders,
     default: '[]',
     example: '[{"id":"ollama","base_url":"http://127.0.0.1:11434/v1","models":["llama3.3"]}]',
@@ -274,7 +275,7 @@ const settings = {
   },
   PROVIDER_MODELS: {
     group: 'Further providers',
-    description: 'Models to list beyond the ones the service knows: a JSON object of arrays by provider id.',
+    description: 'Models to list in addition to those that the service knows: a JSON object of arrays by provider id.',
     format: modelsByProvider,
     default: '{}',
     example: '{"openai":["gpt-next"]}',

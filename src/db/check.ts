@@ -34,7 +34,7 @@ export async function checkDatabase(db: Db): Promise<void> {
   }
   if (failures.length === 0) return;
   throw new DatabaseStartError(
-    `The database does not do what this service relies on:\n${failures.join('\n')}\n` +
+    `The database does not work as this service requires:\n${failures.join('\n')}\n` +
       'Use MongoDB 6.0 or later. DATABASE_CHECK=off starts without this check, at the risk of wrong or lost data.',
   );
 }

@@ -146,7 +146,7 @@ async function waitForAnswer(
           { cause: error },
         );
       }
-      log.warn({ hosts, reason: describe(error) }, 'database does not answer yet, trying again');
+      log.warn({ hosts, reason: describe(error) }, 'the database does not answer yet; retrying');
       await sleep(START_PAUSE_MS);
     }
   }

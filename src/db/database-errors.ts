@@ -158,7 +158,7 @@ export function databaseUnavailable(cause: unknown): ProblemError {
 /** The 503 problem while the database has no space left. Nobody but the operator can mend that. */
 export function databaseFull(cause: unknown): ProblemError {
   return new ProblemError('storage-full', {
-    detail: 'The database has no space left. Free some on its disk; the service then goes on by itself.',
+    detail: 'The disk of the database is full. Free some space; the service then recovers automatically.',
     headers: { 'Retry-After': RETRY_AFTER_SPACE },
     cause,
   });

@@ -82,6 +82,6 @@ export async function retryLostRaces<Result>(attempt: () => Promise<Result | und
 /** The failure of an edit that lost too many races. */
 function editConflict(): ProblemError {
   return new ProblemError('edit-conflict', {
-    detail: 'It was changed by others each time the change was about to be saved.',
+    detail: 'Other requests changed the resource each time before this change was saved.',
   });
 }

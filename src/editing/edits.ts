@@ -7,7 +7,9 @@ export type Precondition<Thing> = (thing: Thing) => boolean;
 /** @throws ProblemError `precondition-failed` */
 export function requireMatch<Thing>(thing: Thing, precondition: Precondition<Thing>): void {
   if (precondition(thing)) return;
-  throw new ProblemError('precondition-failed', { detail: 'The resource is no longer the one that If-Match names.' });
+  throw new ProblemError('precondition-failed', {
+    detail: 'The resource has changed: If-Match does not match its current ETag.',
+  });
 }
 
 /** A thing after a change at this time: the very same object when nothing changes. */

@@ -96,7 +96,7 @@ export async function makeRoom(
   await relay.relayNow(collection, documentId);
   if ((await readWaiting()) < outboxCapacity) return;
   throw new ProblemError('overloaded', {
-    detail: 'Too many changes of this resource are waiting to be announced. Try again shortly.',
+    detail: 'Too many events of this resource are waiting to be sent. Try again shortly.',
     headers: { 'Retry-After': '2' },
   });
 }

@@ -56,7 +56,9 @@ function requireJson(contentType: string | undefined, contentEncoding: string | 
     throw new ProblemError('unsupported-media-type', { detail: 'Send the body as Content-Type: application/json.' });
   }
   if ((parsed.parameters['charset'] ?? 'utf-8').toLowerCase() !== 'utf-8') {
-    throw new ProblemError('unsupported-media-type', { detail: 'JSON is UTF-8; no other charset is understood.' });
+    throw new ProblemError('unsupported-media-type', {
+      detail: 'The body must be UTF-8; no other charset is accepted.',
+    });
   }
 }
 
@@ -169,10 +171,11 @@ function checkValues(value: unknown, surrogates: boolean): { hasNumbers: boolean
 function notExact(path: readonly (string | number)[]): ProblemError {
   const pointer = path.map((step) => `/${String(step).slice(0, 200).replaceAll('~', '~0').replaceAll('/', '~1')}`);
   return new ProblemError('malformed-body', {
-    detail: 'The body contains a number that would be changed: it is too long, too great or too small for a double.',
+    detail:
+      'The body contains a number that a double cannot hold: it has too many digits, or is too large or too small.',
     errors: [
       {
-        detail: 'is a number that would be changed; send it as a string',
+        detail: 'is a number that a double cannot hold; send it as a string',
         pointer: `#${pointer.join('')}`.slice(0, 1_000),
       },
     ],

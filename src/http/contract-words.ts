@@ -10,7 +10,7 @@ const url = 'be an http or https URL without user information and fragment';
 
 export const patternWords: ReadonlyMap<string, string> = new Map([
   ['^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$', 'be a UUID in lower case'],
-  ['^cat_[0-9a-f]{32}$', 'be cat_ and 32 hexadecimal digits'],
+  ['^cat_[0-9a-f]{32}$', 'be cat_ followed by 32 hexadecimal digits'],
   ['^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])$', date],
   [
     '^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d+)?(Z|[+-]([01]\\d|2[0-3]):[0-5]\\d)$',
@@ -22,9 +22,9 @@ export const patternWords: ReadonlyMap<string, string> = new Map([
   ['^[A-Za-z][A-Za-z0-9+_-]*(/[A-Za-z0-9+_-]+)*$', 'be the name of a time zone such as Europe/Amsterdam'],
   ['^https?://[A-Za-z0-9.:_\\[\\]-]+([/?][!-"$-~]*)?$', url],
   ['^[ -~]{24,64}$', 'be 24 to 64 printable ASCII characters'],
-  ['^[!-~]([ -~]*[!-~])?$', 'be visible ASCII characters, with blanks only between them'],
+  ['^[!-~]([ -~]*[!-~])?$', 'be visible ASCII characters, with spaces only between them'],
   ['^[A-Za-z0-9_-]{16,160}$', 'be the next of a page'],
-  ['\\S', 'have a character that is not a blank'],
+  ['\\S', 'have a character that is not a space'],
 ]);
 
 export const formatWords: ReadonlyMap<string, string> = new Map([
@@ -42,5 +42,5 @@ export function inUrl(sentence: string): string {
 /** By the end of the schema path of a `not`. */
 export const exclusionWords: readonly (readonly [RegExp, string])[] = [
   [/\/Slug\/not$/, 'not have the form of a UUID'],
-  [/\/secret\/not$/, 'not begin with whsec_, which stands for the base64 of a secret'],
+  [/\/secret\/not$/, 'not begin with whsec_, which marks a secret in base64'],
 ];

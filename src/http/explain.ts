@@ -83,13 +83,13 @@ function location(error: ErrorObject): string {
 
 function sentence(error: ErrorObject): string {
   const params = error.params as Record<string, unknown>;
-  if (error.propertyName !== undefined) return 'is not an allowed name here';
+  if (error.propertyName !== undefined) return 'is not an allowed name';
   switch (error.keyword) {
     case 'required':
       return 'is required';
     case 'additionalProperties':
     case 'unevaluatedProperties':
-      return 'is not known here';
+      return 'is unknown';
     case 'type':
       return `must be ${String(params['type']).replaceAll(',', ' or ')}`;
     case 'enum':
@@ -112,7 +112,7 @@ function sentence(error: ErrorObject): string {
     case 'format':
       return `must ${formOf(error) ?? `be a valid ${String(params['format'])}`}`;
     case 'anyOf':
-      return String(error.params['sentence'] ?? 'has none of the allowed forms');
+      return String(error.params['sentence'] ?? 'must have one of the allowed forms');
     case 'uniqueItems':
       return 'must not contain the same item twice';
     case 'not':

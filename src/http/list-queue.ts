@@ -99,9 +99,9 @@ async function enter(queue: FairQueue, entrant: Entrant): Promise<() => void> {
     return await queue.enter(entrant);
   } catch (error) {
     if (!(error instanceof QueueFullError)) throw error;
-    if (error.crowd === 'all') throw overloaded('Too many lists are waiting for their turn.');
+    if (error.crowd === 'all') throw overloaded('Too many lists are waiting.');
     throw new ProblemError('rate-limited', {
-      detail: 'Too many lists of this key are waiting for their turn.',
+      detail: 'Too many lists of this API key are waiting.',
       headers: { 'Retry-After': retryAfter },
     });
   }

@@ -114,7 +114,7 @@ export function createHttpServer(
   server.on(
     'checkExpectation',
     inTurn((incoming, response) => {
-      const detail = 'Only 100-continue can be expected.';
+      const detail = 'The only value of Expect that the service supports is 100-continue.';
       refuse(incoming, response, new ProblemError('expectation-failed', { detail }));
     }),
   );

@@ -15,10 +15,10 @@ export class ListenError extends Error {
 }
 
 const reasons: Readonly<Record<string, string>> = {
-  EADDRINUSE: 'another program uses this port. Stop it, or choose another PORT (0 takes any free one)',
-  EACCES: 'this user may not use the port. Choose a PORT from 1024 on',
-  EADDRNOTAVAIL: 'this machine does not have the address. Set HOST to one that it has',
-  ENOTFOUND: 'there is no such host name. Set HOST to a name or address of this machine',
+  EADDRINUSE: 'another program uses this port. Stop it, or set PORT to another port (0 for any free port)',
+  EACCES: 'this user may not use this port. Set PORT to 1024 or higher',
+  EADDRNOTAVAIL: 'this machine does not have this address. Set HOST to an address of this machine',
+  ENOTFOUND: 'the host name does not exist. Set HOST to a name or address of this machine',
 };
 
 /** Starts listening. @returns the address as a URL @throws ListenError */
@@ -71,7 +71,7 @@ export async function closeServer(http: HttpServer, { grace, limit }: ClosingTim
     }, 50);
   });
   await after(limit, () => {
-    log.warn('requests still under way were cut off');
+    log.warn('connections were closed before their requests had finished');
     server.closeAllConnections();
   });
   await closed;

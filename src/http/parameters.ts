@@ -52,7 +52,7 @@ function readQuery(row: OperationRow, search: string, query: Record<string, unkn
   for (const [name, value] of new URLSearchParams(search)) {
     const known = row.parameters.find((parameter) => parameter.in === 'query' && parameter.name === name);
     const parameter = name.slice(0, 200);
-    if (known === undefined) errors.push({ detail: 'is not known here', parameter });
+    if (known === undefined) errors.push({ detail: 'is unknown', parameter });
     else if (Object.hasOwn(query, name)) errors.push({ detail: 'must not be repeated', parameter });
     else query[name] = convert(value, known.type, { parameter }, errors);
     if (errors.length >= 20) return;

@@ -134,7 +134,7 @@ export function createOperationHandler(route: OperationRoute, dependencies: Pipe
         notes: progress.notes,
       });
     } catch (error) {
-      dependencies.log.error({ error, request_id: requestId }, 'answer could not be sent');
+      dependencies.log.error({ error, request_id: requestId }, 'the answer could not be sent');
       response.destroy();
     }
   };
@@ -279,7 +279,9 @@ function requireAcceptable(request: Request, mediaTypes: readonly string[]): voi
   // What is sent has a charset, and a caller may ask for it by that name as well.
   const offered = mediaTypes.flatMap((type) => [type, `${type}; charset=utf-8`]);
   if (offered.length > 0 && request.accepts(offered) === false) {
-    throw new ProblemError('not-acceptable', { detail: `This operation answers ${mediaTypes.join(' or ')} only.` });
+    throw new ProblemError('not-acceptable', {
+      detail: `This operation answers only with ${mediaTypes.join(' or ')}.`,
+    });
   }
 }
 

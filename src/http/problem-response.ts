@@ -24,7 +24,9 @@ export function problemAnswer(error: unknown, instance: string, requestId: strin
   const problem =
     error instanceof ProblemError
       ? error
-      : new ProblemError('internal-error', { detail: 'Something went wrong on our side. Quote the request id.' });
+      : new ProblemError('internal-error', {
+          detail: 'The service failed unexpectedly. Report the request id to the operator.',
+        });
   const body = {
     type: `urn:prompt-gateway:problem:${problem.type}`,
     title: problems[problem.type].title,

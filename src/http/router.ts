@@ -35,7 +35,7 @@ export function createRouter(
   application.use((request: Request, response: Response) => {
     const problem = isDelivery(request)
       ? webhookLoop()
-      : new ProblemError('route-not-found', { detail: 'There is nothing at this path.' });
+      : new ProblemError('route-not-found', { detail: 'No operation has this path.' });
     refuse(request, response, dependencies, problem);
   });
   // Express itself only fails on paths that are not validly percent-encoded; it knows error handlers by their four arguments.
@@ -97,7 +97,7 @@ function dispatch(methods: Methods, dependencies: PipelineDependencies): Request
     } else if (request.method === 'OPTIONS') {
       answer(request, response, dependencies, () => ({ status: 204, headers: { allow }, body: '' }));
     } else {
-      const detail = `${request.method} is not possible here; ${allow} are.`;
+      const detail = `This path does not accept ${request.method}; it accepts ${allow}.`;
       refuse(request, response, dependencies, new ProblemError('method-not-allowed', { detail, headers: { allow } }));
     }
   };
@@ -115,7 +115,7 @@ function isDelivery({ headers }: Request): boolean {
 /** What a delivery may set off here could announce the next event, and so on without end. */
 function webhookLoop(): ProblemError {
   return new ProblemError('webhook-loop', {
-    detail: 'This is a webhook delivery. Point the integration at a receiver of your own, not at this service.',
+    detail: 'This is a webhook delivery. Change the URL of the integration to your own receiver.',
   });
 }
 

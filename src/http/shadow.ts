@@ -36,11 +36,11 @@ export function createShadow({ document, metrics, log }: ShadowDependencies): (e
       .then((opinion) => {
         for (const disagreement of disagreements(exchange, opinion)) {
           metrics.countRefereeDisagreement(operation);
-          log.warn({ request_id: exchange.requestId, operation, disagreement }, 'contract referee disagrees');
+          log.warn({ request_id: exchange.requestId, operation, disagreement }, 'the contract referee disagrees');
         }
       })
       .catch((error: unknown) => {
-        log.error({ error, request_id: exchange.requestId }, 'contract referee failed');
+        log.error({ error, request_id: exchange.requestId }, 'the contract referee failed');
       })
       .finally(() => {
         waiting -= 1;

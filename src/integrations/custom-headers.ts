@@ -37,9 +37,9 @@ export function findHeaderMistakes(headers: Readonly<Record<string, string>>): H
     if (!/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(name)) mistakes.push({ name, detail: 'is not the name of a header' });
     else if (reserved.has(lowerCase) || reservedPrefixes.some((prefix) => lowerCase.startsWith(prefix))) {
       mistakes.push({ name, detail: 'is set by the service itself' });
-    } else if (seen.has(lowerCase)) mistakes.push({ name, detail: 'is there already in another case' });
+    } else if (seen.has(lowerCase)) mistakes.push({ name, detail: 'differs from another name only in case' });
     else if (!/^[!-~]([ -~]*[!-~])?$/.test(value)) {
-      mistakes.push({ name, detail: 'has a value with other characters than visible ASCII and inner blanks' });
+      mistakes.push({ name, detail: 'has a value with characters other than visible ASCII and inner spaces' });
     }
     seen.add(lowerCase);
   }

@@ -48,7 +48,7 @@ export interface InvocationOutcome extends Answer {
  *
  * @throws {ProblemError} Before any provider is called, in this order: prompt-not-found, version-not-found;
  * missing-variables, unknown-variables, rendered-prompt-too-large; no-provider-selected, unknown-provider,
- * provider-not-configured; too-much-under-way, overloaded; not-cached. Afterwards provider-*.
+ * provider-not-configured; too-much-in-progress, overloaded; not-cached. Afterwards provider-*.
  * @throws The reason of `signal` when that is aborted.
  */
 export type Invoke = (invocation: Invocation) => Promise<InvocationOutcome>;

@@ -40,7 +40,7 @@ export function renderPrompt(
   const rendered = render(content, variables);
   if (content.strict !== true || rendered.unknown.length === 0) return rendered;
   throw new ProblemError('unknown-variables', {
-    detail: `The prompt neither declares nor uses: ${rendered.unknown.slice(0, 20).join(', ')}.`,
+    detail: `The prompt does not declare or use: ${rendered.unknown.slice(0, 20).join(', ')}.`,
     errors: placesOf(rendered.unknown),
     extensions: { variables: rendered.unknown.slice(0, maxNames) },
   });
@@ -57,7 +57,7 @@ function placesOf(unknown: readonly string[]): { detail: string; pointer: string
 }
 
 function placeOf(name: string): { detail: string; pointer: string } {
-  return { detail: 'is neither declared nor used by the prompt', pointer: `#/variables/${name}` };
+  return { detail: 'is not declared or used by the prompt', pointer: `#/variables/${name}` };
 }
 
 function render(

@@ -48,7 +48,7 @@ function requireProvider(
   const id = requested ?? selected;
   if (id === undefined) {
     throw new ProblemError('no-provider-selected', {
-      detail: 'Neither the request nor the version of the prompt that it runs names a provider.',
+      detail: 'The request names no provider, and the version of the prompt has none selected.',
     });
   }
   const provider = providers.get(id);

@@ -7,7 +7,7 @@ export interface Budget {
    * run when its key has little else under way.
    *
    * @returns gives it back; calling it again does nothing
-   * @throws {ProblemError} too-much-under-way when the key's share is used up, overloaded when that of all keys is
+   * @throws {ProblemError} too-much-in-progress when the key's share is used up, overloaded when that of all keys is
    */
   reserve(keyId: string, bytes: number): () => void;
   /** Counts memory that is taken already, whether it fits or not. */
@@ -46,14 +46,14 @@ export function createBudget({ perKey, perProcess }: BudgetOptions): Budget {
     reserve(keyId, bytes) {
       const counted = Math.min(bytes, Math.floor(perKey / 2));
       if ((byKey.get(keyId) ?? 0) + counted > perKey) {
-        throw new ProblemError('too-much-under-way', {
-          detail: 'The requests and test runs that this API key has under way take all the memory that it may have.',
+        throw new ProblemError('too-much-in-progress', {
+          detail: 'The requests and test runs in progress for this API key use all the memory that it may have.',
           headers: { 'Retry-After': '2' },
         });
       }
       if (total + counted > perProcess) {
         throw new ProblemError('overloaded', {
-          detail: 'The requests and test runs under way take all the memory that there is for them.',
+          detail: 'The requests and test runs in progress use all the memory that is reserved for them.',
           headers: { 'Retry-After': '5' },
         });
       }

@@ -54,13 +54,13 @@ export function createMetrics(): Metrics {
   });
   const cache = new Counter({
     name: 'invoke_cache_total',
-    help: 'Invocations that allowed caching, by what came of it.',
+    help: 'Invocations that allow caching, by result of the cache.',
     labelNames: ['result'] as const,
     registers,
   });
   const disagreements = new Counter({
     name: 'contract_referee_disagreements_total',
-    help: 'Exchanges that the contract referee judged differently.',
+    help: 'Exchanges where the contract referee disagreed.',
     labelNames: ['operation'] as const,
     registers,
   });

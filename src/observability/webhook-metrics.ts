@@ -11,65 +11,65 @@ export function createWebhookMetrics(registry: Registry): WebhookObserver {
   const registers = [registry];
   const attempts = new Histogram({
     name: 'webhook_attempt_duration_seconds',
-    help: 'Time of one attempt to deliver an event, in seconds, by the class of its status or the reason for having none.',
+    help: 'Duration of one attempt to deliver an event, in seconds, by status class, or by error if there was no answer.',
     labelNames: ['outcome'] as const,
     buckets: tryBuckets,
     registers,
   });
   const delivered = new Histogram({
     name: 'webhook_delivery_duration_seconds',
-    help: 'Time from the event to its successful delivery, in seconds. Without replays, and without what was made before its integration was last changed or enabled.',
+    help: 'Time from an event to its successful delivery, in seconds. Does not count replays, or deliveries created before the integration was last changed or enabled.',
     buckets: deliveryBuckets,
     registers,
   });
   const finished = new Counter({
     name: 'webhook_deliveries_finished_total',
-    help: 'Deliveries that nothing more is going to be sent for.',
+    help: 'Finished deliveries, by their final status.',
     labelNames: ['status'] as const,
     registers,
   });
   const relayed = new Counter({
     name: 'webhook_events_relayed_total',
-    help: 'Events taken from the outbox of the document whose change they announce.',
+    help: 'Events relayed from outboxes.',
     registers,
   });
   const lag = new Histogram({
     name: 'webhook_relay_lag_seconds',
-    help: 'How long the oldest event of a batch had waited in its outbox, in seconds.',
+    help: 'Time that the oldest event of a batch waited in its outbox, in seconds.',
     buckets: deliveryBuckets,
     registers,
   });
   const opened = new Counter({
     name: 'webhook_circuit_breakers_opened_total',
-    help: 'Times that a receiver was left alone after failures in a row.',
+    help: 'Times that a circuit breaker opened because attempts failed in a row.',
     registers,
   });
   const disabled = new Counter({
     name: 'webhook_integrations_disabled_total',
-    help: 'Integrations that the engine disabled.',
+    help: 'Integrations that the service disabled, by reason.',
     labelNames: ['reason'] as const,
     registers,
   });
   const lanes = new Gauge({
     name: 'webhook_lanes_held',
-    help: 'Integrations that this process is sending to.',
+    help: 'Integrations that this process sends to.',
     registers,
   });
   const waiting = new Gauge({
     name: 'webhook_deliveries_waiting',
-    help: 'Deliveries in the database that are due, or are retried later, or held because their integration is paused or disabled. Large numbers are estimated.',
+    help: 'Deliveries in the database that wait: because they are due, for a retry, or because their integration is paused or disabled. Large numbers are estimates.',
     labelNames: ['status'] as const,
     registers,
   });
   const oldest = new Gauge({
     name: 'webhook_oldest_waiting_seconds',
-    help: 'Age of the oldest delivery that waits, in seconds; of those that are due, how long the first has been due. 0 when there is none.',
+    help: 'Age of the oldest waiting delivery, in seconds. For the status due: time since the first delivery became due. 0 if there is none.',
     labelNames: ['status'] as const,
     registers,
   });
   const outboxes = new Gauge({
     name: 'webhook_outboxes_waiting',
-    help: 'Documents in the database whose events are not handed over yet.',
+    help: 'Documents in the database whose outbox is not empty.',
     registers,
   });
   const attemptSeries = seriesOf(attempts);

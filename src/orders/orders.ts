@@ -145,8 +145,8 @@ function price(items: readonly UnpricedItem[], rates: Location): OrderTotals {
   const totals = priceOrder(items, rates, largestTotal);
   if (totals !== undefined) return totals;
   throw new ProblemError('order-total-too-large', {
-    detail: `The order comes to more than ${largestTotal.toLocaleString('en')} minor units, the most that an order may.`,
-    errors: [{ detail: 'come to too much', pointer: '#/items' }],
+    detail: `The total of the order is more than the maximum of ${largestTotal.toLocaleString('en')} minor units.`,
+    errors: [{ detail: 'have a total that is too large', pointer: '#/items' }],
   });
 }
 

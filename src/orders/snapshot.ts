@@ -40,7 +40,7 @@ export function snapshotOrder(
       unknownProducts.push({ detail: 'is not the id of a product of this location', pointer });
       return [];
     }
-    if (!product.active) inactive.push({ detail: 'is the id of a product that is not active', pointer });
+    if (!product.active) inactive.push({ detail: 'is a product that is not active', pointer });
     return [snapshotItem(item, product, `#/items/${index}/modifiers`, unknownModifiers)];
   });
   refuseFindings(
@@ -51,17 +51,17 @@ export function snapshotOrder(
     },
     {
       type: 'unknown-product',
-      detail: 'The order names products that its location does not have.',
+      detail: 'The order contains products that its location does not have.',
       errors: unknownProducts,
     },
     {
       type: 'product-not-active',
-      detail: 'The order names products that cannot be ordered at present.',
+      detail: 'The order contains products that are not active.',
       errors: inactive,
     },
     {
       type: 'unknown-modifier',
-      detail: 'The order names modifiers that its products do not have.',
+      detail: 'The order contains modifiers that its products do not have.',
       errors: unknownModifiers,
     },
   );

@@ -11,6 +11,6 @@ init(definition, { skipBundle: true, disableTelemetry: true, downloadUrls: [{ ti
 async function read(address) {
   const response = await fetch(address);
   if (response.ok) return await response.text();
-  element.textContent = `The reference cannot be shown: ${address} was answered with status ${response.status}.`;
+  element.textContent = `The reference cannot be shown: ${address} returned the status ${response.status}.`;
   throw new Error(element.textContent);
 }

@@ -26,7 +26,7 @@ export function contentWarnings({ messages, variables }: Pick<PromptContent, 'me
       const pointer = `#/messages/${index}/content`;
       warn(() => ({
         code: 'not-a-placeholder',
-        detail: `${JSON.stringify(text)} is sent as it is: it is no placeholder`,
+        detail: `${JSON.stringify(text)} is not a placeholder; it is sent unchanged`,
         pointer,
       }));
     };
@@ -40,7 +40,7 @@ export function contentWarnings({ messages, variables }: Pick<PromptContent, 'me
   }
   for (const name of Object.keys(variables ?? {})) {
     if (used.has(name)) continue;
-    warn(() => ({ code: 'unused-variable', detail: 'is used by no placeholder', pointer: `#/variables/${name}` }));
+    warn(() => ({ code: 'unused-variable', detail: 'is not used by a placeholder', pointer: `#/variables/${name}` }));
   }
   return warnings;
 }

@@ -69,7 +69,7 @@ export function timeout(waitedFor: 'provider' | 'turn'): Failure {
     detail:
       waitedFor === 'provider'
         ? 'The provider did not answer before the deadline.'
-        : 'Too many calls to this provider are under way: the deadline passed before it was the turn of this one.',
+        : 'Too many calls to this provider are in progress. The deadline passed before this call began.',
     retryable: true,
     tryAgain: false,
   };
@@ -127,7 +127,7 @@ function isTransient(status: number): boolean {
 export function badAnswer(status?: number): Failure {
   return {
     type: 'provider-bad-answer',
-    detail: "The provider's answer is not one that the service understands.",
+    detail: "The service cannot read the provider's answer.",
     ...(status !== undefined && { status }),
     retryable: true,
     tryAgain: false,
@@ -144,7 +144,7 @@ function toTransportFailure({ reason, status, cause }: ProviderHttpError): Failu
       return { type: 'provider-failed', detail, retryable, tryAgain: retryable, ...known };
     }
     case 'cut': {
-      const detail = "The provider's answer broke off.";
+      const detail = "The provider's answer is incomplete.";
       return { type: 'provider-bad-answer', detail, retryable: true, tryAgain: false, ...known };
     }
     case 'too-large': {

@@ -126,7 +126,7 @@ class ProviderRequest implements Dispatcher.DispatchHandler {
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.#controller = controller;
-    if (this.#settled) controller.abort(new Error('The request was given up before it was sent.'));
+    if (this.#settled) controller.abort(new Error('The request was canceled before it was sent.'));
   }
 
   onResponseStart(
@@ -171,7 +171,7 @@ class ProviderRequest implements Dispatcher.DispatchHandler {
     this.#settle(() => {
       this.#reject(reason);
     });
-    this.#controller?.abort(new Error('The request was given up.'));
+    this.#controller?.abort(new Error('The request was canceled.'));
   };
 
   #refuseSize(): void {

@@ -24,7 +24,7 @@ export interface RemoteProvider {
 /** Thrown for a model name that cannot be one at this provider; nothing was sent. */
 export class ImpossibleModelError extends Error {
   constructor() {
-    super('The model name cannot be one at this provider.');
+    super('The provider cannot have a model with this name.');
     this.name = 'ImpossibleModelError';
   }
 }

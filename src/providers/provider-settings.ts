@@ -115,7 +115,7 @@ const apiKey = (provider: RemoteProviderId, name: string, vendor: string): Provi
   setting: 'apiKey',
   format: 'text',
   secret: true,
-  description: `API key for ${vendor}; its presence makes the provider available.`,
+  description: `API key for ${vendor}. Setting it makes the provider available.`,
 });
 
 const baseUrl = (provider: RemoteProviderId, name: string): ProviderVariable => ({
@@ -124,7 +124,7 @@ const baseUrl = (provider: RemoteProviderId, name: string): ProviderVariable => 
   setting: 'baseUrl',
   format: 'url',
   secret: false,
-  description: `Address of the API, instead of ${publicAddresses[provider]}.`,
+  description: `Address of the API, if it is not ${publicAddresses[provider]}.`,
 });
 
 /** Every environment variable of the built-in providers, grouped by provider. */
@@ -137,7 +137,7 @@ export const providerVariables: readonly ProviderVariable[] = [
     setting: 'organization',
     format: 'text',
     secret: false,
-    description: 'OpenAI organization that calls are billed to.',
+    description: 'OpenAI organization that pays for the calls.',
   },
   {
     name: 'OPENAI_PROJECT',
@@ -145,7 +145,7 @@ export const providerVariables: readonly ProviderVariable[] = [
     setting: 'project',
     format: 'text',
     secret: false,
-    description: 'OpenAI project that calls are billed to.',
+    description: 'OpenAI project that pays for the calls.',
   },
   apiKey('anthropic', 'ANTHROPIC_API_KEY', 'Anthropic'),
   baseUrl('anthropic', 'ANTHROPIC_BASE_URL'),
@@ -165,7 +165,7 @@ export const providerVariables: readonly ProviderVariable[] = [
     setting: 'apiKey',
     format: 'text',
     secret: true,
-    description: 'API key for Azure OpenAI; needs AZURE_RESOURCE_NAME or AZURE_BASE_URL beside it.',
+    description: 'API key for Azure OpenAI. Also set AZURE_RESOURCE_NAME or AZURE_BASE_URL.',
   },
   {
     name: 'AZURE_RESOURCE_NAME',
@@ -173,7 +173,7 @@ export const providerVariables: readonly ProviderVariable[] = [
     setting: 'resourceName',
     format: 'text',
     secret: false,
-    description: 'Azure OpenAI resource; the model of a prompt is the name of a deployment in it.',
+    description: 'Azure OpenAI resource. The model of a prompt is the name of a deployment in it.',
   },
   baseUrl('azure', 'AZURE_BASE_URL'),
   {
@@ -183,7 +183,7 @@ export const providerVariables: readonly ProviderVariable[] = [
     setting: 'region',
     format: 'text',
     secret: false,
-    description: 'AWS region of Amazon Bedrock; needs AWS_BEARER_TOKEN_BEDROCK or AWS access keys beside it.',
+    description: 'AWS region of Amazon Bedrock. Also set AWS_BEARER_TOKEN_BEDROCK or AWS access keys.',
   },
   {
     name: 'AWS_BEARER_TOKEN_BEDROCK',
@@ -191,7 +191,7 @@ export const providerVariables: readonly ProviderVariable[] = [
     setting: 'apiKey',
     format: 'text',
     secret: true,
-    description: 'API key for Amazon Bedrock; takes precedence over AWS access keys.',
+    description: 'API key for Amazon Bedrock. It takes precedence over AWS access keys.',
   },
   {
     name: 'AWS_ACCESS_KEY_ID',
@@ -199,7 +199,7 @@ export const providerVariables: readonly ProviderVariable[] = [
     setting: 'accessKeyId',
     format: 'text',
     secret: true,
-    description: 'AWS access key id; object storage reads it too.',
+    description: 'AWS access key id. Object storage uses it too.',
   },
   {
     name: 'AWS_SECRET_ACCESS_KEY',
@@ -207,7 +207,7 @@ export const providerVariables: readonly ProviderVariable[] = [
     setting: 'secretAccessKey',
     format: 'text',
     secret: true,
-    description: 'AWS secret access key; object storage reads it too.',
+    description: 'AWS secret access key. Object storage uses it too.',
   },
   {
     name: 'AWS_SESSION_TOKEN',
@@ -215,7 +215,7 @@ export const providerVariables: readonly ProviderVariable[] = [
     setting: 'sessionToken',
     format: 'text',
     secret: true,
-    description: 'AWS session token of temporary credentials; object storage reads it too.',
+    description: 'AWS session token of temporary credentials. Object storage uses it too.',
   },
   baseUrl('amazon-bedrock', 'AWS_BEDROCK_BASE_URL'),
   apiKey('cohere', 'COHERE_API_KEY', 'Cohere'),
@@ -242,7 +242,7 @@ export function findSettingsMistakes(settings: ProviderSettings): string[] {
   for (const provider of settings.compatible) {
     checkLength(`Models of ${JSON.stringify(provider.id)}`, provider.models);
     checkName(`The provider id ${JSON.stringify(provider.id)}`, provider.id);
-    if (ids.has(provider.id)) mistakes.push(`There is already a provider ${JSON.stringify(provider.id)}.`);
+    if (ids.has(provider.id)) mistakes.push(`Two providers have the id ${JSON.stringify(provider.id)}.`);
     ids.add(provider.id);
     if (provider.models.length === 0) mistakes.push(`The provider ${JSON.stringify(provider.id)} needs a model.`);
     for (const model of provider.models) checkName(`The model name ${JSON.stringify(model)}`, model);
@@ -251,7 +251,7 @@ export function findSettingsMistakes(settings: ProviderSettings): string[] {
     }
   }
   for (const [id, models] of Object.entries(settings.models)) {
-    if (!ids.has(id)) mistakes.push(`There is no provider ${JSON.stringify(id)} to add models to.`);
+    if (!ids.has(id)) mistakes.push(`No provider has the id ${JSON.stringify(id)}.`);
     checkLength(`Models to add to ${JSON.stringify(id)}`, models);
     for (const model of models) checkName(`The model name ${JSON.stringify(model)}`, model);
   }

@@ -29,7 +29,7 @@ export async function prepareDataDir(dataDir: string): Promise<void> {
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause);
     throw new DataDirError(
-      `There is no place for data in ${dataDir} (${reason}). Set DATA_DIR to a folder that this user can write.`,
+      `Data cannot be stored in ${dataDir} (${reason}). Set DATA_DIR to a folder that this user can write to.`,
       { cause },
     );
   }

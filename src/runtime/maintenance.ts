@@ -21,7 +21,7 @@ export function startMaintenance(
       const work = chore
         .run()
         .catch((error: unknown) => {
-          log.warn({ error, chore: chore.name }, 'maintenance failed, it will be tried again');
+          log.warn({ error, chore: chore.name }, 'maintenance failed; it will be repeated');
         })
         .finally(() => {
           running.delete(chore.name);

@@ -26,7 +26,7 @@ async function keyOfFolder(dataDir: string): Promise<Buffer> {
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause);
     throw new SecretKeyError(
-      `SECRETS_KEY is not set, and a key cannot be kept in DATA_DIR (${reason}). Set it to 32 random bytes in hex or base64.`,
+      `SECRETS_KEY is not set, and a key cannot be stored in DATA_DIR (${reason}). Set SECRETS_KEY to 32 random bytes in hex or base64.`,
       { cause },
     );
   }

@@ -49,7 +49,8 @@ export function createSecretBox(key: Uint8Array, previous: readonly Uint8Array[]
     open(sealed, record) {
       const [, id = '', encoded = ''] = /^v1\.([0-9a-f]{16})\.([\w-]+)$/.exec(sealed) ?? [];
       const opener = keys.get(id);
-      if (opener === undefined) throw new SecretUnreadableError(`There is no key ${id} to open ${record} with.`);
+      if (opener === undefined)
+        throw new SecretUnreadableError(`${record} is encrypted with the key ${id}, which is not configured.`);
       const bytes = Buffer.from(encoded, 'base64url');
       try {
         const decipher = createDecipheriv(algorithm, opener, bytes.subarray(0, nonceBytes), {

@@ -21,7 +21,7 @@ export class RunCutOffError extends Error {
   readonly reason: 'lost' | 'stopping';
 
   constructor(reason: RunCutOffError['reason']) {
-    super(`The test run was cut off: ${reason}`);
+    super(`The test run was stopped: ${reason}`);
     this.name = 'RunCutOffError';
     this.reason = reason;
   }
@@ -49,7 +49,7 @@ export function createActiveRuns({ store, metrics, log, heartbeatMs }: ActiveRun
       const lost = await store.beat([...runs.keys()], beats);
       for (const id of lost) runs.get(id)?.controller.abort(new RunCutOffError('lost'));
     } catch (error) {
-      log.warn({ error }, 'heartbeat of test runs could not be written');
+      log.warn({ error }, 'the heartbeat of test runs could not be written');
     } finally {
       beating = false;
     }

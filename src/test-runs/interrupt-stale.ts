@@ -23,10 +23,10 @@ export function createStaleInterruption(dependencies: StaleInterruptionDependenc
     for (const { id, beat } of staleRuns.observe(await store.heartbeats())) {
       const end = { status: 'interrupted', at: new Date(now()), writeId: randomUUID(), beat } as const;
       if ((await store.end(id, end)).outcome !== 'ended') continue;
-      log.warn({ test_run: id }, 'test run was cut off and is now interrupted');
+      log.warn({ test_run: id }, 'a test run stopped unexpectedly; its status is now interrupted');
       // Its process may have died between storing the results and recording it.
       await archive.delete(id).catch((error: unknown) => {
-        log.warn({ error, test_run: id }, 'results of an interrupted test run could not be removed');
+        log.warn({ error, test_run: id }, 'the results of an interrupted test run could not be deleted');
       });
     }
   };

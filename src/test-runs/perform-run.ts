@@ -64,7 +64,7 @@ export async function performRun(
     answer.reject(error);
     const { log } = dependencies;
     const expected = error instanceof ProblemError && error.cause === undefined;
-    if (!expected) log.error({ error, test_run: task.run.id }, 'test run ended without results');
+    if (!expected) log.error({ error, test_run: task.run.id }, 'a test run ended without results');
   }
 }
 
@@ -79,7 +79,7 @@ async function perform(
   const withoutResults = (status: RunEnd['status']): Promise<unknown> =>
     // Should this fail too, the heart no longer beats and the run becomes interrupted.
     store.end(run.id, { status, at: new Date(now()), writeId }).catch((error: unknown) => {
-      log.warn({ error, test_run: run.id }, 'end of a test run could not be recorded');
+      log.warn({ error, test_run: run.id }, 'the end of a test run could not be recorded');
     });
 
   let called;
@@ -115,7 +115,7 @@ async function perform(
     return { run: { ...run, status: 'done', revision: 2, finishedAt: at, resultBytes }, results };
   }
   await archive.delete(run.id).catch((error: unknown) => {
-    log.warn({ error, test_run: run.id }, 'results of a lost test run could not be removed');
+    log.warn({ error, test_run: run.id }, 'the results of a lost test run could not be deleted');
   });
   throw whyLost(ended.outcome === 'lost' ? ended.run : undefined);
 }

@@ -30,11 +30,11 @@ export function resolveTargets(
   // One problem has one type; the errors beside it name everything that has to be mended.
   const errors = [...unknown, ...notConfigured];
   if (unknown.length > 0) {
-    throw new ProblemError('unknown-provider', { detail: 'The test names providers that are not known.', errors });
+    throw new ProblemError('unknown-provider', { detail: 'The request names unknown providers.', errors });
   }
   if (notConfigured.length > 0) {
     throw new ProblemError('provider-not-configured', {
-      detail: 'The test names providers that are not configured.',
+      detail: 'The request names providers that are not configured.',
       errors,
     });
   }

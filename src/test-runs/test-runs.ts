@@ -53,14 +53,14 @@ export interface TestRuns {
    *
    * @throws {ProblemError} prompt-not-found, version-not-found; missing-variables, unknown-variables,
    *   rendered-prompt-too-large, unknown-provider, provider-not-configured; storage-unavailable before anything was
-   *   spent, or after it when the results could not be stored; idempotency-key-in-use, test-run-not-stored; too-much-under-way,
+   *   spent, or after it when the results could not be stored; idempotency-key-in-use, test-run-not-stored; too-much-in-progress,
    *   too-much-kept, overloaded, shutting-down
    */
   run(request: TestRequest): Promise<TestOutcome>;
   /** @throws {ProblemError} test-run-not-found */
   get(id: string): Promise<TestRun>;
   /** @throws {ProblemError} test-run-not-found, test-run-running, test-run-not-stored, storage-unavailable,
-   *   too-much-under-way, overloaded */
+   *   too-much-in-progress, overloaded */
   results(id: string, keyId: string): Promise<FinishedTestRun>;
   /** Newest first. @param status only those that have it @throws {ProblemError} prompt-not-found */
   list(slugOrId: string, status: TestRun['status'] | undefined): Promise<Listing<TestRun>>;
@@ -195,8 +195,7 @@ export function createTestRuns(dependencies: TestRunsDependencies): TestRuns {
 
   const get = async (id: string): Promise<TestRun> => {
     const run = await store.find(id);
-    if (run === undefined)
-      throw new ProblemError('test-run-not-found', { detail: 'There is no test run with this id.' });
+    if (run === undefined) throw new ProblemError('test-run-not-found', { detail: 'No test run has this id.' });
     return run;
   };
 

@@ -209,7 +209,7 @@ export function createEngine(dependencies: EngineDependencies): WebhookEngine {
       const ids = [...queued];
       queued = new Set();
       await acquireLanes(ids).catch((error: unknown) => {
-        log.warn({ error }, 'deliveries could not be looked up, it will be tried again');
+        log.warn({ error }, 'due deliveries could not be read; retrying');
       });
     }
     draining = undefined;
@@ -257,7 +257,7 @@ export function createEngine(dependencies: EngineDependencies): WebhookEngine {
     const tracked: Promise<void> = task
       .then(() => undefined)
       .catch((error: unknown) => {
-        log.warn({ error }, 'work of the delivery engine failed, it will be tried again');
+        log.warn({ error }, 'the delivery engine failed; retrying');
       })
       .finally(() => {
         work.delete(tracked);

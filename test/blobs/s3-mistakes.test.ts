@@ -38,7 +38,7 @@ describe('what the operator is told about a bucket', () => {
 
   it('is that there is no such bucket', async () => {
     expect(await toldAbout({ ...storage.options, bucket: 'reslts' })).toEqual([
-      `${cannot}There is no bucket reslts at ${storage.endpoint}. Make it, or correct S3_BUCKET.`,
+      `${cannot}The bucket reslts does not exist at ${storage.endpoint}. Create it, or correct S3_BUCKET.`,
     ]);
   });
 
@@ -48,7 +48,7 @@ describe('what the operator is told about a bucket', () => {
     await once(server, 'listening');
     const endpoint = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
     expect((await toldAbout({ ...storage.options, endpoint }))[0]).toMatch(
-      /^Test-run results cannot be stored\. What answers at http\S+ is no S3-compatible storage/,
+      /^Test-run results cannot be stored\. The server at http\S+ is not S3-compatible/,
     );
     server.close();
   });
@@ -90,7 +90,9 @@ const versitygw = findVersitygw();
   });
 
   it('is that there is no such bucket', async () => {
-    expect((await toldAbout({ ...gateway.options, bucket: 'reslts' }))[0]).toContain('There is no bucket reslts');
+    expect((await toldAbout({ ...gateway.options, bucket: 'reslts' }))[0]).toContain(
+      'The bucket reslts does not exist',
+    );
   });
 
   it('is that the region is another', async () => {

@@ -334,8 +334,8 @@ describe('mistakes', () => {
   });
 
   it.each([
-    ['an id twice', [ollama, ollama], 'already a provider "ollama"'],
-    ['the id of a built-in provider', [{ ...ollama, id: 'echo' }], 'already a provider "echo"'],
+    ['an id twice', [ollama, ollama], 'Two providers have the id "ollama"'],
+    ['the id of a built-in provider', [{ ...ollama, id: 'echo' }], 'Two providers have the id "echo"'],
     ['an id with blanks', [{ ...ollama, id: 'my server' }], 'id "my server"'],
     ['no models', [{ ...ollama, models: [] }], 'needs a model'],
     ['a model with a line break', [{ ...ollama, models: ['a\nb'] }], 'model name "a\\nb"'],
@@ -396,7 +396,7 @@ describe('warnings', () => {
     ['RATE_LIMITS', 'RATE_LIMIT'],
   ])('%s is near %s', (found, meant) => {
     expect(load({ [found]: 'hunter2' }).warnings).toEqual([
-      `${found} is set but is no setting; did you mean ${meant}?`,
+      `${found} is set but is not a setting. Did you mean ${meant}?`,
     ]);
   });
 

@@ -36,7 +36,7 @@ describe('checkDatabase', () => {
     await database.db.dropDatabase();
     const db = deviating((collection) => ({ createIndexes: () => collection.createIndex({ value: 1 }) }));
     await expect(checkDatabase(db)).rejects.toThrow(
-      /does not do what this service relies on:\n- unique index: two documents may have the same value\nUse MongoDB .*DATABASE_CHECK=off/s,
+      /does not work as this service requires:\n- unique index: two documents may have the same value\nUse MongoDB .*DATABASE_CHECK=off/s,
     );
     await database.db.dropDatabase();
   });

@@ -41,7 +41,7 @@ describe('connectDatabase', () => {
     expect(error).toBeInstanceOf(DatabaseStartError);
     expect(String(error)).toMatch(/The database at 127\.0\.0\.1:1 did not answer within 4 s/);
     expect(`${String(error)}${log.lines.join()}`).not.toMatch(/s3cr3t|someone/);
-    expect(log.lines[0]).toMatch(/database does not answer yet, trying again/);
+    expect(log.lines[0]).toMatch(/database does not answer yet; retrying/);
   });
 
   it('connects once the server is there', async () => {

@@ -44,7 +44,7 @@ describe('a number that would be changed', () => {
     const { status, body } = await invoke(number);
     expect([status, body.type]).toEqual([400, 'urn:prompt-gateway:problem:malformed-body']);
     expect(body.errors).toEqual([
-      { detail: 'is a number that would be changed; send it as a string', pointer: '#/variables/value' },
+      { detail: 'is a number that a double cannot hold; send it as a string', pointer: '#/variables/value' },
     ]);
   });
 

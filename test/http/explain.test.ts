@@ -47,7 +47,7 @@ describe('the words for what the contract demands', () => {
     const location = { name: ' ', currency: 'euro', timezone: '+02:00', fiscal_day_end: '24:00' };
     const { body } = await service.call('POST', '/v1/locations', { body: location });
     expect(body.errors).toEqual([
-      { detail: 'must have a character that is not a blank', pointer: '#/name' },
+      { detail: 'must have a character that is not a space', pointer: '#/name' },
       { detail: 'must have at most 3 characters', pointer: '#/currency' },
       { detail: 'must be three capital letters such as EUR', pointer: '#/currency' },
       { detail: 'must be the name of a time zone such as Europe/Amsterdam', pointer: '#/timezone' },
@@ -62,9 +62,9 @@ describe('the words for what the contract demands', () => {
     const { body: second } = await service.call('POST', '/api/v1/integrations', { body: integration });
     expect(second.errors).toEqual([
       { detail: 'must have at least 1 character', pointer: '#/name' },
-      { detail: 'must have a character that is not a blank', pointer: '#/name' },
+      { detail: 'must have a character that is not a space', pointer: '#/name' },
       { detail: 'must be an http or https URL without user information and fragment', pointer: '#/url' },
-      { detail: 'must not begin with whsec_, which stands for the base64 of a secret', pointer: '#/secret' },
+      { detail: 'must not begin with whsec_, which marks a secret in base64', pointer: '#/secret' },
     ]);
   });
 });

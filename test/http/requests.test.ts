@@ -166,10 +166,10 @@ describe('bodies', () => {
     expect(problem.errors).toEqual(
       expect.arrayContaining([
         { detail: 'is required', pointer: '#/name' },
-        { detail: 'is not known here', pointer: '#/nam' },
+        { detail: 'is unknown', pointer: '#/nam' },
         { detail: 'must be one of "system", "user", "assistant"', pointer: '#/messages/0/role' },
         { detail: 'must be string', pointer: '#/messages/0/content' },
-        { detail: 'is not an allowed name here', pointer: '#/variables/1x' },
+        { detail: 'is not an allowed name', pointer: '#/variables/1x' },
       ]),
     );
   });

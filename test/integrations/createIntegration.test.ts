@@ -260,7 +260,7 @@ describe('422', () => {
     expect(status).toBe(422);
     expect(body.detail).toBe('3 headers are not allowed.');
     expect(body.errors).toEqual([
-      { detail: 'is there already in another case', pointer: '#/headers/x-kitchen' },
+      { detail: 'differs from another name only in case', pointer: '#/headers/x-kitchen' },
       { detail: expect.stringContaining('there is none'), pointer: '#/headers/X~0Token' },
       { detail: expect.stringContaining('there is none'), pointer: '#/headers/Authorization' },
     ]);

@@ -21,7 +21,7 @@ afterAll(async () => {
 
 /** What is said of a variable that a prompt does not know. */
 const unknown = (name: string): object => ({
-  detail: 'is neither declared nor used by the prompt',
+  detail: 'is not declared or used by the prompt',
   pointer: `#/variables/${name}`,
 });
 
@@ -373,7 +373,7 @@ describe('422, before any provider is called', () => {
     const refused = await harness.invoke(prompt, body);
     expect([refused.status, problemOf(refused)]).toEqual([422, 'unknown-variables']);
     expect(refused.body).toMatchObject({
-      detail: 'The prompt neither declares nor uses: nmae, other.',
+      detail: 'The prompt does not declare or use: nmae, other.',
       variables: ['nmae', 'other'],
       errors: [unknown('nmae'), unknown('other')],
     });

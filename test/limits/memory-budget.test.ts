@@ -10,7 +10,9 @@ describe('a budget', () => {
   it('refuses what is too much for a key, and what is too much for all', () => {
     const budget = createBudget(options);
     const releases = [budget.reserve('a', 50), budget.reserve('a', 50)];
-    expect(() => budget.reserve('a', 1)).toThrow(expect.objectContaining({ type: 'too-much-under-way', status: 429 }));
+    expect(() => budget.reserve('a', 1)).toThrow(
+      expect.objectContaining({ type: 'too-much-in-progress', status: 429 }),
+    );
     releases.push(budget.reserve('b', 50));
     expect(() => budget.reserve('b', 1)).toThrow(expect.objectContaining({ type: 'overloaded', status: 503 }));
     releases[0]?.();
@@ -25,7 +27,7 @@ describe('a budget', () => {
     budget.reserve('a', 50);
     release();
     budget.reserve('a', 1_000);
-    expect(() => budget.reserve('a', 1)).toThrow(expect.objectContaining({ type: 'too-much-under-way' }));
+    expect(() => budget.reserve('a', 1)).toThrow(expect.objectContaining({ type: 'too-much-in-progress' }));
   });
 
   it('counts what is taken already, whether it fits or not', () => {
@@ -74,7 +76,7 @@ describe('over HTTP', () => {
     const first = harness.invoke(prompt, slow);
     await harness.received(1);
     const refused = await harness.invoke(prompt, slow);
-    expect([refused.status, problemOf(refused)]).toEqual([429, 'too-much-under-way']);
+    expect([refused.status, problemOf(refused)]).toEqual([429, 'too-much-in-progress']);
     expect(Number(refused.headers['retry-after'])).toBeGreaterThan(0);
     const key = await harness.service.createKey('prompts:invoke');
     expect((await harness.invoke(prompt, { variables: { text: 'small' } }, {}, key)).status).toBe(200);

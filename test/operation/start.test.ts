@@ -40,7 +40,7 @@ describe('the program', () => {
     [['-p', '21083'], {}, '-p: is not an option. Settings are environment variables'],
     [['--watch'], {}, '--watch: is not an option. Settings are environment variables'],
     [['--version', '--watch'], {}, '--watch: is not an option'],
-    [['start'], {}, 'Arguments without a name are not known. Settings are environment variables'],
+    [['start'], {}, 'The only arguments are --help and --version. Settings are environment variables'],
     // What is left of `npm start --port 21083` and `npm start --port=21083`, without the `--`.
     [['21083'], { npm_config_port: 'true' }, '--port: is not an option. Set the environment variable PORT instead'],
     [[], { npm_config_port: '21083' }, '--port: is not an option. Set the environment variable PORT instead'],
@@ -92,7 +92,7 @@ describe('the program', () => {
         const { code, messages } = await runServiceProgram({ ...environment, PORT: '0' });
         expect(code).toBe(1);
         expect(messages.split('\n').at(-1)).toMatch(
-          /^There is no place for data in \/\S+ \(.*\)\. Set DATA_DIR to a folder that this user can write\.$/,
+          /^Data cannot be stored in \/\S+ \(.*\)\. Set DATA_DIR to a folder that this user can write to\.$/,
         );
       }
     },
@@ -104,7 +104,7 @@ describe('the program', () => {
       ...{ DATA_DIR: await mkdtemp(path.join(tmpdir(), 'start-')), HOME: home, PATH: '', PORT: '0' },
     });
     expect(code).toBe(1);
-    expect(messages).toContain(`downloads and installations cannot be kept in ${home}/`);
+    expect(messages).toContain(`downloads and installations cannot be stored in ${home}/`);
     expect(messages).toContain(': set CACHE_DIR');
     expect(messages).not.toMatch(/^ +at /m);
   });
@@ -118,7 +118,7 @@ describe('the program', () => {
     expect(code).toBe(1);
     expect(messages.split('\n').at(-1)).toBe(
       `The service cannot listen on 127.0.0.1, port ${port}: another program uses this port. ` +
-        'Stop it, or choose another PORT (0 takes any free one).',
+        'Stop it, or set PORT to another port (0 for any free port).',
     );
     expect(messages).not.toMatch(/^ +at /m);
   });
@@ -145,7 +145,7 @@ describe('the program', () => {
       await server.stop();
       expect(refused.code).toBe(1);
       expect(refused.messages).toMatch(
-        /The database does not do what this service relies on:\n- unique index: a value that was replaced stays taken\nUse MongoDB .*DATABASE_CHECK=off/,
+        /The database does not work as this service requires:\n- unique index: a value that was replaced stays taken\nUse MongoDB .*DATABASE_CHECK=off/,
       );
       expect(status).toBe(200);
     },

@@ -22,7 +22,11 @@ describe('a service with a bucket that cannot be used', () => {
   it.each([
     ['nothing listens', async () => `http://127.0.0.1:${await freePort()}`, /cannot be reached \(ECONNREFUSED\)/],
     ['the host name is wrong', () => 'http://storage.invalid', /cannot be resolved\. Correct S3_ENDPOINT/],
-    ['it is https instead of http', () => storage.endpoint.replace('http:', 'https:'), /begins with http: or https:/],
+    [
+      'it is https instead of http',
+      () => storage.endpoint.replace('http:', 'https:'),
+      /must begin with http: or https:/,
+    ],
   ])('says at start that %s, and so does readiness', async (_what, endpoint, message) => {
     const service = await processes.start({ ...storage.environment, S3_ENDPOINT: await endpoint() });
     await until(() => service.messages.some((line) => line.startsWith('Warning: Test-run results cannot be stored.')));
@@ -32,7 +36,7 @@ describe('a service with a bucket that cannot be used', () => {
 
   it('says at start that there is no such bucket; makes no warning of one that works', async () => {
     const wrong = await processes.start({ ...storage.environment, S3_BUCKET: 'reslts' });
-    await until(() => wrong.messages.some((line) => line.includes('There is no bucket reslts at')));
+    await until(() => wrong.messages.some((line) => line.includes('The bucket reslts does not exist at')));
     expect(await storageState(wrong)).toBe('unavailable');
     const right = await processes.start(storage.environment);
     expect(await storageState(right)).toBe('ok');

@@ -30,7 +30,7 @@ describe('201', () => {
     expect(status).toBe(201);
     const { warnings, ...saved } = body;
     expect(warnings).toEqual([
-      { code: 'unused-variable', detail: 'is used by no placeholder', pointer: '#/variables/unused' },
+      { code: 'unused-variable', detail: 'is not used by a placeholder', pointer: '#/variables/unused' },
     ]);
     expect(saved).toEqual({
       ...sent,
@@ -67,7 +67,7 @@ describe('201', () => {
     expect(body.warnings).toEqual(
       found.map((text) => ({
         code: 'not-a-placeholder',
-        detail: `${JSON.stringify(text)} is sent as it is: it is no placeholder`,
+        detail: `${JSON.stringify(text)} is not a placeholder; it is sent unchanged`,
         pointer: '#/messages/1/content',
       })),
     );

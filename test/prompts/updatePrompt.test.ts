@@ -126,10 +126,10 @@ describe('200', () => {
     expect(body.warnings).toEqual([
       {
         code: 'not-a-placeholder',
-        detail: '"{{user name}}" is sent as it is: it is no placeholder',
+        detail: '"{{user name}}" is not a placeholder; it is sent unchanged',
         pointer: '#/messages/0/content',
       },
-      { code: 'unused-variable', detail: 'is used by no placeholder', pointer: '#/variables/user' },
+      { code: 'unused-variable', detail: 'is not used by a placeholder', pointer: '#/variables/user' },
     ]);
     expect((await put(id, body)).body).toEqual(body);
     expect((await put(id, { name: 'Renamed' })).body.warnings).toEqual(body.warnings);

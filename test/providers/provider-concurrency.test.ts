@@ -36,7 +36,7 @@ describe('concurrency', () => {
     const first = failure(registry, 'openai', request('mock-hang', { within: 400 }));
     const second = await failure(registry, 'openai', request('gpt', { within: 100 }));
     expect(second).toMatchObject({ type: 'provider-timeout', extensions: { retryable: true } });
-    expect(second.message).toMatch(/before it was the turn of this one/);
+    expect(second.message).toMatch(/before this call began/);
     await first;
     // The place is free again.
     await expect(provider(registry, 'openai').generate(request('gpt'))).resolves.toBeDefined();

@@ -101,13 +101,13 @@ describe('findSettingsMistakes', () => {
       models: { nobody: ['x'], openai: [''] },
     });
     expect(mistakes).toEqual([
-      'There is already a provider "openai".',
+      'Two providers have the id "openai".',
       'The provider id "two words" must be 1 to 200 visible ASCII characters.',
       'The provider "two words" needs a model.',
       'The default model of "ollama" is not one of its models.',
-      'There is already a provider "ollama".',
+      'Two providers have the id "ollama".',
       'The model name "naïve" must be 1 to 200 visible ASCII characters.',
-      'There is no provider "nobody" to add models to.',
+      'No provider has the id "nobody".',
       'The model name "" must be 1 to 200 visible ASCII characters.',
     ]);
   });
@@ -121,7 +121,7 @@ describe('findSettingsMistakes', () => {
   });
 
   it('keeps a registry from being made of them', () => {
-    expect(() => registryOf({ models: { nobody: ['x'] } })).toThrow('There is no provider "nobody" to add models to.');
+    expect(() => registryOf({ models: { nobody: ['x'] } })).toThrow('No provider has the id "nobody".');
   });
 });
 

@@ -72,7 +72,7 @@ describe('201', () => {
     const warnings = [
       {
         code: 'unknown-variable',
-        detail: 'is neither declared nor used by the prompt',
+        detail: 'is not declared or used by the prompt',
         pointer: '#/variables/nmae',
       },
     ];
@@ -367,8 +367,8 @@ describe('503', () => {
         const answers = await Promise.all(Array.from({ length: 10 }, () => start(key)));
         return answers.filter(({ status }) => status !== 202).map((answer) => [answer.status, problemOf(answer)]);
       };
-      expect(await crowd(service.adminKey)).toEqual(Array(2).fill([429, 'too-much-under-way']));
-      expect(await crowd(second)).toEqual(Array(2).fill([429, 'too-much-under-way']));
+      expect(await crowd(service.adminKey)).toEqual(Array(2).fill([429, 'too-much-in-progress']));
+      expect(await crowd(second)).toEqual(Array(2).fill([429, 'too-much-in-progress']));
       const refused = await start(third);
       expect([refused.status, problemOf(refused), refused.headers['retry-after']]).toEqual([503, 'overloaded', '5']);
       // Runs are answered before their calls are made.

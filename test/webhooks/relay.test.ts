@@ -95,7 +95,7 @@ describe('relayNow', () => {
     await engine.stop(1_000);
     expect(await rows('events', broken)).toHaveLength(0);
     expect(await harness.waitingEvents()).toBe(1);
-    expect(errors).toEqual(['an event breaks its published schema and is not sent']);
+    expect(errors).toEqual(['an event does not match its published schema and is not sent']);
     await harness.database.db.collection('orders').deleteOne({ _id: (await harness.holderOf(broken)) as never });
   });
 });

@@ -126,7 +126,7 @@ function otherCurrency({ currency }: Location, sent: string | undefined): Findin
   const isOther = sent !== undefined && sent !== currency;
   return {
     type: 'currency-fixed',
-    detail: `The currency of this location is ${currency} and cannot be changed: its prices and orders are in it.`,
+    detail: `The currency of this location is ${currency}. It cannot be changed, because prices and orders use it.`,
     errors: isOther ? [{ detail: `must be ${currency}, or left out`, pointer: '#/currency' }] : [],
   };
 }

@@ -18,7 +18,7 @@ export async function makeCacheFolder(path: string): Promise<void> {
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause);
     throw new Error(
-      `downloads and installations cannot be kept in ${path}: set CACHE_DIR to a folder that this user can write (${reason})`,
+      `downloads and installations cannot be stored in ${path}: set CACHE_DIR to a folder that this user can write to (${reason})`,
       { cause },
     );
   }

@@ -120,7 +120,7 @@ async function openFolder(dataDir: string): Promise<DatabaseFolder> {
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause);
     throw new EmbeddedDatabaseError(
-      `There is no place for a database (${reason}). Set DATA_DIR to a folder that can be written, or MONGODB_URI to a database.`,
+      `The folder of the database cannot be used (${reason}). Set DATA_DIR to a folder that this user can write to, or set MONGODB_URI to your own MongoDB.`,
       { cause },
     );
   }

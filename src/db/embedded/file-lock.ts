@@ -41,7 +41,7 @@ export async function withFileLock<Result>(
     }
     if (performance.now() > end) {
       throw new Error(
-        `Process ${holder.pid} has held the lock ${path} for too long. If it is no process of this service, remove the file.`,
+        `Process ${holder.pid} has held the lock ${path} for too long. If it does not belong to this service, delete the file.`,
       );
     }
     if (!waited) onWait?.(holder.pid);

@@ -25,7 +25,7 @@ const LAUNCH_PAUSE_MS = 1_000;
 /** Milliseconds for a server that does not work any more to stop by itself. */
 const BROKEN_SERVER_LIMIT_MS = 3_000;
 
-const WHAT_TO_DO = 'Bring it back, give another folder by DATA_DIR, or use a MongoDB of your own by MONGODB_URI.';
+const WHAT_TO_DO = 'Restore it, set DATA_DIR to another folder, or set MONGODB_URI to your own MongoDB.';
 
 /** No embedded database could be started. The message is for the operator and says what was tried and what to do. */
 export class EmbeddedDatabaseError extends Error {
@@ -260,7 +260,7 @@ async function obtainPassword(
     await mkdir(storagePath, { recursive: true, mode: 0o700 });
     await engines[id].addUser?.({ command, storagePath, name: SERVER_USER, password, env });
   } catch (error) {
-    log.warn({ engine: id, err: error }, 'the database cannot be given a password');
+    log.warn({ engine: id, err: error }, 'no password could be set for the database');
     return undefined;
   }
   await folder.writePassword(password);
@@ -279,8 +279,8 @@ async function identifyOwn(folder: DatabaseFolder, access: Access): Promise<Serv
   } catch (error) {
     if (!isRefusal(error)) return undefined;
     throw new EmbeddedDatabaseError(
-      `The database does not accept the password in ${folder.passwordPath}. Put the right file there, ` +
-        'give another folder by DATA_DIR, or use a MongoDB of your own by MONGODB_URI.',
+      `The database does not accept the password in ${folder.passwordPath}. Restore the file, ` +
+        'set DATA_DIR to another folder, or set MONGODB_URI to your own MongoDB.',
       { cause: error },
     );
   }

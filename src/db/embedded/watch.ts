@@ -82,19 +82,19 @@ export function watchServer(
   const replace = async (fault: string): Promise<void> => {
     if (performance.now() < nextAttempt) return;
     if (await watched.isFull()) {
-      if (!toldFull) log.warn({}, `the embedded database ${fault}; its file system is full, waiting for space`);
+      if (!toldFull) log.warn({}, `the embedded database ${fault}; its file system is full; waiting for space`);
       toldFull = true;
       return;
     }
     toldFull = false;
-    log.warn({}, `the embedded database ${fault}, starting it again`);
+    log.warn({}, `the embedded database ${fault}; restarting it`);
     await probe?.close().catch(() => undefined);
     probe = undefined;
     try {
       await watched.replace();
       log.warn({}, 'the embedded database works again');
     } catch (error) {
-      log.warn({ err: error }, 'the embedded database cannot be started again yet');
+      log.warn({ err: error }, 'the embedded database could not be restarted; retrying');
     }
     const now = performance.now();
     nextAttempt = now + Math.min(times.firstPauseMs * 2 ** failedAttempts, times.longestPauseMs);

@@ -53,7 +53,7 @@ export function createSettlements(
         await write(batch);
         return;
       } catch (error) {
-        log.warn({ error, deliveries: batch.length }, 'results of deliveries cannot be written yet');
+        log.warn({ error, deliveries: batch.length }, 'results of deliveries could not be written; retrying');
         if (abandoned) return;
         await sleep(pauseMs);
       }

@@ -135,7 +135,7 @@ export function runLane(
   const setHealth = (next: LaneHealth): void => {
     health = next;
     lanes.saveHealth(integrationId, token, next).catch((error: unknown) => {
-      log.debug({ error, integration_id: integrationId }, 'health of a receiver not saved');
+      log.debug({ error, integration_id: integrationId }, 'the health of a receiver could not be saved');
     });
   };
 
@@ -157,10 +157,7 @@ export function runLane(
     const present = healthUnder(receiver.settingsRevision);
     if (present?.failingSince === undefined || present.warnedAt !== undefined) return;
     setHealth({ ...present, warnedAt: at });
-    log.warn(
-      { integration_id: integrationId },
-      'nothing but failures for days: the integration is going to be disabled',
-    );
+    log.warn({ integration_id: integrationId }, 'all attempts have failed for days; the integration will be disabled');
   };
 
   const recordFailure = (receiver: ReceiverSettings, failure: Failure, retryAfter: number | undefined): void => {
@@ -184,7 +181,7 @@ export function runLane(
       observer.breakerOpened();
       log.info(
         { integration_id: integrationId, until: after.open?.until },
-        'a receiver keeps failing and is left alone',
+        'a receiver keeps failing; sending to it pauses',
       );
     }
     const reason = status === 410 ? 'gone' : decision.action === 'disable' ? 'failing' : undefined;
@@ -205,7 +202,7 @@ export function runLane(
     decisionsUnderWay += 1;
     const written = writing
       .catch((error: unknown) => {
-        log.warn({ error, integration_id: integrationId }, 'a decision on a receiver could not be written');
+        log.warn({ error, integration_id: integrationId }, 'a decision about a receiver could not be written');
       })
       .finally(() => {
         decisionsUnderWay -= 1;
@@ -367,7 +364,7 @@ export function runLane(
     }
     if (halt !== 'lost' && clock.monotonic() < end) {
       await lanes.release(integrationId, token, health).catch((error: unknown) => {
-        log.debug({ error, integration_id: integrationId }, 'a lane could not be given up, its lease runs out');
+        log.debug({ error, integration_id: integrationId }, 'a lane could not be released; its lease will expire');
       });
     }
     return { ...laneEnd, wasWoken: woken };

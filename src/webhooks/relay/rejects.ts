@@ -13,7 +13,10 @@ export function createRejects(log: WebhookLog): Rejects {
     add(eventId, type, error) {
       if (reported.has(eventId) || reported.size >= maxRemembered) return;
       reported.add(eventId);
-      log.error({ event_id: eventId, event_type: type, error }, 'an event breaks its published schema and is not sent');
+      log.error(
+        { event_id: eventId, event_type: type, error },
+        'an event does not match its published schema and is not sent',
+      );
     },
   };
 }

@@ -144,7 +144,7 @@ export function createRelay(dependencies: RelayDependencies): RunningRelay {
           try {
             await work(collection, items);
           } catch (error) {
-            log.warn({ error, collection }, 'events could not be relayed, they will be tried again');
+            log.warn({ error, collection }, 'events could not be relayed; retrying');
           }
         }, documentsAtOnce),
       ]),
@@ -185,7 +185,7 @@ export function createRelay(dependencies: RelayDependencies): RunningRelay {
     timer = setTimeout(() => {
       polling = poll()
         .catch((error: unknown) => {
-          log.warn({ error }, 'waiting events could not be looked up, it will be tried again');
+          log.warn({ error }, 'waiting events could not be read; retrying');
         })
         .finally(() => {
           if (!stopped) schedulePoll();

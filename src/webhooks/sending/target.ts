@@ -20,7 +20,7 @@ export function checkTarget(text: string, mayConnect: AddressRule): { url: strin
   if (!URL.canParse(text)) return { mistake: 'is not an absolute URL' };
   const url = new URL(text);
   if (url.protocol !== 'http:' && url.protocol !== 'https:') return { mistake: 'is not an http or https address' };
-  if (url.username !== '' || url.password !== '') return { mistake: 'holds a user name or password' };
+  if (url.username !== '' || url.password !== '') return { mistake: 'contains a user name or password' };
   url.hash = '';
   const host = withoutBrackets(url.hostname);
   if (isIP(host) !== 0 && !mayConnect(host)) return { mistake: 'points to an address that is not public' };
