@@ -1367,7 +1367,7 @@ export interface components {
          * @description Something that was accepted and is probably a mistake.
          * @example {
          *       "code": "unknown-variable",
-         *       "detail": "is neither declared nor used by the prompt",
+         *       "detail": "is not declared or used by the prompt",
          *       "pointer": "#/variables/tickt"
          *     }
          */
@@ -1379,7 +1379,7 @@ export interface components {
             code: ("unknown-variable" | "not-a-placeholder" | "unused-variable") | components["schemas"]["OtherValue"];
             /**
              * @description What is wrong there, for people.
-             * @example is neither declared nor used by the prompt
+             * @example is not declared or used by the prompt
              */
             detail: string;
             /**
@@ -1394,7 +1394,7 @@ export interface components {
          * @example [
          *       {
          *         "code": "unknown-variable",
-         *         "detail": "is neither declared nor used by the prompt",
+         *         "detail": "is not declared or used by the prompt",
          *         "pointer": "#/variables/tickt"
          *       }
          *     ]
@@ -1515,7 +1515,7 @@ export interface components {
         /**
          * ProblemText
          * @description What happened this time, for a person to read.
-         * @example The variables ticket and customer_name have no value and no default.
+         * @example No value for: ticket, customer_name.
          */
         ProblemText: string;
         /**
@@ -1576,7 +1576,7 @@ export interface components {
          *       "type": "urn:prompt-gateway:problem:missing-variables",
          *       "title": "Missing variables",
          *       "status": 422,
-         *       "detail": "The variables ticket and customer_name have no value and no default.",
+         *       "detail": "No value for: ticket, customer_name.",
          *       "instance": "/api/v1/prompts/summarise-support-ticket/invoke",
          *       "request_id": "01J9ZQ4C7N8VX2M5K3T6B1R0DW",
          *       "variables": [
@@ -2051,7 +2051,7 @@ export interface components {
          * @description Why a call failed, in the terms of the problem that an invocation would have been answered with.
          * @example {
          *       "type": "urn:prompt-gateway:problem:provider-rate-limited",
-         *       "title": "Provider is rate limiting",
+         *       "title": "Provider rate limit reached",
          *       "detail": "The provider limits the rate of requests.",
          *       "provider_status": 429,
          *       "retryable": true
@@ -2074,7 +2074,7 @@ export interface components {
          *       "latency_ms": 412,
          *       "error": {
          *         "type": "urn:prompt-gateway:problem:provider-rate-limited",
-         *         "title": "Provider is rate limiting",
+         *         "title": "Provider rate limit reached",
          *         "detail": "The provider limits the rate of requests.",
          *         "provider_status": 429,
          *         "retryable": true
@@ -4696,7 +4696,7 @@ export interface components {
          *       "type": "urn:prompt-gateway:problem:missing-variables",
          *       "title": "Missing variables",
          *       "status": 422,
-         *       "detail": "The variables ticket and customer_name have no value and no default.",
+         *       "detail": "No value for: ticket, customer_name.",
          *       "instance": "/api/v1/prompts/summarise-support-ticket/invoke",
          *       "request_id": "01J9ZQ4C7N8VX2M5K3T6B1R0DW",
          *       "variables": [
@@ -4748,7 +4748,7 @@ export interface components {
          *       "type": "urn:prompt-gateway:problem:invalid-request",
          *       "title": "Invalid request",
          *       "status": 400,
-         *       "detail": "2 places in the request break the contract.",
+         *       "detail": "The body of the request is not valid.",
          *       "instance": "/api/v1/prompts",
          *       "request_id": "01J9ZQ4C7N8VX2M5K3T6B1R0DW",
          *       "errors": [
@@ -4765,12 +4765,12 @@ export interface components {
          */
         InvalidParametersProblem: {
             /**
-             * @description The kind of problem. Decide by this, not by `title` or `detail`.
+             * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:invalid-request
              */
             type: "urn:prompt-gateway:problem:invalid-request" | components["schemas"]["OtherValue"];
             /**
-             * @description The HTTP status of the answer.
+             * @description HTTP status of the answer.
              * @example 400
              * @constant
              */
@@ -4783,19 +4783,19 @@ export interface components {
          *       "type": "urn:prompt-gateway:problem:unauthenticated",
          *       "title": "Not authenticated",
          *       "status": 401,
-         *       "detail": "The request carries no API key.",
+         *       "detail": "This operation needs an API key: Authorization: Bearer <key>.",
          *       "instance": "/api/v1/prompts/summarise-support-ticket",
          *       "request_id": "01J9ZQ4C7N8VX2M5K3T6B1R0DW"
          *     }
          */
         UnauthenticatedProblem: {
             /**
-             * @description The kind of problem. Decide by this, not by `title` or `detail`.
+             * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:unauthenticated
              */
             type: "urn:prompt-gateway:problem:unauthenticated" | components["schemas"]["OtherValue"];
             /**
-             * @description The HTTP status of the answer.
+             * @description HTTP status of the answer.
              * @example 401
              * @constant
              */
@@ -4808,19 +4808,19 @@ export interface components {
          *       "type": "urn:prompt-gateway:problem:insufficient-scope",
          *       "title": "Insufficient scope",
          *       "status": 403,
-         *       "detail": "The API key lacks the scope prompts:write.",
+         *       "detail": "This key does not have the scope prompts:write.",
          *       "instance": "/api/v1/prompts/summarise-support-ticket",
          *       "request_id": "01J9ZQ4C7N8VX2M5K3T6B1R0DW"
          *     }
          */
         InsufficientScopeProblem: {
             /**
-             * @description The kind of problem. Decide by this, not by `title` or `detail`.
+             * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:insufficient-scope
              */
             type: "urn:prompt-gateway:problem:insufficient-scope" | components["schemas"]["OtherValue"];
             /**
-             * @description The HTTP status of the answer.
+             * @description HTTP status of the answer.
              * @example 403
              * @constant
              */
@@ -4833,19 +4833,19 @@ export interface components {
          *       "type": "urn:prompt-gateway:problem:not-acceptable",
          *       "title": "Not acceptable",
          *       "status": 406,
-         *       "detail": "The operation answers with application/json, which the Accept header excludes.",
+         *       "detail": "This operation answers only with application/json.",
          *       "instance": "/api/v1/prompts/summarise-support-ticket",
          *       "request_id": "01J9ZQ4C7N8VX2M5K3T6B1R0DW"
          *     }
          */
         NotAcceptableProblem: {
             /**
-             * @description The kind of problem. Decide by this, not by `title` or `detail`.
+             * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:not-acceptable
              */
             type: "urn:prompt-gateway:problem:not-acceptable" | components["schemas"]["OtherValue"];
             /**
-             * @description The HTTP status of the answer.
+             * @description HTTP status of the answer.
              * @example 406
              * @constant
              */
@@ -4865,12 +4865,12 @@ export interface components {
          */
         RateLimitedProblem: {
             /**
-             * @description The kind of problem. Decide by this, not by `title` or `detail`.
+             * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:rate-limited
              */
-            type: ("urn:prompt-gateway:problem:rate-limited" | "urn:prompt-gateway:problem:too-much-under-way" | "urn:prompt-gateway:problem:too-much-kept") | components["schemas"]["OtherValue"];
+            type: ("urn:prompt-gateway:problem:rate-limited" | "urn:prompt-gateway:problem:too-much-in-progress" | "urn:prompt-gateway:problem:too-much-kept") | components["schemas"]["OtherValue"];
             /**
-             * @description The HTTP status of the answer.
+             * @description HTTP status of the answer.
              * @example 429
              * @constant
              */
@@ -4883,19 +4883,19 @@ export interface components {
          *       "type": "urn:prompt-gateway:problem:internal-error",
          *       "title": "Internal error",
          *       "status": 500,
-         *       "detail": "Something went wrong inside the service.",
+         *       "detail": "The service failed unexpectedly. Report the request id to the operator.",
          *       "instance": "/api/v1/prompts/summarise-support-ticket",
          *       "request_id": "01J9ZQ4C7N8VX2M5K3T6B1R0DW"
          *     }
          */
         InternalErrorProblem: {
             /**
-             * @description The kind of problem. Decide by this, not by `title` or `detail`.
+             * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:internal-error
              */
             type: "urn:prompt-gateway:problem:internal-error" | components["schemas"]["OtherValue"];
             /**
-             * @description The HTTP status of the answer.
+             * @description HTTP status of the answer.
              * @example 500
              * @constant
              */
@@ -4908,19 +4908,19 @@ export interface components {
          *       "type": "urn:prompt-gateway:problem:database-unavailable",
          *       "title": "Database unavailable",
          *       "status": 503,
-         *       "detail": "The database does not answer.",
+         *       "detail": "The database cannot be reached or did not confirm in time. Try again shortly.",
          *       "instance": "/api/v1/prompts/summarise-support-ticket",
          *       "request_id": "01J9ZQ4C7N8VX2M5K3T6B1R0DW"
          *     }
          */
         ServiceUnavailableProblem: {
             /**
-             * @description The kind of problem. Decide by this, not by `title` or `detail`.
+             * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:database-unavailable
              */
             type: ("urn:prompt-gateway:problem:database-unavailable" | "urn:prompt-gateway:problem:storage-full" | "urn:prompt-gateway:problem:shutting-down" | "urn:prompt-gateway:problem:overloaded") | components["schemas"]["OtherValue"];
             /**
-             * @description The HTTP status of the answer.
+             * @description HTTP status of the answer.
              * @example 503
              * @constant
              */
@@ -4933,19 +4933,19 @@ export interface components {
          *       "type": "urn:prompt-gateway:problem:malformed-body",
          *       "title": "Malformed body",
          *       "status": 400,
-         *       "detail": "The body is not valid JSON: unexpected end of input at position 214.",
+         *       "detail": "The body is not valid JSON (at position 214).",
          *       "instance": "/api/v1/prompts",
          *       "request_id": "01J9ZQ4C7N8VX2M5K3T6B1R0DW"
          *     }
          */
         InvalidRequestProblem: {
             /**
-             * @description The kind of problem. Decide by this, not by `title` or `detail`.
+             * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:malformed-body
              */
             type: ("urn:prompt-gateway:problem:malformed-body" | "urn:prompt-gateway:problem:invalid-request") | components["schemas"]["OtherValue"];
             /**
-             * @description The HTTP status of the answer.
+             * @description HTTP status of the answer.
              * @example 400
              * @constant
              */
@@ -4958,19 +4958,19 @@ export interface components {
          *       "type": "urn:prompt-gateway:problem:request-timeout",
          *       "title": "Request timed out",
          *       "status": 408,
-         *       "detail": "The request did not arrive completely within 30 seconds.",
+         *       "detail": "The request did not arrive in time.",
          *       "instance": "/api/v1/prompts",
          *       "request_id": "01J9ZQ4C7N8VX2M5K3T6B1R0DW"
          *     }
          */
         RequestTimeoutProblem: {
             /**
-             * @description The kind of problem. Decide by this, not by `title` or `detail`.
+             * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:request-timeout
              */
             type: "urn:prompt-gateway:problem:request-timeout" | components["schemas"]["OtherValue"];
             /**
-             * @description The HTTP status of the answer.
+             * @description HTTP status of the answer.
              * @example 408
              * @constant
              */
@@ -4996,12 +4996,12 @@ export interface components {
          */
         CreatePrompt409Problem: {
             /**
-             * @description The kind of problem. Decide by this, not by `title` or `detail`.
+             * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:slug-taken
              */
             type: ("urn:prompt-gateway:problem:slug-taken" | "urn:prompt-gateway:problem:idempotency-key-in-use") | components["schemas"]["OtherValue"];
             /**
-             * @description The HTTP status of the answer.
+             * @description HTTP status of the answer.
              * @example 409
              * @constant
              */
@@ -5021,12 +5021,12 @@ export interface components {
          */
         ContentTooLargeProblem: {
             /**
-             * @description The kind of problem. Decide by this, not by `title` or `detail`.
+             * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:content-too-large
              */
             type: "urn:prompt-gateway:problem:content-too-large" | components["schemas"]["OtherValue"];
             /**
-             * @description The HTTP status of the answer.
+             * @description HTTP status of the answer.
              * @example 413
              * @constant
              */
@@ -5039,19 +5039,19 @@ export interface components {
          *       "type": "urn:prompt-gateway:problem:unsupported-media-type",
          *       "title": "Unsupported media type",
          *       "status": 415,
-         *       "detail": "The body is declared as text/plain; send application/json.",
+         *       "detail": "Send the body as Content-Type: application/json.",
          *       "instance": "/api/v1/prompts",
          *       "request_id": "01J9ZQ4C7N8VX2M5K3T6B1R0DW"
          *     }
          */
         UnsupportedMediaTypeProblem: {
             /**
-             * @description The kind of problem. Decide by this, not by `title` or `detail`.
+             * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:unsupported-media-type
              */
             type: "urn:prompt-gateway:problem:unsupported-media-type" | components["schemas"]["OtherValue"];
             /**
-             * @description The HTTP status of the answer.
+             * @description HTTP status of the answer.
              * @example 415
              * @constant
              */
@@ -5078,12 +5078,12 @@ export interface components {
          */
         CreatePrompt422Problem: {
             /**
-             * @description The kind of problem. Decide by this, not by `title` or `detail`.
+             * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:unknown-provider
              */
             type: ("urn:prompt-gateway:problem:unknown-provider" | "urn:prompt-gateway:problem:idempotency-key-reused") | components["schemas"]["OtherValue"];
             /**
-             * @description The HTTP status of the answer.
+             * @description HTTP status of the answer.
              * @example 422
              * @constant
              */
@@ -5103,12 +5103,12 @@ export interface components {
          */
         PromptNotFoundProblem: {
             /**
-             * @description The kind of problem. Decide by this, not by `title` or `detail`.
+             * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:prompt-not-found
              */
             type: "urn:prompt-gateway:problem:prompt-not-found" | components["schemas"]["OtherValue"];
             /**
-             * @description The HTTP status of the answer.
+             * @description HTTP status of the answer.
              * @example 404
              * @constant
              */
@@ -5134,12 +5134,12 @@ export interface components {
          */
         UpdatePrompt409Problem: {
             /**
-             * @description The kind of problem. Decide by this, not by `title` or `detail`.
+             * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:slug-taken
              */
             type: ("urn:prompt-gateway:problem:slug-taken" | "urn:prompt-gateway:problem:edit-conflict") | components["schemas"]["OtherValue"];
             /**
-             * @description The HTTP status of the answer.
+             * @description HTTP status of the answer.
              * @example 409
              * @constant
              */
@@ -5152,19 +5152,19 @@ export interface components {
          *       "type": "urn:prompt-gateway:problem:precondition-failed",
          *       "title": "Precondition failed",
          *       "status": 412,
-         *       "detail": "The resource is no longer the one that If-Match names.",
+         *       "detail": "The resource has changed: If-Match does not match its current ETag.",
          *       "instance": "/api/v1/prompts/summarise-support-ticket",
          *       "request_id": "01J9ZQ4C7N8VX2M5K3T6B1R0DW"
          *     }
          */
         PreconditionFailedProblem: {
             /**
-             * @description The kind of problem. Decide by this, not by `title` or `detail`.
+             * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:precondition-failed
              */
             type: "urn:prompt-gateway:problem:precondition-failed" | components["schemas"]["OtherValue"];
             /**
-             * @description The HTTP status of the answer.
+             * @description HTTP status of the answer.
              * @example 412
              * @constant
              */
@@ -5191,12 +5191,12 @@ export interface components {
          */
         UpdatePrompt422Problem: {
             /**
-             * @description The kind of problem. Decide by this, not by `title` or `detail`.
+             * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:unknown-provider
              */
             type: "urn:prompt-gateway:problem:unknown-provider" | components["schemas"]["OtherValue"];
             /**
-             * @description The HTTP status of the answer.
+             * @description HTTP status of the answer.
              * @example 422
              * @constant
              */
@@ -5209,19 +5209,19 @@ export interface components {
          *       "type": "urn:prompt-gateway:problem:edit-conflict",
          *       "title": "Edit conflict",
          *       "status": 409,
-         *       "detail": "The prompt was changed by others each time the change was about to be saved.",
+         *       "detail": "Other requests changed the resource each time before this change was saved.",
          *       "instance": "/api/v1/prompts/summarise-support-ticket",
          *       "request_id": "01J9ZQ4C7N8VX2M5K3T6B1R0DW"
          *     }
          */
         EditConflictProblem: {
             /**
-             * @description The kind of problem. Decide by this, not by `title` or `detail`.
+             * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:edit-conflict
              */
             type: "urn:prompt-gateway:problem:edit-conflict" | components["schemas"]["OtherValue"];
             /**
-             * @description The HTTP status of the answer.
+             * @description HTTP status of the answer.
              * @example 409
              * @constant
              */
@@ -5234,19 +5234,19 @@ export interface components {
          *       "type": "urn:prompt-gateway:problem:database-unavailable",
          *       "title": "Database unavailable",
          *       "status": 503,
-         *       "detail": "The database does not answer.",
+         *       "detail": "The database cannot be reached or did not confirm in time. Try again shortly.",
          *       "instance": "/api/v1/prompts/summarise-support-ticket",
          *       "request_id": "01J9ZQ4C7N8VX2M5K3T6B1R0DW"
          *     }
          */
         ServiceOrStorageUnavailableProblem: {
             /**
-             * @description The kind of problem. Decide by this, not by `title` or `detail`.
+             * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:database-unavailable
              */
             type: ("urn:prompt-gateway:problem:database-unavailable" | "urn:prompt-gateway:problem:storage-unavailable" | "urn:prompt-gateway:problem:storage-full" | "urn:prompt-gateway:problem:shutting-down" | "urn:prompt-gateway:problem:overloaded") | components["schemas"]["OtherValue"];
             /**
-             * @description The HTTP status of the answer.
+             * @description HTTP status of the answer.
              * @example 503
              * @constant
              */
@@ -5266,12 +5266,12 @@ export interface components {
          */
         PromptOrVersionNotFoundProblem: {
             /**
-             * @description The kind of problem. Decide by this, not by `title` or `detail`.
+             * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:prompt-not-found
              */
             type: ("urn:prompt-gateway:problem:prompt-not-found" | "urn:prompt-gateway:problem:version-not-found") | components["schemas"]["OtherValue"];
             /**
-             * @description The HTTP status of the answer.
+             * @description HTTP status of the answer.
              * @example 404
              * @constant
              */
@@ -5284,19 +5284,19 @@ export interface components {
          *       "type": "urn:prompt-gateway:problem:idempotency-key-in-use",
          *       "title": "Idempotency key in use",
          *       "status": 409,
-         *       "detail": "A request with this idempotency key is still being worked on.",
+         *       "detail": "The first request with this Idempotency-Key is still running.",
          *       "instance": "/api/v1/prompts/summarise-support-ticket/invoke",
          *       "request_id": "01J9ZQ4C7N8VX2M5K3T6B1R0DW"
          *     }
          */
         RestorePromptVersion409Problem: {
             /**
-             * @description The kind of problem. Decide by this, not by `title` or `detail`.
+             * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:idempotency-key-in-use
              */
             type: ("urn:prompt-gateway:problem:idempotency-key-in-use" | "urn:prompt-gateway:problem:edit-conflict") | components["schemas"]["OtherValue"];
             /**
-             * @description The HTTP status of the answer.
+             * @description HTTP status of the answer.
              * @example 409
              * @constant
              */
@@ -5309,19 +5309,19 @@ export interface components {
          *       "type": "urn:prompt-gateway:problem:idempotency-key-reused",
          *       "title": "Idempotency key reused",
          *       "status": 422,
-         *       "detail": "This idempotency key was used before with a different request.",
+         *       "detail": "This Idempotency-Key was used with another body.",
          *       "instance": "/api/v1/prompts/summarise-support-ticket/invoke",
          *       "request_id": "01J9ZQ4C7N8VX2M5K3T6B1R0DW"
          *     }
          */
         IdempotencyKeyReusedProblem: {
             /**
-             * @description The kind of problem. Decide by this, not by `title` or `detail`.
+             * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:idempotency-key-reused
              */
             type: "urn:prompt-gateway:problem:idempotency-key-reused" | components["schemas"]["OtherValue"];
             /**
-             * @description The HTTP status of the answer.
+             * @description HTTP status of the answer.
              * @example 422
              * @constant
              */
@@ -5334,19 +5334,19 @@ export interface components {
          *       "type": "urn:prompt-gateway:problem:idempotency-key-in-use",
          *       "title": "Idempotency key in use",
          *       "status": 409,
-         *       "detail": "A request with this idempotency key is still being worked on.",
+         *       "detail": "The first request with this Idempotency-Key is still running.",
          *       "instance": "/api/v1/prompts/summarise-support-ticket/invoke",
          *       "request_id": "01J9ZQ4C7N8VX2M5K3T6B1R0DW"
          *     }
          */
         IdempotencyKeyInUseProblem: {
             /**
-             * @description The kind of problem. Decide by this, not by `title` or `detail`.
+             * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:idempotency-key-in-use
              */
             type: "urn:prompt-gateway:problem:idempotency-key-in-use" | components["schemas"]["OtherValue"];
             /**
-             * @description The HTTP status of the answer.
+             * @description HTTP status of the answer.
              * @example 409
              * @constant
              */
@@ -5359,7 +5359,7 @@ export interface components {
          *       "type": "urn:prompt-gateway:problem:missing-variables",
          *       "title": "Missing variables",
          *       "status": 422,
-         *       "detail": "The variables ticket and customer_name have no value and no default.",
+         *       "detail": "No value for: ticket, customer_name.",
          *       "instance": "/api/v1/prompts/summarise-support-ticket/invoke",
          *       "request_id": "01J9ZQ4C7N8VX2M5K3T6B1R0DW",
          *       "variables": [
@@ -5370,12 +5370,12 @@ export interface components {
          */
         InvokePrompt422Problem: {
             /**
-             * @description The kind of problem. Decide by this, not by `title` or `detail`.
+             * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:missing-variables
              */
             type: ("urn:prompt-gateway:problem:missing-variables" | "urn:prompt-gateway:problem:unknown-variables" | "urn:prompt-gateway:problem:unknown-provider" | "urn:prompt-gateway:problem:provider-not-configured" | "urn:prompt-gateway:problem:no-provider-selected" | "urn:prompt-gateway:problem:rendered-prompt-too-large" | "urn:prompt-gateway:problem:idempotency-key-reused") | components["schemas"]["OtherValue"];
             /**
-             * @description The HTTP status of the answer.
+             * @description HTTP status of the answer.
              * @example 422
              * @constant
              */
@@ -5399,12 +5399,12 @@ export interface components {
          */
         InvokePrompt502Problem: {
             /**
-             * @description The kind of problem. Decide by this, not by `title` or `detail`.
+             * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:provider-failed
              */
             type: ("urn:prompt-gateway:problem:provider-failed" | "urn:prompt-gateway:problem:provider-timeout" | "urn:prompt-gateway:problem:provider-refused-credentials" | "urn:prompt-gateway:problem:provider-rate-limited" | "urn:prompt-gateway:problem:provider-bad-answer") | components["schemas"]["OtherValue"];
             /**
-             * @description The HTTP status of the answer.
+             * @description HTTP status of the answer.
              * @example 502
              * @constant
              */
@@ -5417,19 +5417,19 @@ export interface components {
          *       "type": "urn:prompt-gateway:problem:not-cached",
          *       "title": "Not cached",
          *       "status": 504,
-         *       "detail": "No cached answer is fresh enough.",
+         *       "detail": "There is no cached answer that is fresh enough.",
          *       "instance": "/api/v1/prompts/summarise-support-ticket/invoke",
          *       "request_id": "01J9ZQ4C7N8VX2M5K3T6B1R0DW"
          *     }
          */
         InvokePrompt504Problem: {
             /**
-             * @description The kind of problem. Decide by this, not by `title` or `detail`.
+             * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:not-cached
              */
             type: "urn:prompt-gateway:problem:not-cached" | components["schemas"]["OtherValue"];
             /**
-             * @description The HTTP status of the answer.
+             * @description HTTP status of the answer.
              * @example 504
              * @constant
              */
@@ -5442,19 +5442,19 @@ export interface components {
          *       "type": "urn:prompt-gateway:problem:idempotency-key-in-use",
          *       "title": "Idempotency key in use",
          *       "status": 409,
-         *       "detail": "A request with this idempotency key is still being worked on.",
+         *       "detail": "The first request with this Idempotency-Key is still running.",
          *       "instance": "/api/v1/prompts/summarise-support-ticket/invoke",
          *       "request_id": "01J9ZQ4C7N8VX2M5K3T6B1R0DW"
          *     }
          */
         CreateTestRun409Problem: {
             /**
-             * @description The kind of problem. Decide by this, not by `title` or `detail`.
+             * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:idempotency-key-in-use
              */
             type: ("urn:prompt-gateway:problem:idempotency-key-in-use" | "urn:prompt-gateway:problem:test-run-not-stored") | components["schemas"]["OtherValue"];
             /**
-             * @description The HTTP status of the answer.
+             * @description HTTP status of the answer.
              * @example 409
              * @constant
              */
@@ -5467,7 +5467,7 @@ export interface components {
          *       "type": "urn:prompt-gateway:problem:missing-variables",
          *       "title": "Missing variables",
          *       "status": 422,
-         *       "detail": "The variables ticket and customer_name have no value and no default.",
+         *       "detail": "No value for: ticket, customer_name.",
          *       "instance": "/api/v1/prompts/summarise-support-ticket/invoke",
          *       "request_id": "01J9ZQ4C7N8VX2M5K3T6B1R0DW",
          *       "variables": [
@@ -5478,12 +5478,12 @@ export interface components {
          */
         CreateTestRun422Problem: {
             /**
-             * @description The kind of problem. Decide by this, not by `title` or `detail`.
+             * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:missing-variables
              */
             type: ("urn:prompt-gateway:problem:missing-variables" | "urn:prompt-gateway:problem:unknown-variables" | "urn:prompt-gateway:problem:unknown-provider" | "urn:prompt-gateway:problem:provider-not-configured" | "urn:prompt-gateway:problem:rendered-prompt-too-large" | "urn:prompt-gateway:problem:idempotency-key-reused") | components["schemas"]["OtherValue"];
             /**
-             * @description The HTTP status of the answer.
+             * @description HTTP status of the answer.
              * @example 422
              * @constant
              */
@@ -5496,19 +5496,19 @@ export interface components {
          *       "type": "urn:prompt-gateway:problem:test-run-not-found",
          *       "title": "Test run not found",
          *       "status": 404,
-         *       "detail": "No test run has the id \"5d9f1b7e-8c24-4a63-b0f1-9e7d2c6a4f38\".",
+         *       "detail": "No test run has this id.",
          *       "instance": "/api/v1/test-runs/5d9f1b7e-8c24-4a63-b0f1-9e7d2c6a4f38",
          *       "request_id": "01J9ZQ4C7N8VX2M5K3T6B1R0DW"
          *     }
          */
         TestRunNotFoundProblem: {
             /**
-             * @description The kind of problem. Decide by this, not by `title` or `detail`.
+             * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:test-run-not-found
              */
             type: "urn:prompt-gateway:problem:test-run-not-found" | components["schemas"]["OtherValue"];
             /**
-             * @description The HTTP status of the answer.
+             * @description HTTP status of the answer.
              * @example 404
              * @constant
              */
@@ -5528,12 +5528,12 @@ export interface components {
          */
         GetTestRunResults409Problem: {
             /**
-             * @description The kind of problem. Decide by this, not by `title` or `detail`.
+             * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:test-run-running
              */
             type: ("urn:prompt-gateway:problem:test-run-running" | "urn:prompt-gateway:problem:test-run-not-stored") | components["schemas"]["OtherValue"];
             /**
-             * @description The HTTP status of the answer.
+             * @description HTTP status of the answer.
              * @example 409
              * @constant
              */
@@ -5559,12 +5559,12 @@ export interface components {
          */
         CreateLocation422Problem: {
             /**
-             * @description The kind of problem. Decide by this, not by `title` or `detail`.
+             * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:unknown-timezone
              */
             type: ("urn:prompt-gateway:problem:unknown-timezone" | "urn:prompt-gateway:problem:unknown-currency" | "urn:prompt-gateway:problem:idempotency-key-reused") | components["schemas"]["OtherValue"];
             /**
-             * @description The HTTP status of the answer.
+             * @description HTTP status of the answer.
              * @example 422
              * @constant
              */
@@ -5584,12 +5584,12 @@ export interface components {
          */
         LocationNotFoundProblem: {
             /**
-             * @description The kind of problem. Decide by this, not by `title` or `detail`.
+             * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:location-not-found
              */
             type: "urn:prompt-gateway:problem:location-not-found" | components["schemas"]["OtherValue"];
             /**
-             * @description The HTTP status of the answer.
+             * @description HTTP status of the answer.
              * @example 404
              * @constant
              */
@@ -5615,12 +5615,12 @@ export interface components {
          */
         UpdateLocation422Problem: {
             /**
-             * @description The kind of problem. Decide by this, not by `title` or `detail`.
+             * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:unknown-timezone
              */
             type: ("urn:prompt-gateway:problem:unknown-timezone" | "urn:prompt-gateway:problem:currency-fixed") | components["schemas"]["OtherValue"];
             /**
-             * @description The HTTP status of the answer.
+             * @description HTTP status of the answer.
              * @example 422
              * @constant
              */
@@ -5640,12 +5640,12 @@ export interface components {
          */
         GetFiscalDay404Problem: {
             /**
-             * @description The kind of problem. Decide by this, not by `title` or `detail`.
+             * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:location-not-found
              */
             type: ("urn:prompt-gateway:problem:location-not-found" | "urn:prompt-gateway:problem:fiscal-day-not-found") | components["schemas"]["OtherValue"];
             /**
-             * @description The HTTP status of the answer.
+             * @description HTTP status of the answer.
              * @example 404
              * @constant
              */
@@ -5665,12 +5665,12 @@ export interface components {
          */
         CloseFiscalDay404Problem: {
             /**
-             * @description The kind of problem. Decide by this, not by `title` or `detail`.
+             * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:location-not-found
              */
             type: ("urn:prompt-gateway:problem:location-not-found" | "urn:prompt-gateway:problem:fiscal-day-not-found") | components["schemas"]["OtherValue"];
             /**
-             * @description The HTTP status of the answer.
+             * @description HTTP status of the answer.
              * @example 404
              * @constant
              */
@@ -5690,12 +5690,12 @@ export interface components {
          */
         CloseFiscalDay422Problem: {
             /**
-             * @description The kind of problem. Decide by this, not by `title` or `detail`.
+             * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:fiscal-day-not-begun
              */
             type: "urn:prompt-gateway:problem:fiscal-day-not-begun" | components["schemas"]["OtherValue"];
             /**
-             * @description The HTTP status of the answer.
+             * @description HTTP status of the answer.
              * @example 422
              * @constant
              */
@@ -5721,12 +5721,12 @@ export interface components {
          */
         CreateCategory422Problem: {
             /**
-             * @description The kind of problem. Decide by this, not by `title` or `detail`.
+             * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:unknown-location
              */
             type: ("urn:prompt-gateway:problem:unknown-location" | "urn:prompt-gateway:problem:idempotency-key-reused") | components["schemas"]["OtherValue"];
             /**
-             * @description The HTTP status of the answer.
+             * @description HTTP status of the answer.
              * @example 422
              * @constant
              */
@@ -5746,12 +5746,12 @@ export interface components {
          */
         CategoryNotFoundProblem: {
             /**
-             * @description The kind of problem. Decide by this, not by `title` or `detail`.
+             * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:category-not-found
              */
             type: "urn:prompt-gateway:problem:category-not-found" | components["schemas"]["OtherValue"];
             /**
-             * @description The HTTP status of the answer.
+             * @description HTTP status of the answer.
              * @example 404
              * @constant
              */
@@ -5777,12 +5777,12 @@ export interface components {
          */
         UpdateCategory422Problem: {
             /**
-             * @description The kind of problem. Decide by this, not by `title` or `detail`.
+             * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:location-fixed
              */
             type: "urn:prompt-gateway:problem:location-fixed" | components["schemas"]["OtherValue"];
             /**
-             * @description The HTTP status of the answer.
+             * @description HTTP status of the answer.
              * @example 422
              * @constant
              */
@@ -5808,12 +5808,12 @@ export interface components {
          */
         CreateProduct422Problem: {
             /**
-             * @description The kind of problem. Decide by this, not by `title` or `detail`.
+             * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:unknown-location
              */
             type: ("urn:prompt-gateway:problem:unknown-location" | "urn:prompt-gateway:problem:unknown-category" | "urn:prompt-gateway:problem:idempotency-key-reused") | components["schemas"]["OtherValue"];
             /**
-             * @description The HTTP status of the answer.
+             * @description HTTP status of the answer.
              * @example 422
              * @constant
              */
@@ -5833,12 +5833,12 @@ export interface components {
          */
         ProductNotFoundProblem: {
             /**
-             * @description The kind of problem. Decide by this, not by `title` or `detail`.
+             * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:product-not-found
              */
             type: "urn:prompt-gateway:problem:product-not-found" | components["schemas"]["OtherValue"];
             /**
-             * @description The HTTP status of the answer.
+             * @description HTTP status of the answer.
              * @example 404
              * @constant
              */
@@ -5864,12 +5864,12 @@ export interface components {
          */
         UpdateProduct422Problem: {
             /**
-             * @description The kind of problem. Decide by this, not by `title` or `detail`.
+             * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:unknown-category
              */
             type: ("urn:prompt-gateway:problem:unknown-category" | "urn:prompt-gateway:problem:location-fixed") | components["schemas"]["OtherValue"];
             /**
-             * @description The HTTP status of the answer.
+             * @description HTTP status of the answer.
              * @example 422
              * @constant
              */
@@ -5895,12 +5895,12 @@ export interface components {
          */
         CreateOrder422Problem: {
             /**
-             * @description The kind of problem. Decide by this, not by `title` or `detail`.
+             * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:unknown-location
              */
             type: ("urn:prompt-gateway:problem:unknown-location" | "urn:prompt-gateway:problem:unknown-spot" | "urn:prompt-gateway:problem:unknown-product" | "urn:prompt-gateway:problem:product-not-active" | "urn:prompt-gateway:problem:unknown-modifier" | "urn:prompt-gateway:problem:order-total-too-large" | "urn:prompt-gateway:problem:idempotency-key-reused") | components["schemas"]["OtherValue"];
             /**
-             * @description The HTTP status of the answer.
+             * @description HTTP status of the answer.
              * @example 422
              * @constant
              */
@@ -5920,12 +5920,12 @@ export interface components {
          */
         OrderNotFoundProblem: {
             /**
-             * @description The kind of problem. Decide by this, not by `title` or `detail`.
+             * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:order-not-found
              */
             type: "urn:prompt-gateway:problem:order-not-found" | components["schemas"]["OtherValue"];
             /**
-             * @description The HTTP status of the answer.
+             * @description HTTP status of the answer.
              * @example 404
              * @constant
              */
@@ -5946,12 +5946,12 @@ export interface components {
          */
         OrderNotOpenProblem: {
             /**
-             * @description The kind of problem. Decide by this, not by `title` or `detail`.
+             * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:order-not-open
              */
             type: ("urn:prompt-gateway:problem:order-not-open" | "urn:prompt-gateway:problem:edit-conflict") | components["schemas"]["OtherValue"];
             /**
-             * @description The HTTP status of the answer.
+             * @description HTTP status of the answer.
              * @example 409
              * @constant
              */
@@ -5977,12 +5977,12 @@ export interface components {
          */
         CreateIntegration422Problem: {
             /**
-             * @description The kind of problem. Decide by this, not by `title` or `detail`.
+             * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:target-not-allowed
              */
             type: ("urn:prompt-gateway:problem:target-not-allowed" | "urn:prompt-gateway:problem:header-not-allowed" | "urn:prompt-gateway:problem:idempotency-key-reused") | components["schemas"]["OtherValue"];
             /**
-             * @description The HTTP status of the answer.
+             * @description HTTP status of the answer.
              * @example 422
              * @constant
              */
@@ -6002,12 +6002,12 @@ export interface components {
          */
         IntegrationNotFoundProblem: {
             /**
-             * @description The kind of problem. Decide by this, not by `title` or `detail`.
+             * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:integration-not-found
              */
             type: "urn:prompt-gateway:problem:integration-not-found" | components["schemas"]["OtherValue"];
             /**
-             * @description The HTTP status of the answer.
+             * @description HTTP status of the answer.
              * @example 404
              * @constant
              */
@@ -6033,12 +6033,12 @@ export interface components {
          */
         UpdateIntegration422Problem: {
             /**
-             * @description The kind of problem. Decide by this, not by `title` or `detail`.
+             * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:target-not-allowed
              */
             type: ("urn:prompt-gateway:problem:target-not-allowed" | "urn:prompt-gateway:problem:header-not-allowed") | components["schemas"]["OtherValue"];
             /**
-             * @description The HTTP status of the answer.
+             * @description HTTP status of the answer.
              * @example 422
              * @constant
              */
@@ -6058,12 +6058,12 @@ export interface components {
          */
         FinishSecretRotation409Problem: {
             /**
-             * @description The kind of problem. Decide by this, not by `title` or `detail`.
+             * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:secret-rotation-not-pending
              */
             type: ("urn:prompt-gateway:problem:secret-rotation-not-pending" | "urn:prompt-gateway:problem:edit-conflict") | components["schemas"]["OtherValue"];
             /**
-             * @description The HTTP status of the answer.
+             * @description HTTP status of the answer.
              * @example 409
              * @constant
              */
@@ -6083,12 +6083,12 @@ export interface components {
          */
         DeliveryNotFoundProblem: {
             /**
-             * @description The kind of problem. Decide by this, not by `title` or `detail`.
+             * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:delivery-not-found
              */
             type: "urn:prompt-gateway:problem:delivery-not-found" | components["schemas"]["OtherValue"];
             /**
-             * @description The HTTP status of the answer.
+             * @description HTTP status of the answer.
              * @example 404
              * @constant
              */
@@ -6108,12 +6108,12 @@ export interface components {
          */
         GetReplay404Problem: {
             /**
-             * @description The kind of problem. Decide by this, not by `title` or `detail`.
+             * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:replay-not-found
              */
             type: "urn:prompt-gateway:problem:replay-not-found" | components["schemas"]["OtherValue"];
             /**
-             * @description The HTTP status of the answer.
+             * @description HTTP status of the answer.
              * @example 404
              * @constant
              */
@@ -6126,19 +6126,19 @@ export interface components {
          *       "type": "urn:prompt-gateway:problem:insufficient-scope",
          *       "title": "Insufficient scope",
          *       "status": 403,
-         *       "detail": "The API key lacks the scope prompts:write.",
+         *       "detail": "This key does not have the scope prompts:write.",
          *       "instance": "/api/v1/prompts/summarise-support-ticket",
          *       "request_id": "01J9ZQ4C7N8VX2M5K3T6B1R0DW"
          *     }
          */
         CreateApiKey403Problem: {
             /**
-             * @description The kind of problem. Decide by this, not by `title` or `detail`.
+             * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:insufficient-scope
              */
             type: ("urn:prompt-gateway:problem:insufficient-scope" | "urn:prompt-gateway:problem:no-authority") | components["schemas"]["OtherValue"];
             /**
-             * @description The HTTP status of the answer.
+             * @description HTTP status of the answer.
              * @example 403
              * @constant
              */
@@ -6151,19 +6151,19 @@ export interface components {
          *       "type": "urn:prompt-gateway:problem:api-key-not-found",
          *       "title": "API key not found",
          *       "status": 404,
-         *       "detail": "No API key has the id \"1e4b7c90-2d6f-4f3a-8b5c-7a9d0e1f2c34\".",
+         *       "detail": "No API key has this id.",
          *       "instance": "/api/v1/api-keys/1e4b7c90-2d6f-4f3a-8b5c-7a9d0e1f2c34",
          *       "request_id": "01J9ZQ4C7N8VX2M5K3T6B1R0DW"
          *     }
          */
         ApiKeyNotFoundProblem: {
             /**
-             * @description The kind of problem. Decide by this, not by `title` or `detail`.
+             * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:api-key-not-found
              */
             type: "urn:prompt-gateway:problem:api-key-not-found" | components["schemas"]["OtherValue"];
             /**
-             * @description The HTTP status of the answer.
+             * @description HTTP status of the answer.
              * @example 404
              * @constant
              */
@@ -6176,19 +6176,19 @@ export interface components {
          *       "type": "urn:prompt-gateway:problem:insufficient-scope",
          *       "title": "Insufficient scope",
          *       "status": 403,
-         *       "detail": "The API key lacks the scope prompts:write.",
+         *       "detail": "This key does not have the scope prompts:write.",
          *       "instance": "/api/v1/prompts/summarise-support-ticket",
          *       "request_id": "01J9ZQ4C7N8VX2M5K3T6B1R0DW"
          *     }
          */
         RevokeApiKey403Problem: {
             /**
-             * @description The kind of problem. Decide by this, not by `title` or `detail`.
+             * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:insufficient-scope
              */
             type: ("urn:prompt-gateway:problem:insufficient-scope" | "urn:prompt-gateway:problem:no-authority") | components["schemas"]["OtherValue"];
             /**
-             * @description The HTTP status of the answer.
+             * @description HTTP status of the answer.
              * @example 403
              * @constant
              */
@@ -6201,7 +6201,7 @@ export interface components {
          *       "type": "urn:prompt-gateway:problem:invalid-request",
          *       "title": "Invalid request",
          *       "status": 400,
-         *       "detail": "2 places in the request break the contract.",
+         *       "detail": "The body of the request is not valid.",
          *       "instance": "/api/v1/prompts",
          *       "request_id": "01J9ZQ4C7N8VX2M5K3T6B1R0DW",
          *       "errors": [
@@ -6218,12 +6218,12 @@ export interface components {
          */
         InvalidPublicRequestProblem: {
             /**
-             * @description The kind of problem. Decide by this, not by `title` or `detail`.
+             * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:invalid-request
              */
             type: "urn:prompt-gateway:problem:invalid-request" | components["schemas"]["OtherValue"];
             /**
-             * @description The HTTP status of the answer.
+             * @description HTTP status of the answer.
              * @example 400
              * @constant
              */
@@ -6236,19 +6236,19 @@ export interface components {
          *       "type": "urn:prompt-gateway:problem:not-acceptable",
          *       "title": "Not acceptable",
          *       "status": 406,
-         *       "detail": "The operation answers with application/json, which the Accept header excludes.",
+         *       "detail": "This operation answers only with application/json.",
          *       "instance": "/api/v1/prompts/summarise-support-ticket",
          *       "request_id": "01J9ZQ4C7N8VX2M5K3T6B1R0DW"
          *     }
          */
         PublicNotAcceptableProblem: {
             /**
-             * @description The kind of problem. Decide by this, not by `title` or `detail`.
+             * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:not-acceptable
              */
             type: "urn:prompt-gateway:problem:not-acceptable" | components["schemas"]["OtherValue"];
             /**
-             * @description The HTTP status of the answer.
+             * @description HTTP status of the answer.
              * @example 406
              * @constant
              */
@@ -6261,19 +6261,19 @@ export interface components {
          *       "type": "urn:prompt-gateway:problem:internal-error",
          *       "title": "Internal error",
          *       "status": 500,
-         *       "detail": "Something went wrong inside the service.",
+         *       "detail": "The service failed unexpectedly. Report the request id to the operator.",
          *       "instance": "/api/v1/prompts/summarise-support-ticket",
          *       "request_id": "01J9ZQ4C7N8VX2M5K3T6B1R0DW"
          *     }
          */
         PublicInternalErrorProblem: {
             /**
-             * @description The kind of problem. Decide by this, not by `title` or `detail`.
+             * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:internal-error
              */
             type: "urn:prompt-gateway:problem:internal-error" | components["schemas"]["OtherValue"];
             /**
-             * @description The HTTP status of the answer.
+             * @description HTTP status of the answer.
              * @example 500
              * @constant
              */
@@ -6286,19 +6286,19 @@ export interface components {
          *       "type": "urn:prompt-gateway:problem:database-unavailable",
          *       "title": "Database unavailable",
          *       "status": 503,
-         *       "detail": "The database does not answer.",
+         *       "detail": "The database cannot be reached or did not confirm in time. Try again shortly.",
          *       "instance": "/api/v1/prompts/summarise-support-ticket",
          *       "request_id": "01J9ZQ4C7N8VX2M5K3T6B1R0DW"
          *     }
          */
         GetReadiness503Problem: {
             /**
-             * @description The kind of problem. Decide by this, not by `title` or `detail`.
+             * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:database-unavailable
              */
             type: ("urn:prompt-gateway:problem:database-unavailable" | "urn:prompt-gateway:problem:storage-full" | "urn:prompt-gateway:problem:shutting-down") | components["schemas"]["OtherValue"];
             /**
-             * @description The HTTP status of the answer.
+             * @description HTTP status of the answer.
              * @example 503
              * @constant
              */
@@ -6370,7 +6370,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["RateLimitedProblem"];
             };
         };
-        /** @description Something went wrong inside the service. */
+        /** @description The service failed unexpectedly. Report the request id to the operator. */
         InternalError: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -6693,7 +6693,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["PublicNotAcceptableProblem"];
             };
         };
-        /** @description Something went wrong inside the service. */
+        /** @description The service failed unexpectedly. Report the request id to the operator. */
         PublicInternalError: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -6704,7 +6704,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["PublicInternalErrorProblem"];
             };
         };
-        /** @description Any other failure: the request did not reach the operation, or a later release has new problems. */
+        /** @description Any other failure: the request did not reach the operation, or a later release added a problem type. */
         OtherProblem: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
