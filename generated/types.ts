@@ -1550,9 +1550,9 @@ export interface components {
         };
         /**
          * OrderStatus
-         * @description - `open`: placed, and not dealt with yet.
-         *     - `completed`: dealt with. Final.
-         *     - `canceled`: called off. Final.
+         * @description - `open`: placed, neither completed nor canceled.
+         *     - `completed`: done. Final.
+         *     - `canceled`: withdrawn. Final.
          * @example open
          * @enum {string}
          */
@@ -1571,7 +1571,7 @@ export interface components {
         Retryable: boolean;
         /**
          * Problem
-         * @description Why a request was not answered as hoped, as RFC 9457 has it.
+         * @description Error details (RFC 9457).
          * @example {
          *       "type": "urn:prompt-gateway:problem:missing-variables",
          *       "title": "Missing variables",
@@ -1997,7 +1997,7 @@ export interface components {
         TestRunId: string;
         /**
          * TestRunStatus
-         * @description - `running`: at work.
+         * @description - `running`: providers are being called.
          *     - `done`: ended, its results are stored. Single results may be errors.
          *     - `failed`: ended without results, because they could not be stored.
          *     - `interrupted`: cut off, for example by a restart. Calls already made are not repeated.
@@ -2094,7 +2094,7 @@ export interface components {
         };
         /**
          * TestResult
-         * @description What one provider and model made of the prompt, `result` when it succeeded and `error` when it failed.
+         * @description What one provider and model answered. It has `result` when it succeeded and `error` when it failed.
          * @example {
          *       "status": "succeeded",
          *       "provider": "openai",
@@ -3315,9 +3315,9 @@ export interface components {
          *
          *     - `target-refused`: the address is one that events are not sent to; no connection was made.
          *     - `name-not-found`: the host name has no address, or its name servers did not answer within 3 seconds.
-         *     - `connection-refused`: nothing listens there.
-         *     - `unreachable`: no way leads there.
-         *     - `connect-timeout`: no connection came about within 5 seconds.
+         *     - `connection-refused`: no server listens at this address and port.
+         *     - `unreachable`: the network or the host cannot be reached.
+         *     - `connect-timeout`: no connection was made within 5 seconds.
          *     - `tls-failed`: the certificate or the handshake is not acceptable.
          *     - `connection-lost`: the connection broke before the answer was complete.
          *     - `timeout`: no complete answer within 15 seconds.
@@ -4691,7 +4691,7 @@ export interface components {
         };
         /**
          * ProblemFields
-         * @description Why a request was not answered as hoped, as RFC 9457 has it.
+         * @description Error details (RFC 9457).
          * @example {
          *       "type": "urn:prompt-gateway:problem:missing-variables",
          *       "title": "Missing variables",

@@ -95,13 +95,17 @@ const closedRequests = aboutRequestSchemas((schema) => {
 
 /**
  * Value lists are closed in requests and open in answers: there, an enum stands in an `anyOf` with `OtherValue`, so that
- * clients that were generated before accept a value that a later release adds.
+ * clients that were generated before accept a value that a later release adds. A union in an answer says by which member
+ * its kinds are told apart.
  */
 const openAnswers = () => {
   const reported = new Set();
   const check = (body, isAnswer, { report, location, resolve }) => {
     for (const [mediaType, { schema }] of Object.entries(body.content ?? {})) {
       walkSchema(schema, location.child(['content', mediaType, 'schema']), resolve, (node, place, parent) => {
+        if (isAnswer && node.oneOf !== undefined && node.discriminator === undefined) {
+          report({ message: 'a union of an answer needs a discriminator', location: place });
+        }
         const isWrong = isAnswer
           ? node.enum !== undefined && parent.node.anyOf?.some(isOtherValue) !== true
           : node.anyOf?.some(isOtherValue) === true;
