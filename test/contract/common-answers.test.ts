@@ -4,11 +4,12 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { operationTable, type OperationId, type OperationRow, type Scope } from '../../generated/operations.ts';
 import { effectiveScopes } from '../../src/api-keys/scopes.ts';
 import { allScopes } from '../../src/app.ts';
+import type { Database } from '../../src/db/client.ts';
 import type { Exchange } from '../../src/http/pipeline.ts';
 import { createBareRouter } from '../support/bare-router.ts';
 import { checkAnswer } from '../support/contract-check.ts';
 import { callEveryOperation, type Call } from '../support/every-operation.ts';
-import { problem, startAnother } from '../support/per-operation.ts';
+import { openDatabaseOf, problem, startAnother } from '../support/per-operation.ts';
 import { startTestService, type Answer, type CallOptions, type TestService } from '../support/service.ts';
 
 /** What all operations answer for the same reasons. The 503 of a database that is away is in test/faults. */
@@ -170,6 +171,38 @@ describe('304', () => {
     expect(status).toBe(200);
     const again = await call(operation, { headers: { 'If-None-Match': headers['etag'] ?? '' } });
     expect([again.status, again.text]).toEqual([304, '']);
+  });
+});
+
+describe('an Idempotency-Key', () => {
+  let database: Database;
+  /** An order is stored with its key: createOrder keeps no answers. */
+  const keepingAnswers = operations.filter(([, { problems }]) => problems.includes('idempotency-key-in-use'));
+  beforeAll(async () => {
+    database = await openDatabaseOf(service);
+  });
+  afterAll(() => database.close());
+
+  it.each(keepingAnswers)('of %s is refused with 422 after another request', async (operation) => {
+    const headers = { 'Idempotency-Key': 'reused' };
+    expect((await call(operation, { headers })).status).toBeLessThan(300);
+    const keys = database.db.collection('idempotency_keys');
+    await keys.updateMany({}, { $set: { fingerprint: 'of another request' } });
+    const { status, body } = await call(operation, { headers });
+    expect([status, body.type]).toEqual([422, problem('idempotency-key-reused')]);
+  });
+
+  it.each(keepingAnswers)('of %s is refused with 409 while its request runs', async (operation) => {
+    const headers = { 'Idempotency-Key': 'running' };
+    expect((await call(operation, { headers })).status).toBeLessThan(300);
+    // As if another process were at work on it, and alive.
+    const keys = database.db.collection<{ beat: number }>('idempotency_keys');
+    await keys.updateMany({}, { $unset: { answer: '' } });
+    const beat = (): unknown => keys.updateMany({}, { $inc: { beat: 1 } }).catch(() => undefined);
+    const beating = setInterval(beat, 20);
+    const { status, body } = await call(operation, { headers });
+    clearInterval(beating);
+    expect([status, body.type]).toEqual([409, problem('idempotency-key-in-use')]);
   });
 });
 

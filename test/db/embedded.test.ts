@@ -20,6 +20,7 @@ import { withRetry } from '../../src/db/retry.ts';
 import { insertOnce, type StampedDocument } from '../../src/db/writes.ts';
 import { fakeProgram, mongodStandIn } from '../support/fake-programs.ts';
 import { recordingLog, silentLog } from '../support/log.ts';
+import { isNightly } from '../support/run-settings.ts';
 
 /** The download host, as a machine sees it that cannot reach it. */
 const unreachableDownload = { MONGOMS_DOWNLOAD_MIRROR: 'https://127.0.0.1:9' };
@@ -86,7 +87,8 @@ function isRunning(pid: number): boolean {
   }
 }
 
-const rustServer = await findOnPath('secantusd-rs', process.env['PATH']);
+/** Only serves benchmarks. */
+const rustServer = isNightly ? await findOnPath('secantusd-rs', process.env['PATH']) : undefined;
 const mongod = await findOnPath('mongod', process.env['PATH']);
 const present: EngineId[] = [
   'secantusd-py',

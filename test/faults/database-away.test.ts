@@ -69,15 +69,20 @@ describe('a database that was stopped', () => {
   }, 60_000);
 
   it('lets nobody in whose key was checked more than five seconds ago', async () => {
-    const key = await service.createKey('prompts:read');
-    const providers = (): Promise<Answer> => service.call('GET', '/api/v1/providers', { key });
-    expect((await providers()).status).toBe(200);
+    const calls = await callEveryOperation(service);
+    const key = await service.createKey('prompts:read', 'integrations:manage', 'metrics:read');
+    const statuses = async (): Promise<number[]> => {
+      const operations = [calls.listProviders, calls.listEventTypes, calls.getMetrics];
+      const answers = await Promise.all(operations.map(({ method, path }) => service.call(method, path, { key })));
+      return answers.map(({ status }) => status);
+    };
+    expect(await statuses()).toEqual([200, 200, 200]);
     await proxy.stop();
-    expect((await providers()).status).toBe(200);
+    expect(await statuses()).toEqual([200, 200, 200]);
     await sleep(5_100);
-    expect((await providers()).status).toBe(503);
+    expect(await statuses()).toEqual([503, 503, 503]);
     await proxy.restart();
-    expect((await providers()).status).toBe(200);
+    expect(await statuses()).toEqual([200, 200, 200]);
   }, 60_000);
 
   it('does not hold up the answer of a call that was paid for, nor make it be paid for twice', async () => {

