@@ -4,7 +4,6 @@
  * representation and its changes, and the ways between them. A document is read and an answer written field by field;
  * what is not declared gets nowhere.
  */
-import { isDeepStrictEqual } from 'node:util';
 import type { Kind, SentOf, ShownOf, StoredOf, ValueOf } from './kinds.ts';
 import { snakeCase, type SnakeCase } from './names.ts';
 
@@ -123,8 +122,8 @@ export interface Fields<T extends Table> {
   show(thing: Thing<T>): Shown<T>;
   readNew(body: SentNew<T>): New<T>;
   readChange(body: SentChange<T>): Change<T>;
-  /** The fields, by their names in the contract, that a PUT cannot change and that a body has with another value. */
-  differing(body: SentChange<T>, thing: Thing<T>): string[];
+  /** What a body has beside the fields that a PUT changes. */
+  others(body: object): object;
   /** The thing's own values of these fields, without all else. */
   pick(thing: Thing<T>): Thing<T>;
 }
@@ -144,7 +143,7 @@ export function fields<const T extends Table>(table: T): Fields<T> {
   const shown = all.filter(({ setBy }) => setBy !== 'hidden');
   const given = all.filter(({ setBy }) => setBy === 'caller' || setBy === 'creation');
   const changed = all.filter(({ setBy }) => setBy === 'caller');
-  const others = shown.filter(({ setBy }) => setBy !== 'caller');
+  const changedNames = new Set(changed.map((entry) => entry.shown));
 
   const collect = (
     entries: readonly Entry[],
@@ -189,12 +188,7 @@ export function fields<const T extends Table>(table: T): Fields<T> {
         'name',
         (entry) => readOne(entry, body),
       ),
-    differing: (body: Values, thing: Values) =>
-      others
-        .filter(
-          (entry) => body[entry.shown] !== undefined && !isDeepStrictEqual(readOne(entry, body), thing[entry.name]),
-        )
-        .map((entry) => entry.shown),
+    others: (body: object) => Object.fromEntries(Object.entries(body).filter(([name]) => !changedNames.has(name))),
     pick: (thing: Values) => collect(all, 'name', ({ name }) => thing[name]),
   } as unknown as Fields<T>;
 }

@@ -19,7 +19,7 @@ export function sealHeaders(
   const stored = new Map(present.map((header) => [header.name.toLowerCase(), header]));
   const errors: ProblemDetail[] = [];
   const refuse = (name: string, detail: string): void => {
-    errors.push({ detail, pointer: `#/headers/${name.replaceAll('~', '~0').replaceAll('/', '~1')}` });
+    errors.push({ detail, pointer: pointerTo(name) });
   };
   for (const { name, detail } of findHeaderMistakes(sent)) refuse(name, detail);
   const sealed = Object.entries(sent).flatMap(([name, value]): SealedHeader[] => {
@@ -37,6 +37,32 @@ export function sealHeaders(
   if (errors.length === 0) return sealed;
   const count = errors.length === 1 ? '1 header is' : `${errors.length} headers are`;
   throw new ProblemError('header-not-allowed', { detail: `${count} not allowed.`, errors });
+}
+
+/**
+ * Requires that credentials are sent again when the URL of an integration moves to another scheme, host or port: whoever
+ * may change the URL would get to know the stored ones.
+ * @param sent undefined where the headers are to stay as they are
+ * @throws {ProblemError} header-not-allowed that names the headers whose values have to be sent
+ */
+export function requireCredentialsAgain(
+  integrationId: string,
+  sent: HeaderValues | undefined,
+  present: readonly SealedHeader[],
+  secrets: SecretBox,
+): void {
+  const isMasked = new Map(Object.entries(sent ?? {}).map(([name, value]) => [name.toLowerCase(), value === mask]));
+  const errors = Object.entries(showHeaders(integrationId, present, secrets))
+    .filter(([name, value]) => value === mask && (sent === undefined || isMasked.get(name.toLowerCase()) === true))
+    .map(([name]) => ({
+      detail: 'is stored for another host: send its value, or other headers',
+      pointer: pointerTo(name),
+    }));
+  if (errors.length === 0) return;
+  throw new ProblemError('header-not-allowed', {
+    detail: 'Stored credentials are not sent to another scheme, host or port.',
+    errors,
+  });
 }
 
 /** Custom headers as they may be shown: what looks like a credential is masked, and what cannot be decrypted, too. */
@@ -61,4 +87,8 @@ function openHeader(integrationId: string, { name, value }: SealedHeader, secret
     if (error instanceof SecretUnreadableError) return undefined;
     throw error;
   }
+}
+
+function pointerTo(name: string): string {
+  return `#/headers/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`;
 }

@@ -1,5 +1,6 @@
 import type { Precondition } from '../editing/edits.ts';
 import { ProblemError } from '../errors/problem-error.ts';
+import { requireUnchanged } from '../editing/read-only-fields.ts';
 import { ifMatchRevision } from '../http/conditional.ts';
 import type { OperationHandlers } from '../http/operation.ts';
 import { answerPage } from '../http/page.ts';
@@ -32,6 +33,8 @@ export interface ReadCondition {
   conditions(integrations: readonly Integration[]): Promise<ReadonlyMap<string, Condition>>;
 }
 
+/** What a PUT may send with any value: the headers, which it changes, and how the receiver is doing, as in `If-Match`. */
+const uncompared = new Set(['headers', 'consecutive_failures', 'last_error', 'retrying_until', 'waiting']);
 const collectionPath = '/api/v1/integrations';
 
 /** The contract's operations on integrations. */
@@ -88,7 +91,17 @@ export function integrationOperations(integrations: Integrations, receivers: Rea
     },
     async updateIntegration({ path, headers, body }) {
       const change = { ...integrationFields.readChange(body), headers: body.headers };
-      return await answer(await integrations.update(path.id, change, matches(headers)));
+      const fixed = Object.entries(integrationFields.others(body)).filter(([name]) => !uncompared.has(name));
+      const shown = (present: Integration): object =>
+        representIntegration(present, { headers: {}, condition: soundCondition });
+      const isMatch = matches(headers);
+      return await answer(
+        await integrations.update(
+          path.id,
+          change,
+          (present) => isMatch(present) && requireUnchanged(Object.fromEntries(fixed), shown(present)),
+        ),
+      );
     },
     async deleteIntegration({ path, headers }) {
       await integrations.remove(path.id, matches(headers));

@@ -5,7 +5,7 @@ import { ProblemError } from '../errors/problem-error.ts';
 import { createEditQueue, retryLostRaces } from '../editing/edit-queue.ts';
 import type { Listing } from '../lists/listing.ts';
 import { mask } from './custom-headers.ts';
-import { sealHeaders, showHeaders } from './headers.ts';
+import { requireCredentialsAgain, sealHeaders, showHeaders } from './headers.ts';
 import { headerRecord, secretRecord } from './integration.ts';
 import type {
   Integration,
@@ -16,7 +16,7 @@ import type {
 } from './integration.ts';
 import type { Sealed, SecretBox } from '../secrets/secret-box.ts';
 import type { IntegrationStore } from './integration-store.ts';
-import { maskUrl, unmaskUrl } from './url-credentials.ts';
+import { hasSameOrigin, maskUrl, unmaskUrl } from './url-credentials.ts';
 
 /**
  * Integrations. Every method that takes an id throws `integration-not-found`, every one that edits `edit-conflict`, and
@@ -146,14 +146,17 @@ export function createIntegrations({
       return (await store.insert(integration)) ? { ...integration, revision: 1, settingsRevision: 1 } : await get(id);
     },
 
-    update: (id, { url, headers, ...change }, precondition) =>
+    update: (id, { url: sentUrl, headers, ...change }, precondition) =>
       edit(
         id,
-        (present) => ({
-          ...{ ...present, ...change },
-          url: url === undefined ? present.url : permittedUrl(url, present.url),
-          headers: headers === undefined ? present.headers : sealHeaders(id, headers, present.headers, secrets),
-        }),
+        (present) => {
+          const url = sentUrl === undefined ? present.url : permittedUrl(sentUrl, present.url);
+          if (!hasSameOrigin(url, present.url)) requireCredentialsAgain(id, headers, present.headers, secrets);
+          return {
+            ...{ ...present, ...change, url },
+            headers: headers === undefined ? present.headers : sealHeaders(id, headers, present.headers, secrets),
+          };
+        },
         precondition,
       ),
 

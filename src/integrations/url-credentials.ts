@@ -33,7 +33,7 @@ export function unmaskUrl(sent: string, stored: string | undefined): string | un
     known.set(prefix, [...(known.get(prefix) ?? []), value]);
     return prefix + value;
   };
-  if (stored !== undefined && originOf(stored) === originOf(sent)) mapQuery(stored, note);
+  if (stored !== undefined && hasSameOrigin(stored, sent)) mapQuery(stored, note);
   let isComplete = true;
   const url = mapQuery(sent, ({ prefix, value }) => {
     const before = known.get(prefix)?.shift();
@@ -44,8 +44,9 @@ export function unmaskUrl(sent: string, stored: string | undefined): string | un
   return isComplete ? url : undefined;
 }
 
-function originOf(url: string): string | undefined {
-  return URL.parse(url)?.origin;
+/** Whether two URLs have the same scheme, host and port. */
+export function hasSameOrigin(one: string, other: string): boolean {
+  return URL.parse(one)?.origin === URL.parse(other)?.origin;
 }
 
 function mapQuery(url: string, map: (parameter: Parameter) => string): string {

@@ -1,5 +1,6 @@
 import type { components } from '../../generated/types.ts';
 import type { Precondition } from '../editing/edits.ts';
+import { requireUnchanged } from '../editing/read-only-fields.ts';
 import { ifMatch } from '../http/conditional.ts';
 import type { OperationHandlers } from '../http/operation.ts';
 import { answerPage } from '../http/page.ts';
@@ -43,7 +44,12 @@ export function promptOperations(prompts: Prompts): PromptOperations {
       return { status: 200, headers: { ETag: entityTag(prompt) }, body: promptFields.show(prompt) };
     },
     async updatePrompt({ path, headers, body }) {
-      const prompt = await prompts.update(path.slugOrId, promptFields.readChange(body), ifMatches(headers['If-Match']));
+      const matches = ifMatches(headers['If-Match']);
+      const prompt = await prompts.update(
+        path.slugOrId,
+        promptFields.readChange(body),
+        (present) => matches(present) && requireUnchanged(promptFields.others(body), showSaved(present)),
+      );
       return { status: 200, headers: { ETag: entityTag(prompt) }, body: showSaved(prompt) };
     },
     async deletePrompt({ path, headers }) {

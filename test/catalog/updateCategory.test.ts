@@ -72,6 +72,6 @@ describe('422', () => {
     const { category } = await createCatalog(setup.service);
     const { status, body } = await put(category.id, { location_id: (await createLocation(setup.service)).id });
     expect(status).toBe(422);
-    expect(body).toMatchObject({ type: problem('location-fixed'), errors: [{ pointer: '#/location_id' }] });
+    expect(body).toMatchObject({ type: problem('read-only-field'), errors: [{ pointer: '#/location_id' }] });
   });
 });

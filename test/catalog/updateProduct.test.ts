@@ -112,7 +112,7 @@ describe('422', () => {
   it('refuses to move a product to another location', async () => {
     const { status, body } = await put((await create()).id, { location_id: (await createLocation(setup.service)).id });
     expect(status).toBe(422);
-    expect(body).toMatchObject({ type: problem('location-fixed'), errors: [{ pointer: '#/location_id' }] });
+    expect(body).toMatchObject({ type: problem('read-only-field'), errors: [{ pointer: '#/location_id' }] });
   });
 
   it('names a category of another location', async () => {

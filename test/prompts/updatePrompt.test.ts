@@ -96,10 +96,6 @@ describe('200', () => {
       `{"variables": {"two": {}, "two": {"description": "second"}, "one": ${JSON.stringify(full.variables.one)}}}`,
     ],
     ['the same test settings', { test_settings: { seed: 7 } }],
-    [
-      'what belongs to the server',
-      { version: 9, created_at: '2000-01-01T00:00:00Z', id: '00000000-0000-4000-8000-000000000000' },
-    ],
   ])('changes nothing for %s', async (_what, change) => {
     const { id, etag, body: before } = await create(setup.service, full);
     const { body, headers } = await put(id, change);

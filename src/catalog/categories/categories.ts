@@ -6,7 +6,7 @@ import { makeRoom, outboxCapacity, type Relay } from '../../events/outbox.ts';
 import { createEditQueue, retryLostRaces } from '../../editing/edit-queue.ts';
 import type { Locations } from '../locations/locations.ts';
 import type { Listing } from '../../lists/listing.ts';
-import { requireLocation, requireSameLocation } from '../locations/location-reference.ts';
+import { requireLocation } from '../locations/location-reference.ts';
 import type { Category, CategoryChange, NewCategory } from './category.ts';
 import type { CategoryStore } from './category-store.ts';
 
@@ -25,11 +25,11 @@ export interface Categories {
   list(locationId: string | undefined): Listing<Category>;
   /**
    * Changes a category and announces it in the same write. A change that changes nothing writes and announces nothing.
-   * @throws {ProblemError} precondition-failed, location-fixed, edit-conflict, overloaded
+   * @throws {ProblemError} precondition-failed, edit-conflict, overloaded
    */
   update(
     id: string,
-    change: CategoryChange & { readonly locationId?: string | undefined },
+    change: CategoryChange,
     precondition: Precondition<Category>,
     traceparent?: string,
   ): Promise<Category>;
@@ -70,12 +70,11 @@ export function createCategories({
       return (await store.insert(category)) ? category : await get(id);
     },
 
-    update: (id, { locationId, ...change }, precondition, traceparent) =>
+    update: (id, change, precondition, traceparent) =>
       editQueue.run(id, () =>
         retryLostRaces(async () => {
           const present = await get(id);
           requireMatch(present, precondition);
-          requireSameLocation(present, locationId);
           const next = changed(present, change, now());
           if (next === present) return present;
           if (present.waiting >= outboxCapacity) {

@@ -1,3 +1,4 @@
+import { requireUnchanged } from '../../editing/read-only-fields.ts';
 import { ifMatch } from '../../http/conditional.ts';
 import type { OperationHandlers } from '../../http/operation.ts';
 import { answerPage } from '../../http/page.ts';
@@ -31,8 +32,10 @@ export function categoryOperations(categories: Categories): CategoryOperations {
     async updateCategory({ path, headers, body, context }) {
       const category = await categories.update(
         path.id,
-        { ...categoryFields.readChange(body), locationId: body.location_id },
-        (present) => ifMatch(headers['If-Match'], entityTag(present)),
+        categoryFields.readChange(body),
+        (present) =>
+          ifMatch(headers['If-Match'], entityTag(present)) &&
+          requireUnchanged(categoryFields.others(body), categoryFields.show(present)),
         context.traceparent,
       );
       return { status: 200, headers: { ETag: entityTag(category) }, body: categoryFields.show(category) };

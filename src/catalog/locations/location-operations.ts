@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto';
+import { requireUnchanged } from '../../editing/read-only-fields.ts';
 import { ifMatch } from '../../http/conditional.ts';
 import type { OperationHandlers } from '../../http/operation.ts';
 import { answerPage } from '../../http/page.ts';
 import { locationFields, type Location } from './location.ts';
 import type { Locations } from './locations.ts';
-import { toZones } from './zones.ts';
+import { toZones, withKeptSpots } from './zones.ts';
 
 type LocationOperations = Pick<
   OperationHandlers,
@@ -17,7 +18,7 @@ const collectionPath = '/v1/locations';
 export function locationOperations(locations: Locations, newId: () => string = randomUUID): LocationOperations {
   return {
     async createLocation({ body, context }) {
-      const content = locationFields.readNew({ ...body, zones: toZones(body.zones ?? [], newId) });
+      const content = locationFields.readNew({ ...body, zones: withKeptSpots(toZones(body.zones ?? [], newId), []) });
       const location = await locations.create(content, context.resourceId);
       return {
         status: 201,
@@ -32,9 +33,13 @@ export function locationOperations(locations: Locations, newId: () => string = r
     },
     async updateLocation({ path, headers, body }) {
       const zones = body.zones === undefined ? undefined : toZones(body.zones, newId);
-      const change = { ...locationFields.readChange({ ...body, zones }), currency: body.currency };
-      const location = await locations.update(path.id, change, (present) =>
-        ifMatch(headers['If-Match'], entityTag(present)),
+      const { zones: _, ...others } = body;
+      const location = await locations.update(
+        path.id,
+        { ...locationFields.readChange(others), zones },
+        (present) =>
+          ifMatch(headers['If-Match'], entityTag(present)) &&
+          requireUnchanged(locationFields.others(body), locationFields.show(present)),
       );
       return { status: 200, headers: { ETag: entityTag(location) }, body: locationFields.show(location) };
     },

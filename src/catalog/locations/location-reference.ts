@@ -14,15 +14,3 @@ export async function requireLocation(locations: Pick<Locations, 'find'>, id: st
     errors: [{ detail: 'is not the id of a location', pointer: '#/location_id' }],
   });
 }
-
-/**
- * Categories and products stay at their location; a request may repeat it.
- * @throws ProblemError `location-fixed`
- */
-export function requireSameLocation(present: { readonly locationId: string }, sent: string | undefined): void {
-  if (sent === undefined || sent === present.locationId) return;
-  throw new ProblemError('location-fixed', {
-    detail: `It belongs to the location ${present.locationId} and cannot be moved to another.`,
-    errors: [{ detail: `must be ${present.locationId}, or left out`, pointer: '#/location_id' }],
-  });
-}

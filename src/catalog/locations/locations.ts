@@ -6,10 +6,11 @@ import type { Listing } from '../../lists/listing.ts';
 import { isCurrency } from './currencies.ts';
 import { changedFiscalSpan, fiscalDateAt, fiscalSpan, nextFiscalSpan, timezoneNamed } from './fiscal-calendar.ts';
 import type { Location, LocationChange, NewLocation } from './location.ts';
+import { withKeptSpots, type SentZone } from './zones.ts';
 import type { LocationStore } from './location-store.ts';
 
-/** Changes of a location. Its currency can only be repeated. */
-type SentChange = LocationChange & { readonly currency?: string | undefined };
+/** Changes of a location. */
+type SentChange = Omit<LocationChange, 'zones'> & { readonly zones?: readonly SentZone[] | undefined };
 
 /** Locations. Every method that takes an id throws `location-not-found`. */
 export interface Locations {
@@ -26,7 +27,7 @@ export interface Locations {
   /**
    * A change that changes nothing writes nothing. Another time zone or end of the fiscal day moves the end of the day that is
    * under way.
-   * @throws {ProblemError} precondition-failed, currency-fixed, unknown-timezone, edit-conflict
+   * @throws {ProblemError} precondition-failed, unknown-timezone, edit-conflict
    */
   update(id: string, change: SentChange, precondition: Precondition<Location>): Promise<Location>;
 
@@ -95,12 +96,20 @@ export function createLocations({ store, now = () => new Date() }: LocationsOpti
 }
 
 /** The location after a change; the very same when nothing changes. */
-function applyChange(present: Location, { currency, ...change }: SentChange, at: Date): Location {
+function applyChange(present: Location, { zones, ...change }: SentChange, at: Date): Location {
   // A time zone that the database no longer has may stay as it is.
   const sent = change.timezone ?? present.timezone;
   const timezone = sent === present.timezone ? sent : timezoneNamed(sent);
-  refuseFindings(...(timezone === undefined ? [unknownTimezone(sent)] : []), otherCurrency(present, currency));
-  const next = changed(present, { ...change, timezone: timezone ?? sent }, at);
+  refuseFindings(...(timezone === undefined ? [unknownTimezone(sent)] : []));
+  const next = changed(
+    present,
+    {
+      ...change,
+      timezone: timezone ?? sent,
+      ...(zones === undefined ? {} : { zones: withKeptSpots(zones, present.zones) }),
+    },
+    at,
+  );
   const isSameClock = next.timezone === present.timezone && next.fiscalDayEnd === present.fiscalDayEnd;
   return isSameClock ? next : { ...next, nextFiscalDay: changedFiscalSpan(present.nextFiscalDay, next, at) };
 }
@@ -119,14 +128,5 @@ function unknownTimezone(name: string): Finding {
     detail: `${name} is not the name of a time zone in the IANA database.`,
     errors:
       timezoneNamed(name) === undefined ? [{ detail: 'is not the name of a time zone', pointer: '#/timezone' }] : [],
-  };
-}
-
-function otherCurrency({ currency }: Location, sent: string | undefined): Finding {
-  const isOther = sent !== undefined && sent !== currency;
-  return {
-    type: 'currency-fixed',
-    detail: `The currency of this location is ${currency}. It cannot be changed, because prices and orders use it.`,
-    errors: isOther ? [{ detail: `must be ${currency}, or left out`, pointer: '#/currency' }] : [],
   };
 }

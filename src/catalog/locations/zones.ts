@@ -8,19 +8,29 @@ export type ZonesInput = readonly {
   readonly spots?: readonly { readonly id?: string; readonly name: string }[];
 }[];
 
+/** A zone as it was sent. Without spots it keeps those that it has. */
+export type SentZone = Omit<Zone, 'spots'> & { readonly spots: Zone['spots'] | undefined };
+
+/** Zones with the spots that were not sent: those that are stored for the zone and were not moved to another. */
+export function withKeptSpots(sent: readonly SentZone[], present: readonly Zone[]): Zone[] {
+  const moved = new Set(sent.flatMap(({ spots = [] }) => spots.map(({ id }) => id)));
+  const kept = new Map(present.map(({ id, spots }) => [id, spots.filter((spot) => !moved.has(spot.id))]));
+  return sent.map(({ id, name, spots }) => ({ id, name, spots: spots ?? kept.get(id) ?? [] }));
+}
+
 /**
  * Gives ids to the zones and spots that have none.
  * @throws ProblemError `invalid-request` when two zones, or two spots of the location, have the same id
  */
-export function toZones(input: ZonesInput, newId: () => string): Zone[] {
-  const zones = input.map(({ id = newId(), name, spots = [] }) => ({
+export function toZones(input: ZonesInput, newId: () => string): SentZone[] {
+  const zones = input.map(({ id = newId(), name, spots }) => ({
     id,
     name,
-    spots: spots.map((spot) => ({ id: spot.id ?? newId(), name: spot.name })),
+    spots: spots?.map((spot) => ({ id: spot.id ?? newId(), name: spot.name })),
   }));
   requireUniqueIds(
     zones.map(({ id }, zone) => ({ id, pointer: `#/zones/${zone}/id` })),
-    zones.flatMap(({ spots }, zone) =>
+    zones.flatMap(({ spots = [] }, zone) =>
       spots.map(({ id }, spot) => ({ id, pointer: `#/zones/${zone}/spots/${spot}/id` })),
     ),
   );

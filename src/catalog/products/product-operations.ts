@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { requireUnchanged } from '../../editing/read-only-fields.ts';
 import { ifMatch } from '../../http/conditional.ts';
 import type { OperationHandlers } from '../../http/operation.ts';
 import { answerPage } from '../../http/page.ts';
@@ -34,8 +35,10 @@ export function productOperations(products: Products, newId: () => string = rand
       const modifiers = body.modifiers === undefined ? undefined : toModifiers(body.modifiers, newId);
       const product = await products.update(
         path.id,
-        { ...productFields.readChange({ ...body, modifiers }), locationId: body.location_id },
-        (present) => ifMatch(headers['If-Match'], entityTag(present)),
+        productFields.readChange({ ...body, modifiers }),
+        (present) =>
+          ifMatch(headers['If-Match'], entityTag(present)) &&
+          requireUnchanged(productFields.others(body), productFields.show(present)),
         context.traceparent,
       );
       return { status: 200, headers: { ETag: entityTag(product) }, body: productFields.show(product) };

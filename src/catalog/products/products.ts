@@ -9,7 +9,7 @@ import type { Categories } from '../categories/categories.ts';
 import type { Listing } from '../../lists/listing.ts';
 import type { Locations } from '../locations/locations.ts';
 import { requireCategory } from '../categories/category-reference.ts';
-import { requireLocation, requireSameLocation } from '../locations/location-reference.ts';
+import { requireLocation } from '../locations/location-reference.ts';
 import type { NewProduct, Product, ProductChange } from './product.ts';
 import type { ProductFilter, ProductStore } from './product-store.ts';
 
@@ -29,11 +29,11 @@ export interface Products {
   /**
    * Changes a product, and in the same write announces it and its category; one that moves announces both categories.
    * A change that changes nothing writes and announces nothing.
-   * @throws {ProblemError} precondition-failed, location-fixed, unknown-category, edit-conflict, overloaded
+   * @throws {ProblemError} precondition-failed, unknown-category, edit-conflict, overloaded
    */
   update(
     id: string,
-    change: ProductChange & { readonly locationId?: string | undefined },
+    change: ProductChange,
     precondition: Precondition<Product>,
     traceparent?: string,
   ): Promise<Product>;
@@ -91,12 +91,11 @@ export function createProducts({
       return (await store.insert(product)) ? product : await get(id);
     },
 
-    update: (id, { locationId, ...change }, precondition, traceparent) =>
+    update: (id, change, precondition, traceparent) =>
       editQueue.run(id, () =>
         retryLostRaces(async () => {
           const present = await get(id);
           requireMatch(present, precondition);
-          requireSameLocation(present, locationId);
           const next = changed(present, change, now());
           if (next === present) return present;
           if (next.categoryId !== present.categoryId) {
