@@ -198,13 +198,9 @@ export const problems = {
     "status": 422,
     "title": "Unknown currency"
   },
-  "currency-fixed": {
+  "read-only-field": {
     "status": 422,
-    "title": "Currency fixed"
-  },
-  "location-fixed": {
-    "status": 422,
-    "title": "Location fixed"
+    "title": "Read-only field"
   },
   "order-total-too-large": {
     "status": 422,

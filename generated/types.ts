@@ -1740,7 +1740,7 @@ export interface components {
         DateTimeInput: string;
         /**
          * IgnoredObject
-         * @description An object that belongs to the server. It may be sent back as it was got and is ignored.
+         * @description An object of the server, as GET returned it.
          * @example {
          *       "started_at": "2026-11-06T09:00:00.000Z"
          *     }
@@ -1750,11 +1750,9 @@ export interface components {
         };
         /**
          * PromptUpdate
-         * @description Any subset of the fields. What is left out stays as it is; objects and arrays are replaced whole. `null` clears
-         *     `description`, `variables`, `selected_provider`, `selected_model` and `test_settings`.
-         *
-         *     `id`, `version`, `created_at`, `updated_at` and `warnings` belong to the server: they may be present and are ignored, so a prompt
-         *     can be sent back as it was got.
+         * @description Any of the fields. `null` clears `description`, `variables`, `selected_provider`, `selected_model` and
+         *     `test_settings`. `id`, `version`, `created_at`, `updated_at` and `warnings` cannot be changed; they may be sent with
+         *     their present values.
          * @example {
          *       "selected_provider": "openai",
          *       "selected_model": "gpt-4.1-mini"
@@ -1789,7 +1787,7 @@ export interface components {
             version?: components["schemas"]["VersionNumber"];
             created_at?: components["schemas"]["DateTimeInput"];
             updated_at?: components["schemas"]["DateTimeInput"];
-            /** @description Belongs to the server; ignored. */
+            /** @description What the present content was warned of. It cannot be changed. */
             warnings?: components["schemas"]["IgnoredObject"][];
         };
         /**
@@ -2544,11 +2542,9 @@ export interface components {
         };
         /**
          * LocationUpdate
-         * @description Any subset of the fields. What is left out stays as it is; `zones` is replaced whole, and zones and spots that are sent
-         *     with their ids stay the same ones.
-         *
-         *     `id`, `created_at` and `updated_at` belong to the server: they may be present and are ignored, so a location can be
-         *     sent back as it was got. `currency` may be present if it is the location's own.
+         * @description Any of the fields. `zones` is replaced whole. Zones and spots that are sent with their ids stay the same ones; a zone
+         *     that is sent without `spots` keeps its spots. `id`, `currency`, `created_at` and `updated_at` cannot be changed; they
+         *     may be sent with their present values.
          * @example {
          *       "tax_rate_bp": 2100
          *     }
@@ -2691,10 +2687,8 @@ export interface components {
         };
         /**
          * CategoryUpdate
-         * @description Any subset of the fields. What is left out stays as it is.
-         *
-         *     `id`, `created_at` and `updated_at` belong to the server: they may be present and are ignored, so a category can be
-         *     sent back as it was got. `location_id` may be present if it is the category's own.
+         * @description Any of the fields. `id`, `location_id`, `created_at` and `updated_at` cannot be changed; they may be sent with their
+         *     present values.
          * @example {
          *       "name": "Coffee and tea"
          *     }
@@ -2872,11 +2866,8 @@ export interface components {
         };
         /**
          * ProductUpdate
-         * @description Any subset of the fields. What is left out stays as it is; arrays are replaced whole, and modifiers that are sent with
-         *     their ids stay the same ones.
-         *
-         *     `id`, `currency`, `created_at` and `updated_at` belong to the server: they may be present and are ignored, so a product
-         *     can be sent back as it was got. `location_id` may be present if it is the product's own.
+         * @description Any of the fields. Modifiers that are sent with their ids stay the same ones. `id`, `location_id`, `currency`,
+         *     `created_at` and `updated_at` cannot be changed; they may be sent with their present values.
          * @example {
          *       "price": 440
          *     }
@@ -3599,14 +3590,13 @@ export interface components {
         };
         /**
          * IntegrationUpdate
-         * @description Any subset of the fields. What is left out stays as it is; `event_types` and `headers` are replaced whole. A header
-         *     value of `********` is the one that is stored, and so is a value in the query of `url`, as long as scheme, host and
-         *     port of the URL stay the same.
+         * @description Any of the fields. A header value of `********` stands for the stored value, and so does such a value in the query of
+         *     `url`. Stored credentials stay with scheme, host and port of the URL: when one of these changes, send the values again.
          *
-         *     The secret is changed by rotation, the status by pause and enable. `id`, `has_secret`, `secret_rotation`, `status`,
-         *     `disabled_reason`, `disabled_at`, `warning`, `consecutive_failures`, `last_error`, `retrying_until`, `waiting`,
-         *     `created_at` and `updated_at` belong to the server: they may be present and are ignored, so an integration can be sent
-         *     back as it was got.
+         *     The secret is changed by rotation, the status by pausing and enabling. `id`, `has_secret`, `secret_rotation`, `status`,
+         *     `disabled_reason`, `disabled_at`, `warning`, `created_at` and `updated_at` cannot be changed; they may be sent with
+         *     their present values. `consecutive_failures`, `last_error`, `retrying_until` and `waiting` change all the time, so they
+         *     may be sent with any value; they are not stored.
          * @example {
          *       "event_types": [
          *         "ORDER_PLACED"
@@ -3620,7 +3610,7 @@ export interface components {
             headers?: components["schemas"]["CustomHeadersInput"];
             id?: components["schemas"]["IntegrationId"];
             /**
-             * @description Ignored.
+             * @description Whether there is a secret. It cannot be changed.
              * @example true
              */
             has_secret?: boolean;
@@ -3630,7 +3620,7 @@ export interface components {
             disabled_at?: components["schemas"]["DateTimeInput"];
             warning?: components["schemas"]["IgnoredObject"];
             /**
-             * @description Ignored.
+             * @description May have any value, which is not stored.
              * @example 0
              */
             consecutive_failures?: number;
@@ -5194,7 +5184,7 @@ export interface components {
              * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:unknown-provider
              */
-            type: "urn:prompt-gateway:problem:unknown-provider" | components["schemas"]["OtherValue"];
+            type: ("urn:prompt-gateway:problem:unknown-provider" | "urn:prompt-gateway:problem:read-only-field") | components["schemas"]["OtherValue"];
             /**
              * @description HTTP status of the answer.
              * @example 422
@@ -5618,7 +5608,7 @@ export interface components {
              * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:unknown-timezone
              */
-            type: ("urn:prompt-gateway:problem:unknown-timezone" | "urn:prompt-gateway:problem:currency-fixed") | components["schemas"]["OtherValue"];
+            type: ("urn:prompt-gateway:problem:unknown-timezone" | "urn:prompt-gateway:problem:read-only-field") | components["schemas"]["OtherValue"];
             /**
              * @description HTTP status of the answer.
              * @example 422
@@ -5761,16 +5751,16 @@ export interface components {
          * UpdateCategory422Problem
          * @description Error details of an answer with status 422 (RFC 9457).
          * @example {
-         *       "type": "urn:prompt-gateway:problem:location-fixed",
-         *       "title": "Location fixed",
+         *       "type": "urn:prompt-gateway:problem:read-only-field",
+         *       "title": "Read-only field",
          *       "status": 422,
-         *       "detail": "It belongs to the location 3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753 and cannot be moved to another.",
-         *       "instance": "/v1/products/d27a6f13-90e4-4b58-8c3a-6b1f5e0d7c92",
+         *       "detail": "A PUT cannot change: status.",
+         *       "instance": "/api/v1/integrations/f4d81b36-a05c-4e72-9b18-7c3e2d6f0a95",
          *       "request_id": "01J9ZQ4C7N8VX2M5K3T6B1R0DW",
          *       "errors": [
          *         {
-         *           "detail": "must be 3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753, or left out",
-         *           "pointer": "#/location_id"
+         *           "detail": "cannot be changed, and is \"active\"; leave it out",
+         *           "pointer": "#/status"
          *         }
          *       ]
          *     }
@@ -5778,9 +5768,9 @@ export interface components {
         UpdateCategory422Problem: {
             /**
              * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
-             * @example urn:prompt-gateway:problem:location-fixed
+             * @example urn:prompt-gateway:problem:read-only-field
              */
-            type: "urn:prompt-gateway:problem:location-fixed" | components["schemas"]["OtherValue"];
+            type: "urn:prompt-gateway:problem:read-only-field" | components["schemas"]["OtherValue"];
             /**
              * @description HTTP status of the answer.
              * @example 422
@@ -5867,7 +5857,7 @@ export interface components {
              * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:unknown-category
              */
-            type: ("urn:prompt-gateway:problem:unknown-category" | "urn:prompt-gateway:problem:location-fixed") | components["schemas"]["OtherValue"];
+            type: ("urn:prompt-gateway:problem:unknown-category" | "urn:prompt-gateway:problem:read-only-field") | components["schemas"]["OtherValue"];
             /**
              * @description HTTP status of the answer.
              * @example 422
@@ -6036,7 +6026,7 @@ export interface components {
              * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:target-not-allowed
              */
-            type: ("urn:prompt-gateway:problem:target-not-allowed" | "urn:prompt-gateway:problem:header-not-allowed") | components["schemas"]["OtherValue"];
+            type: ("urn:prompt-gateway:problem:target-not-allowed" | "urn:prompt-gateway:problem:header-not-allowed" | "urn:prompt-gateway:problem:read-only-field") | components["schemas"]["OtherValue"];
             /**
              * @description HTTP status of the answer.
              * @example 422
@@ -7123,7 +7113,7 @@ export interface operations {
             412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["ContentTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
-            /** @description The selected provider is not known. */
+            /** @description The selected provider is not known, or the body has another value for a field that a PUT cannot change. */
             422: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -8041,7 +8031,7 @@ export interface operations {
             412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["ContentTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
-            /** @description The time zone is unknown, or the currency is not the location's own. */
+            /** @description The time zone is unknown, or the body has another value for a field that a PUT cannot change. */
             422: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -8471,7 +8461,7 @@ export interface operations {
             412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["ContentTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
-            /** @description The resource belongs to another location and cannot be moved. */
+            /** @description The body has another value for a field that a PUT cannot change. */
             422: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -8709,7 +8699,7 @@ export interface operations {
             412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["ContentTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
-            /** @description The category is unknown, or the product belongs to another location. */
+            /** @description The category is unknown, or the body has another value for a field that a PUT cannot change. */
             422: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -9220,7 +9210,7 @@ export interface operations {
             412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["ContentTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
-            /** @description The URL or a custom header is not allowed. */
+            /** @description The URL or a custom header is not allowed, or the body has another value for a field that a PUT cannot change. */
             422: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
