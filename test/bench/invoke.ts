@@ -1,18 +1,22 @@
 import { execFile, type ChildProcess } from 'node:child_process';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { homedir, tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
+import { installPythonPackage } from '../../src/db/embedded/python-package.ts';
 import { defaultCacheDir } from '../../src/db/embedded/cache-dir.ts';
 import { startFlags } from '../support/start-flags.ts';
 import type { LoadResult } from './load.ts';
 import { freePort } from '../../src/db/embedded/server-process.ts';
-import { loadFromOutside, residentMemory, startProgram, stopProgram } from './processes.ts';
+import { cpuTime, loadFromOutside, residentMemory, startProgram, stopProgram } from './processes.ts';
 import { median, warmUpSeconds } from './statistics.ts';
 
 const run = promisify(execFile);
 const root = path.resolve(import.meta.dirname, '../..');
-const peerRelease = '1.15.2';
+const portkeyRelease = '1.15.2';
+const liteLlmRelease = '1.106.2';
+/** Prompts that invocations are spread over. */
+const manyPrompts = 1_000;
 const adminKey = 'administrator-key-of-the-benchmark-0123456789';
 const model = 'gpt-5-mini';
 
@@ -23,10 +27,18 @@ const user = `Summarise this ticket in three sentences:\n\n${ticket}`;
 interface Contestant {
   readonly name: string;
   readonly url: string;
+  /** Prompts that the URL stands for. */
+  readonly spread?: number;
   readonly headers: Record<string, string>;
   readonly body: string;
   readonly process: ChildProcess | undefined;
-  readonly results: Map<number, LoadResult[]>;
+  /** By the number of connections. */
+  readonly results: Map<number, Result[]>;
+}
+
+interface Result extends LoadResult {
+  /** Microseconds of the contestant's CPU. */
+  readonly cpu: number;
 }
 
 export interface InvokeBenchOptions {
@@ -38,8 +50,9 @@ export interface InvokeBenchOptions {
 }
 
 /**
- * Invocations through the service, the same call made directly, and through the Portkey gateway, all against one local
- * mock provider, in turn. The service reads the stored prompt from the database each time.
+ * Invocations through the service, spread over 1,000 stored prompts and all of one, and the same call made directly and
+ * through two gateways without a database, Portkey's and LiteLLM's (where there is Python): all against one local mock
+ * provider, in turn. The service reads the prompt from the database after each request came in.
  */
 export async function benchInvoke({ connections, rounds, seconds, delayMs }: InvokeBenchOptions): Promise<void> {
   const folder = await mkdtemp(path.join(tmpdir(), 'bench-'));
@@ -48,8 +61,9 @@ export async function benchInvoke({ connections, rounds, seconds, delayMs }: Inv
     const provider = `http://127.0.0.1:${await startMock(children, delayMs)}/v1`;
     const contestants = [
       direct(provider),
-      await gateway(children, folder, provider),
+      ...(await gateway(children, folder, provider)),
       await portkey(children, provider),
+      ...(await liteLlm(children, folder, provider)),
     ];
     for (const contestant of contestants) await load(contestant, 32, warmUpSeconds);
     for (const count of connections) {
@@ -67,8 +81,13 @@ export async function benchInvoke({ connections, rounds, seconds, delayMs }: Inv
   }
 }
 
-function load({ url, headers, body }: Contestant, connections: number, seconds: number): Promise<LoadResult> {
-  return loadFromOutside({ url, headers, body, connections, seconds, status: 200 });
+async function load(contestant: Contestant, connections: number, seconds: number): Promise<Result> {
+  const { url, spread, headers, body, process: child } = contestant;
+  const before = child === undefined ? 0 : await cpuTime(child.pid);
+  const load = { url, headers, body, connections, seconds, status: 200, ...(spread !== undefined && { spread }) };
+  const result = await loadFromOutside(load);
+  const used = child === undefined ? Number.NaN : (await cpuTime(child.pid)) - before;
+  return { ...result, cpu: (used * 1000) / result.requests };
 }
 
 async function startMock(children: ChildProcess[], delayMs: number): Promise<number> {
@@ -97,7 +116,7 @@ function direct(provider: string): Contestant {
   };
 }
 
-async function gateway(children: ChildProcess[], folder: string, provider: string): Promise<Contestant> {
+async function gateway(children: ChildProcess[], folder: string, provider: string): Promise<Contestant[]> {
   const url = `http://127.0.0.1:${await freePort()}`;
   const child = await startProgram(
     process.execPath,
@@ -124,21 +143,23 @@ async function gateway(children: ChildProcess[], folder: string, provider: strin
     selected_provider: 'openai',
     selected_model: model,
   };
-  const created = await fetch(`${url}/api/v1/prompts`, { method: 'POST', headers, body: JSON.stringify(prompt) });
-  if (created.status !== 201) throw new Error(await created.text());
-  return {
-    name: 'prompt-gateway',
-    url: `${url}/api/v1/prompts/bench/invoke`,
-    headers,
-    body: JSON.stringify({ variables: { ticket } }),
-    process: child,
-    results: new Map(),
-  };
+  for (let index = 0; index < manyPrompts; index += 1) {
+    const body = JSON.stringify({ ...prompt, slug: `bench-${index}` });
+    const created = await fetch(`${url}/api/v1/prompts`, { method: 'POST', headers, body });
+    if (created.status !== 201) throw new Error(await created.text());
+    await created.arrayBuffer();
+  }
+  const shared = { headers, body: JSON.stringify({ variables: { ticket } }), process: child };
+  const invoke = `${url}/api/v1/prompts/bench-{i}/invoke`;
+  return [
+    { ...shared, name: `prompt-gateway, ${manyPrompts} prompts`, url: invoke, spread: manyPrompts, results: new Map() },
+    { ...shared, name: 'prompt-gateway, 1 prompt', url: invoke, results: new Map() },
+  ];
 }
 
 async function portkey(children: ChildProcess[], provider: string): Promise<Contestant> {
-  const prefix = path.join(defaultCacheDir(process.env, homedir()), `portkey-${peerRelease}`);
-  await run('npm', ['install', '--no-save', '--prefix', prefix, `@portkey-ai/gateway@${peerRelease}`]);
+  const prefix = path.join(defaultCacheDir(process.env, homedir()), `portkey-${portkeyRelease}`);
+  await run('npm', ['install', '--no-save', '--prefix', prefix, `@portkey-ai/gateway@${portkeyRelease}`]);
   const port = await freePort();
   const script = path.join(prefix, 'node_modules/@portkey-ai/gateway/build/start-server.js');
   children.push(
@@ -146,7 +167,7 @@ async function portkey(children: ChildProcess[], provider: string): Promise<Cont
   );
   const { headers, body } = direct(provider);
   return {
-    name: `Portkey ${peerRelease}`,
+    name: `Portkey ${portkeyRelease}`,
     url: `http://127.0.0.1:${port}/v1/chat/completions`,
     headers: { ...headers, 'x-portkey-provider': 'openai', 'x-portkey-custom-host': provider },
     body,
@@ -155,12 +176,42 @@ async function portkey(children: ChildProcess[], provider: string): Promise<Cont
   };
 }
 
+/** LiteLLM's proxy; none, and the reason, on a machine that cannot install it. */
+async function liteLlm(children: ChildProcess[], folder: string, provider: string): Promise<Contestant[]> {
+  let programs: string;
+  try {
+    programs = await installPythonPackage({
+      ...{ name: 'litellm[proxy]', version: liteLlmRelease, env: process.env },
+      cacheDir: defaultCacheDir(process.env, homedir()),
+      log: { info: () => undefined, warn: () => undefined },
+    });
+  } catch (error) {
+    console.log(`LiteLLM is left out: ${String(error)}`);
+    return [];
+  }
+  const config = path.join(folder, 'litellm.json');
+  const target = { model: `openai/${model}`, api_base: provider, api_key: 'sk-bench' };
+  await writeFile(config, JSON.stringify({ model_list: [{ model_name: model, litellm_params: target }] }));
+  const url = `http://127.0.0.1:${await freePort()}`;
+  const args = ['--config', config, '--host', '127.0.0.1', '--port', new URL(url).port];
+  const environment = { LITELLM_LOCAL_MODEL_COST_MAP: 'True', LITELLM_LOG: 'ERROR' };
+  const child = await startProgram(path.join(programs, 'litellm'), args, `${url}/health/liveliness`, environment);
+  children.push(child);
+  const { headers, body } = direct(provider);
+  return [
+    {
+      name: `LiteLLM ${liteLlmRelease}`,
+      ...{ url: `${url}/v1/chat/completions`, headers, body, process: child, results: new Map() },
+    },
+  ];
+}
+
 async function print(
   contestants: readonly Contestant[],
   connections: readonly number[],
   rounds: number,
 ): Promise<void> {
-  const middle = (contestant: Contestant, count: number, of: (result: LoadResult) => number): number =>
+  const middle = (contestant: Contestant, count: number, of: (result: Result) => number): number =>
     median((contestant.results.get(count) ?? []).map(of));
   const base = contestants[0];
   console.log(`Invocations against a local mock provider, median of ${rounds} rounds; "added" is to the direct call`);
@@ -172,6 +223,7 @@ async function print(
         connections: count,
         '': contestant.name,
         'requests/s': Math.round(middle(contestant, count, (result) => result.requestsPerSecond)),
+        'CPU µs': Math.round(middle(contestant, count, ({ cpu }) => cpu)),
         'p50 ms': round(p50),
         'p99 ms': round(p99),
         'added p50 ms': base === undefined ? 0 : round(p50 - middle(base, count, (result) => result.p50)),

@@ -13,7 +13,9 @@ export interface LoadResult {
 }
 
 export interface LoadOptions {
+  /** In its path `{i}` stands for a number from 0 to below `spread`, another one in each request, at random. */
   readonly url: string;
+  readonly spread?: number;
   /** `POST` where there is a body, else `GET`. */
   readonly body?: string;
   /** In their values `{n}` stands for 32 digits, others in every request. */
@@ -24,8 +26,17 @@ export interface LoadOptions {
 }
 
 /** Sends requests over so many connections, one after the other on each, for so many seconds. */
-async function applyLoad({ url, headers, body, connections, seconds, status }: LoadOptions): Promise<LoadResult> {
-  const { origin, pathname } = new URL(url);
+async function applyLoad({
+  url,
+  spread = 1,
+  headers,
+  body,
+  connections,
+  seconds,
+  status,
+}: LoadOptions): Promise<LoadResult> {
+  const { origin } = new URL(url);
+  const paths = Array.from({ length: spread }, (_, index) => new URL(url.replace('{i}', String(index))).pathname);
   const histogram = createHistogram();
   let failures = 0;
   const started = performance.now();
@@ -37,14 +48,15 @@ async function applyLoad({ url, headers, body, connections, seconds, status }: L
     const n = String((sent += 1)).padStart(32, '0');
     return Object.fromEntries(fields.map(([name, value]) => [name, value.replace('{n}', n)]));
   };
-  const request = { path: pathname, ...(body === undefined ? { method: 'GET' } : { method: 'POST', body }) };
+  const request = body === undefined ? { method: 'GET' } : { method: 'POST', body };
   await Promise.all(
     Array.from({ length: connections }, async () => {
       const client = new Client(origin, { pipelining: 1 });
       while (performance.now() < end) {
         const before = process.hrtime.bigint();
         try {
-          const response = await client.request({ ...request, headers: isNumbered ? numbered() : headers });
+          const path = paths[Math.floor(Math.random() * spread)] ?? '/';
+          const response = await client.request({ ...request, path, headers: isNumbered ? numbered() : headers });
           await response.body.dump();
           if (response.statusCode !== status) failures += 1;
         } catch {
