@@ -1,27 +1,20 @@
 import { ProblemError } from '../errors/problem-error.ts';
 import type { Metrics } from '../observability/metrics.ts';
-import type { ChatMessage, GenerateRequest, InvocationResult, Provider } from '../providers/provider.ts';
+import type { CallOptions, GenerateRequest, GenerateResult } from '../providers/generation.ts';
+import type { Provider } from '../providers/provider.ts';
 import type { CachePolicy } from './cache-control.ts';
 import { callProvider, type ProviderAnswer } from './call-provider.ts';
 import { cacheKey, type ResponseCache } from './response-cache.ts';
 import { createSharedCalls, type Caller } from './shared-calls.ts';
 
-/** A rendered prompt that wants an answer. */
-export interface Question {
+/** A request that wants an answer, and how its provider is to be called. */
+export interface Question extends Omit<CallOptions, 'background'> {
   readonly provider: Provider;
-  readonly model: string;
-  readonly messages: readonly ChatMessage[];
-  /** Whose call it is. */
-  readonly keyId: string;
-  readonly traceparent: string | undefined;
-  /** Aborted when the answer is needed no more. */
-  readonly signal: AbortSignal;
-  /** When the provider's answer is due, on the clock of `performance.now`. */
-  readonly deadline: number;
+  readonly request: GenerateRequest;
 }
 
 export interface Answer {
-  readonly result: InvocationResult;
+  readonly result: GenerateResult;
   /** What the provider's call took, shared or not; for an answer from the cache, what reading it took. Whole ms. */
   readonly latencyMs: number;
   /** Whole seconds since the provider gave the answer; undefined unless it comes from the cache. */
@@ -51,24 +44,21 @@ export function createAnswers({ cache, metrics }: AnswersDependencies): Answers 
   const sharedCalls = createSharedCalls<ProviderAnswer>();
 
   const callShared = (question: Question, key: string, policy: CachePolicy): Promise<ProviderAnswer> => {
-    const { provider, model, messages, keyId, traceparent, signal, deadline } = question;
+    const { provider, request, keyId, traceparent, signal, deadline } = question;
     const caller: Caller = { signal, deadline, timeout: () => timedOut(question) };
     const joined = policy.maxAgeMs > 0 ? sharedCalls.join(key, caller) : undefined;
     metrics.countCache(joined === undefined ? 'miss' : 'joined');
     if (joined !== undefined) return joined;
     return sharedCalls.start(key, caller, {
       perform: (terms) => {
-        const request: GenerateRequest = {
-          model,
-          messages,
-          keyId,
-          traceparent,
+        const call: CallOptions = {
+          ...{ keyId, traceparent },
           signal: terms.signal,
           get deadline() {
             return terms.deadline;
           },
         };
-        return callProvider(provider, request, metrics);
+        return callProvider(provider, request, call, metrics);
       },
       keep: ({ result }) => {
         if (mayBeKept(result)) cache.set(key, result);
@@ -78,11 +68,11 @@ export function createAnswers({ cache, metrics }: AnswersDependencies): Answers 
 
   return {
     async get(question, policy) {
-      const { provider, model, messages } = question;
-      if (!policy.store && !policy.onlyIfCached) return fresh(await callProvider(provider, question, metrics));
+      const { provider, request } = question;
+      if (!policy.store && !policy.onlyIfCached) return fresh(await callProvider(provider, request, question, metrics));
 
       const started = performance.now();
-      const key = cacheKey(provider.id, model, messages);
+      const key = cacheKey(provider.id, request);
       const kept = cache.get(key, policy.maxAgeMs);
       if (kept !== undefined) {
         metrics.countCache('hit');
@@ -99,7 +89,7 @@ export function createAnswers({ cache, metrics }: AnswersDependencies): Answers 
 }
 
 /** An answer that ended for a reason such as an error may well be another one next time. */
-function mayBeKept({ finishReason }: InvocationResult): boolean {
+function mayBeKept({ finishReason }: GenerateResult): boolean {
   return finishReason !== 'error' && finishReason !== 'other';
 }
 
@@ -108,7 +98,7 @@ function fresh({ result, latencyMs }: ProviderAnswer): Answer {
 }
 
 /** For a caller whose deadline passes while the shared call goes on for others. */
-function timedOut({ provider, model }: Question): ProblemError {
+function timedOut({ provider, request: { model } }: Question): ProblemError {
   return new ProblemError('provider-timeout', {
     detail: 'The provider did not answer before the deadline.',
     extensions: { provider: provider.id, model, retryable: true },

@@ -20,7 +20,6 @@ export function invokeOperations(invoke: Invoke): Pick<OperationHandlers, 'invok
           context.note(chosen);
         },
       });
-      const { text, finishReason, usage } = result;
       return {
         status: 200,
         headers: {
@@ -33,10 +32,7 @@ export function invokeOperations(invoke: Invoke): Pick<OperationHandlers, 'invok
           ...(body?.version !== undefined && { 'X-Prompt-Version': body.version }),
           ...(age !== undefined && { Age: age }),
         },
-        body: {
-          ...{ text, finishReason, usage: { inputTokens: usage.inputTokens, outputTokens: usage.outputTokens } },
-          ...unknownVariableWarnings(unknownVariables),
-        },
+        body: { ...result, ...unknownVariableWarnings(unknownVariables) },
       };
     },
   };

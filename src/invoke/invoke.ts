@@ -78,16 +78,17 @@ export function createInvoke({ prompts, providers, metrics, settings, memory }: 
   return async (invocation) => {
     const { id, version, content } = await prompts.resolve(invocation.slugOrId, invocation.version);
     invocation.note({ prompt: id, version });
-    const { messages, unknown: unknownVariables } = renderPrompt(content, invocation.variables);
+    const { rendered, unknown: unknownVariables } = renderPrompt(content, invocation.variables);
     const { provider, model } = selectModel(providers, content, invocation);
     invocation.note({ provider: provider.id, model });
 
     const policy = parseCacheControl(invocation.cacheControl, settings.cacheMaxAge);
     const deadline = performance.now() + Math.min(invocation.timeoutMs ?? settings.timeoutMs, settings.timeoutMs);
     const { keyId, traceparent, signal } = invocation;
-    const release = memory.reserve(keyId, callBytes + copies * lengthOf(messages));
+    const release = memory.reserve(keyId, callBytes + copies * lengthOf(rendered));
     try {
-      const answer = await answers.get({ provider, model, messages, keyId, traceparent, signal, deadline }, policy);
+      const request = { model, ...rendered };
+      const answer = await answers.get({ provider, request, keyId, traceparent, signal, deadline }, policy);
       return { promptId: id, version, provider: provider.id, model, unknownVariables, ...answer };
     } finally {
       release();

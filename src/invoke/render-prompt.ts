@@ -1,15 +1,11 @@
 import type { components } from '../../generated/types.ts';
 import { ProblemError } from '../errors/problem-error.ts';
+import type { RenderedRequest } from '../providers/generation.ts';
 import type { PromptContent } from '../prompts/prompt.ts';
-import {
-  MissingVariablesError,
-  RenderedPromptTooLargeError,
-  renderMessages,
-  type Message,
-} from '../templates/render.ts';
+import { MissingVariablesError, RenderedPromptTooLargeError, renderMessages } from '../templates/render.ts';
 
-/** Characters of all messages together. */
-export function lengthOf(messages: readonly Message[]): number {
+/** Characters of a request, as far as they can be many. */
+export function lengthOf({ messages }: RenderedRequest): number {
   return messages.reduce((sum, { content }) => sum + content.length, 0);
 }
 
@@ -21,7 +17,7 @@ const maxPlaces = 100;
 
 /** What is sent to a provider, and supplied variables that are ignored. */
 export interface RenderedPrompt {
-  readonly messages: readonly Message[];
+  readonly rendered: RenderedRequest;
   /** Names of supplied variables that the prompt neither declares nor uses. */
   readonly unknown: readonly string[];
 }
@@ -37,12 +33,13 @@ export function renderPrompt(
   content: Pick<PromptContent, 'messages' | 'variables' | 'strict'>,
   variables: Readonly<Record<string, unknown>> | undefined,
 ): RenderedPrompt {
-  const rendered = render(content, variables);
-  if (content.strict !== true || rendered.unknown.length === 0) return rendered;
+  const result = render(content, variables);
+  const { unknown } = result;
+  if (content.strict !== true || unknown.length === 0) return result;
   throw new ProblemError('unknown-variables', {
-    detail: `The prompt does not declare or use: ${rendered.unknown.slice(0, 20).join(', ')}.`,
-    errors: placesOf(rendered.unknown),
-    extensions: { variables: rendered.unknown.slice(0, maxNames) },
+    detail: `The prompt does not declare or use: ${unknown.slice(0, 20).join(', ')}.`,
+    errors: placesOf(unknown),
+    extensions: { variables: unknown.slice(0, maxNames) },
   });
 }
 
@@ -65,7 +62,8 @@ function render(
   variables: Readonly<Record<string, unknown>> | undefined,
 ): RenderedPrompt {
   try {
-    return renderMessages(messages, declared, variables);
+    const { messages: rendered, unknown } = renderMessages(messages, declared, variables);
+    return { rendered: { messages: rendered }, unknown };
   } catch (error) {
     // Both messages hold names and numbers only, never a value.
     if (error instanceof MissingVariablesError) {

@@ -1,10 +1,11 @@
 import { hash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
-import type { ChatMessage, InvocationResult } from '../providers/provider.ts';
+import { configure } from 'safe-stable-stringify';
+import type { GenerateRequest, GenerateResult } from '../providers/generation.ts';
 
 /** An answer found in the cache. */
 export interface CachedAnswer {
-  readonly result: InvocationResult;
+  readonly result: GenerateResult;
   /** Since the provider gave it. */
   readonly ageMs: number;
 }
@@ -13,10 +14,12 @@ export interface CachedAnswer {
 export interface ResponseCache {
   /** @param maxAgeMs an older answer is not returned, but stays for callers that accept it; 0 finds nothing. */
   get(key: string, maxAgeMs: number): CachedAnswer | undefined;
-  set(key: string, result: InvocationResult): void;
+  set(key: string, result: GenerateResult): void;
 }
 
-/** What an entry takes beside its text: key, objects, list nodes. Generous, so that the bound holds. */
+const canonicalJson = configure({ bigint: false, circularValue: Error });
+
+/** What an entry takes beside its JSON text: key, objects, list nodes. Generous, so that the bound holds. */
 const overheadBytes = 600;
 
 /**
@@ -25,9 +28,9 @@ const overheadBytes = 600;
  */
 export function createResponseCache(maxBytes: number, now: () => number): ResponseCache {
   if (maxBytes <= 0) return { get: () => undefined, set: () => undefined };
-  const answers = new LRUCache<string, { result: InvocationResult; at: number }>({
+  const answers = new LRUCache<string, { result: GenerateResult; at: number }>({
     maxSize: maxBytes,
-    sizeCalculation: ({ result }) => result.text.length * 2 + overheadBytes,
+    sizeCalculation: ({ result }) => JSON.stringify(result).length * 2 + overheadBytes,
   });
   return {
     get(key, maxAgeMs) {
@@ -43,8 +46,7 @@ export function createResponseCache(maxBytes: number, now: () => number): Respon
   };
 }
 
-/** Names an answer: SHA-256 over provider, model and rendered messages as JSON without insignificant parts. */
-export function cacheKey(provider: string, model: string, messages: readonly ChatMessage[]): string {
-  const parts = [provider, model, ...messages.flatMap(({ role, content }) => [role, content])];
-  return hash('sha256', JSON.stringify(parts), 'base64url');
+/** Names an answer: SHA-256 over the provider and the whole request as canonical JSON. */
+export function cacheKey(provider: string, request: GenerateRequest): string {
+  return hash('sha256', canonicalJson([provider, request]), 'base64url');
 }

@@ -1,5 +1,5 @@
 import { ProblemError } from '../errors/problem-error.ts';
-import type { ChatMessage, GenerateRequest, InvocationResult } from './provider.ts';
+import type { CallOptions, GenerateRequest, GenerateResult, Message } from './generation.ts';
 
 /**
  * The provider that needs no network: it answers with the last user message (without one, the last message).
@@ -8,7 +8,7 @@ import type { ChatMessage, GenerateRequest, InvocationResult } from './provider.
  *
  * @throws ProblemError `provider-failed` for any other model, as a real provider would refuse one it does not have.
  */
-export function echo({ model, messages, signal }: GenerateRequest): InvocationResult {
+export function echo({ model, messages }: GenerateRequest, { signal }: Pick<CallOptions, 'signal'>): GenerateResult {
   signal.throwIfAborted();
   const transform = transforms.get(model);
   if (transform === undefined) {
@@ -28,7 +28,7 @@ const transforms: ReadonlyMap<string, (text: string) => string> = new Map([
   ['echo-reverse', (text) => words(text).reverse().join(' ')],
 ]);
 
-function subject(messages: readonly ChatMessage[]): string {
+function subject(messages: readonly Message[]): string {
   return (messages.findLast((message) => message.role === 'user') ?? messages.at(-1))?.content ?? '';
 }
 

@@ -3,14 +3,14 @@ import type { LanguageModelV4GenerateResult, LanguageModelV4Prompt, SharedV4Prov
 import type { FairQueue } from '../limits/fair-queue.ts';
 import { badAnswer, timeout, toFailure, toProblem, type Failure } from './failures.ts';
 import type { LanguageModels } from './language-models.ts';
-import type { ChatMessage, FinishReason, GenerateRequest, InvocationResult } from './provider.ts';
+import type { CallOptions, FinishReason, GenerateRequest, GenerateResult, Message } from './generation.ts';
 
 /** A provider that is reached over the network, ready to be called. */
 export interface RemoteTarget {
   readonly id: string;
   /** The provider's models, loaded on first use. */
   readonly models: () => Promise<LanguageModels>;
-  readonly toPrompt: (messages: readonly ChatMessage[]) => LanguageModelV4Prompt;
+  readonly toPrompt: (messages: readonly Message[]) => LanguageModelV4Prompt;
   readonly options?: SharedV4ProviderOptions;
   /** Bounds how many calls to the provider are under way at once. */
   readonly queue: FairQueue;
@@ -52,15 +52,17 @@ const longestTimer = 2 ** 31 - 1;
  * deadline is not begun. The one deadline covers everything: waiting for a place in the queue, attempts and pauses.
  *
  * @throws ProblemError `provider-*` (502).
- * @throws The reason of `request.signal` when that is aborted; the upstream call is cancelled then.
+ * @throws The reason of `call.signal` when that is aborted; the upstream call is cancelled then.
  */
 export async function generate(
   target: RemoteTarget,
   request: GenerateRequest,
+  call: CallOptions,
   dependencies: GenerateDependencies,
-): Promise<InvocationResult> {
+): Promise<GenerateResult> {
   const { onRetry } = dependencies;
-  const { model, signal } = request;
+  const { model } = request;
+  const { signal } = call;
   signal.throwIfAborted();
 
   // One controller for both ends, which costs less than AbortSignal.any and AbortSignal.timeout.
@@ -70,23 +72,22 @@ export async function generate(
   };
   signal.addEventListener('abort', cancel, { once: true });
   const expire = (): void => {
-    const left = request.deadline - performance.now();
+    const left = call.deadline - performance.now();
     if (left > 0) timer = setTimeout(expire, Math.min(left, longestTimer));
     else ending.abort(new DOMException('The deadline passed.', 'TimeoutError'));
   };
-  let timer = setTimeout(expire, Math.min(Math.max(request.deadline - performance.now(), 0), longestTimer));
+  let timer = setTimeout(expire, Math.min(Math.max(call.deadline - performance.now(), 0), longestTimer));
 
   try {
     const prompt = target.toPrompt(request.messages);
     for (let attempt = 1; ; attempt += 1) {
-      const outcome = await tryOnce(target, request, prompt, ending.signal);
+      const outcome = await tryOnce(target, { ...call, signal: ending.signal }, model, prompt);
       if ('result' in outcome) return outcome.result;
 
       signal.throwIfAborted();
       const { failure } = outcome;
       const delay = pause(failure, attempt, dependencies);
-      if (delay === undefined || performance.now() + delay >= request.deadline)
-        throw toProblem(failure, target.id, model);
+      if (delay === undefined || performance.now() + delay >= call.deadline) throw toProblem(failure, target.id, model);
       const status = failure.status === undefined ? {} : { status: failure.status };
       onRetry?.({ provider: target.id, model, attempt, problem: failure.type, ...status, delay });
       await sleep(delay, undefined, { signal: ending.signal }).catch(() => {
@@ -102,10 +103,10 @@ export async function generate(
 
 async function tryOnce(
   { models, queue, options }: RemoteTarget,
-  { model, keyId, traceparent, background = false }: GenerateRequest,
+  { keyId, traceparent, background = false, signal }: Omit<CallOptions, 'deadline'>,
+  model: string,
   prompt: LanguageModelV4Prompt,
-  signal: AbortSignal,
-): Promise<{ result: InvocationResult } | { failure: Failure }> {
+): Promise<{ result: GenerateResult } | { failure: Failure }> {
   let leave: () => void;
   try {
     leave = await queue.enter({ key: keyId, background, signal });
@@ -137,7 +138,7 @@ function pause(failure: Failure, attempt: number, { random }: GenerateDependenci
   return Math.max(backoff, failure.retryAfter ?? 0);
 }
 
-function toResult({ content, finishReason, usage }: LanguageModelV4GenerateResult): InvocationResult {
+function toResult({ content, finishReason, usage }: LanguageModelV4GenerateResult): GenerateResult {
   let text = '';
   for (const part of content) if (part.type === 'text') text += part.text;
   return {

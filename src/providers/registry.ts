@@ -65,9 +65,9 @@ interface Entry {
 function toProvider({ info, target }: Entry, dependencies: GenerateDependencies): Provider {
   return {
     ...info,
-    async generate(request) {
+    async generate(request, call) {
       if (!info.configured) throw notConfigured(info.id);
-      return target === undefined ? echo(request) : generate(target, request, dependencies);
+      return target === undefined ? echo(request, call) : generate(target, request, call, dependencies);
     },
   };
 }

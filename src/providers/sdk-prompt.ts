@@ -1,8 +1,8 @@
 import type { LanguageModelV4Message, LanguageModelV4Prompt } from '@ai-sdk/provider';
-import type { ChatMessage } from './provider.ts';
+import type { Message } from './generation.ts';
 
 /** Converts rendered messages to the AI SDK's prompt, in the order given. */
-export function toPrompt(messages: readonly ChatMessage[]): LanguageModelV4Prompt {
+export function toPrompt(messages: readonly Message[]): LanguageModelV4Prompt {
   return messages.map(toPromptMessage);
 }
 
@@ -11,7 +11,7 @@ export function toPrompt(messages: readonly ChatMessage[]): LanguageModelV4Promp
  * which refuse a system message within it or a conversation without a turn. All system messages move to the front,
  * in their order; when nothing else is left, the last of them becomes the user's turn.
  */
-export function toPromptWithSystemFirst(messages: readonly ChatMessage[]): LanguageModelV4Prompt {
+export function toPromptWithSystemFirst(messages: readonly Message[]): LanguageModelV4Prompt {
   const system = messages.filter((message) => message.role === 'system');
   const conversation = messages.filter((message) => message.role !== 'system');
   if (conversation.length === 0) {
@@ -21,6 +21,6 @@ export function toPromptWithSystemFirst(messages: readonly ChatMessage[]): Langu
   return toPrompt([...system, ...conversation]);
 }
 
-function toPromptMessage({ role, content }: ChatMessage): LanguageModelV4Message {
+function toPromptMessage({ role, content }: Message): LanguageModelV4Message {
   return role === 'system' ? { role, content } : { role, content: [{ type: 'text', text: content }] };
 }

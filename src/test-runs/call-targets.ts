@@ -5,7 +5,7 @@ import { ProblemError } from '../errors/problem-error.ts';
 import { callProvider } from '../invoke/call-provider.ts';
 import { scrub } from '../observability/logger.ts';
 import type { Metrics } from '../observability/metrics.ts';
-import type { GenerateRequest, InvocationResult } from '../providers/provider.ts';
+import type { CallOptions, GenerateResult, RenderedRequest } from '../providers/generation.ts';
 import type { ResolvedTarget } from './targets.ts';
 
 /** Why a call failed, in the terms of the problem that an invocation would have been answered with. */
@@ -23,7 +23,7 @@ export type TestResult = {
   readonly model: string;
   /** From the start of the first attempt to the end of the last one, in milliseconds. */
   readonly latency_ms: number;
-} & ({ readonly result: InvocationResult } | { readonly error: TestError });
+} & ({ readonly result: GenerateResult } | { readonly error: TestError });
 
 export interface CallTargetsDependencies {
   readonly metrics: Pick<Metrics, 'observeProviderCall'>;
@@ -40,15 +40,16 @@ export interface CallTargetsDependencies {
  */
 export async function callTargets(
   targets: readonly ResolvedTarget[],
-  call: Pick<GenerateRequest, 'messages' | 'keyId' | 'traceparent' | 'signal' | 'deadline'>,
+  rendered: RenderedRequest,
+  call: Omit<CallOptions, 'background'>,
   { metrics, log }: CallTargetsDependencies,
 ): Promise<TestResult[]> {
+  const background = { ...call, background: true };
   const callTarget = async ({ provider, model }: ResolvedTarget): Promise<TestResult> => {
     const started = performance.now();
     try {
-      const { result, latencyMs } = await callProvider(provider, { model, background: true, ...call }, metrics);
-      const { text, finishReason, usage } = result;
-      return { provider: provider.id, model, latency_ms: latencyMs, result: { text, finishReason, usage } };
+      const { result, latencyMs } = await callProvider(provider, { model, ...rendered }, background, metrics);
+      return { provider: provider.id, model, latency_ms: latencyMs, result };
     } catch (error) {
       if (!call.signal.aborted) log.warn(fieldsOf(error, provider.id, model), 'a call of a test run failed');
       const latency = Math.round(performance.now() - started);

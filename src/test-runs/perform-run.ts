@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ProblemError } from '../errors/problem-error.ts';
 import type { KeptBytes } from '../limits/kept-bytes.ts';
-import type { ChatMessage } from '../providers/provider.ts';
+import type { RenderedRequest } from '../providers/generation.ts';
 import { RunCutOffError } from './active-runs.ts';
 import { callTargets, type CallTargetsDependencies, type TestResult } from './call-targets.ts';
 import { notStored, promptDeleted, shuttingDown } from './problems.ts';
@@ -20,7 +20,7 @@ export interface RunTask {
   /** As it was inserted. */
   readonly run: TestRun;
   readonly targets: readonly ResolvedTarget[];
-  readonly messages: readonly ChatMessage[];
+  readonly rendered: RenderedRequest;
   /** Whose run it is. */
   readonly keyId: string;
   readonly traceparent: string | undefined;
@@ -69,7 +69,7 @@ export async function performRun(
 }
 
 async function perform(
-  { run, targets, messages, keyId, traceparent, timeoutMs }: RunTask,
+  { run, targets, rendered, keyId, traceparent, timeoutMs }: RunTask,
   signal: AbortSignal,
   dependencies: PerformRunDependencies,
   answer: RunAnswer,
@@ -84,9 +84,9 @@ async function perform(
 
   let called;
   try {
-    const call = { messages, keyId, traceparent, signal, deadline: performance.now() + timeoutMs };
+    const call = { keyId, traceparent, signal, deadline: performance.now() + timeoutMs };
     const where = { test_run: run.id, prompt: run.promptId, version: run.promptVersion, traceparent };
-    called = await callTargets(targets, call, { metrics, log: log.child(where) });
+    called = await callTargets(targets, rendered, call, { metrics, log: log.child(where) });
   } catch (error) {
     if (error instanceof RunCutOffError && error.reason === 'lost') throw whyLost(await store.find(run.id));
     await withoutResults('interrupted');

@@ -151,10 +151,10 @@ export function createTestRuns(dependencies: TestRunsDependencies): TestRuns {
   ): Promise<{ run: TestRun; finished: Promise<FinishedTestRun> } | undefined> => {
     const prompt = await prompts.resolve(request.slugOrId, request.version);
     request.note?.({ prompt: prompt.id, version: prompt.version });
-    const { messages, unknown } = renderPrompt(prompt.content, request.variables);
+    const { rendered, unknown } = renderPrompt(prompt.content, request.variables);
     const targets = resolveTargets(providers, request.targets);
     keptBytes.check(request.keyId);
-    const bytes = targets.length * (callBytes + copies * lengthOf(messages));
+    const bytes = targets.length * (callBytes + copies * lengthOf(rendered));
     const release = memory.reserve(request.keyId, Math.max(leastBytes, bytes));
     let isStarted = false;
     try {
@@ -175,7 +175,7 @@ export function createTestRuns(dependencies: TestRunsDependencies): TestRuns {
         ...created,
         ...{ revision: 1, status: 'running', finishedAt: undefined, resultBytes: undefined },
       };
-      return { run, finished: start({ run, targets, messages, keyId, traceparent, timeoutMs }, release) };
+      return { run, finished: start({ run, targets, rendered, keyId, traceparent, timeoutMs }, release) };
     } finally {
       if (!isStarted) release();
     }

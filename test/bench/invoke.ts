@@ -194,10 +194,12 @@ async function liteLlm(children: ChildProcess[], folder: string, provider: strin
   await writeFile(config, JSON.stringify({ model_list: [{ model_name: model, litellm_params: target }] }));
   const url = `http://127.0.0.1:${await freePort()}`;
   const args = ['--config', config, '--host', '127.0.0.1', '--port', new URL(url).port];
-  const environment = { LITELLM_LOCAL_MODEL_COST_MAP: 'True', LITELLM_LOG: 'ERROR' };
+  const key = `sk-${adminKey}`;
+  const environment = { LITELLM_MASTER_KEY: key, LITELLM_LOCAL_MODEL_COST_MAP: 'True', LITELLM_LOG: 'ERROR' };
   const child = await startProgram(path.join(programs, 'litellm'), args, `${url}/health/liveliness`, environment);
   children.push(child);
-  const { headers, body } = direct(provider);
+  const { body } = direct(provider);
+  const headers = { 'content-type': 'application/json', authorization: `Bearer ${key}` };
   return [
     {
       name: `LiteLLM ${liteLlmRelease}`,

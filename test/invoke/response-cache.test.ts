@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import { cacheKey, createResponseCache } from '../../src/invoke/response-cache.ts';
-import type { InvocationResult } from '../../src/providers/provider.ts';
+import type { GenerateRequest, GenerateResult, Message } from '../../src/providers/generation.ts';
 
-const answer = (text: string): InvocationResult => ({
+const answer = (text: string): GenerateResult => ({
   text,
   finishReason: 'stop',
   usage: { inputTokens: 1, outputTokens: 1 },
@@ -66,25 +66,36 @@ describe('createResponseCache', () => {
 });
 
 describe('cacheKey', () => {
-  const user = (content: string): { role: 'user'; content: string } => ({ role: 'user', content });
+  const user = (content: string): Message => ({ role: 'user', content });
+  const key = (provider: string, model: string, messages: readonly Message[]): string =>
+    cacheKey(provider, { model, messages });
 
-  it('is the same for the same call', () => {
-    expect(cacheKey('echo', 'echo-1', [user('a')])).toBe(cacheKey('echo', 'echo-1', [{ content: 'a', role: 'user' }]));
+  it('is the same for the same request, however it is put together', () => {
+    expect(key('echo', 'echo-1', [user('a')])).toBe(
+      cacheKey('echo', { messages: [{ content: 'a', role: 'user' }], model: 'echo-1' }),
+    );
   });
 
   it('differs in provider, model, role, content, and where messages begin and end', () => {
     const keys = [
-      cacheKey('echo', 'echo-1', [user('a')]),
-      cacheKey('mock', 'echo-1', [user('a')]),
-      cacheKey('echo', 'echo-2', [user('a')]),
-      cacheKey('echo', 'echo-1', [{ role: 'system', content: 'a' }]),
-      cacheKey('echo', 'echo-1', [user('b')]),
-      cacheKey('echo', 'echo-1', [user('a'), user('')]),
-      cacheKey('echo', 'echo-1', [user('a","user","b')]),
-      cacheKey('echo', 'echo-1', [user('a'), user('b')]),
-      cacheKey('echo', 'echo-1', [user('\ud800')]),
-      cacheKey('echo', 'echo-1', [user('\ufffd')]),
+      key('echo', 'echo-1', [user('a')]),
+      key('mock', 'echo-1', [user('a')]),
+      key('echo', 'echo-2', [user('a')]),
+      key('echo', 'echo-1', [{ role: 'system', content: 'a' }]),
+      key('echo', 'echo-1', [user('b')]),
+      key('echo', 'echo-1', [user('a'), user('')]),
+      key('echo', 'echo-1', [user('a","user","b')]),
+      key('echo', 'echo-1', [user('a'), user('b')]),
+      key('echo', 'echo-1', [user('\ud800')]),
+      key('echo', 'echo-1', [user('\ufffd')]),
     ];
+    expect(new Set(keys).size).toBe(keys.length);
+  });
+
+  it('differs in whatever else a request may say some day', () => {
+    const base: GenerateRequest = { model: 'echo-1', messages: [user('a')] };
+    const said: object[] = [{}, { temperature: 0 }, { temperature: 1 }, { tools: [{ name: 'a' }] }, { tools: [] }];
+    const keys = said.map((more) => cacheKey('echo', { ...base, ...more }));
     expect(new Set(keys).size).toBe(keys.length);
   });
 });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { createProviderRegistry } from '../../src/providers/registry.ts';
-import type { ChatMessage } from '../../src/providers/provider.ts';
+import type { Message } from '../../src/providers/generation.ts';
 import { failure, provider, request } from './providers-harness.ts';
 
 const registry = createProviderRegistry({
@@ -8,7 +8,7 @@ const registry = createProviderRegistry({
   fetch: () => Promise.reject(new Error('Nothing may be sent.')),
 });
 
-const messages: ChatMessage[] = [
+const messages: Message[] = [
   { role: 'system', content: 'Be brief.' },
   { role: 'user', content: 'Name  three\ncolours' },
   { role: 'assistant', content: 'Red' },
@@ -25,13 +25,13 @@ describe('echo', () => {
   });
 
   it('answers the last message when no user spoke', async () => {
-    const only: ChatMessage[] = [{ role: 'system', content: 'Be brief.' }];
+    const only: Message[] = [{ role: 'system', content: 'Be brief.' }];
     const result = await provider(registry, 'echo').generate(request('echo-1', { messages: only }));
     expect(result.text).toBe('Be brief.');
   });
 
   it('counts no words in an empty message', async () => {
-    const empty: ChatMessage[] = [{ role: 'user', content: '' }];
+    const empty: Message[] = [{ role: 'user', content: '' }];
     const result = await provider(registry, 'echo').generate(request('echo-1', { messages: empty }));
     expect(result).toEqual({ text: '', finishReason: 'stop', usage: { inputTokens: 0, outputTokens: 0 } });
   });

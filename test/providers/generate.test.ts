@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import type { ChatMessage } from '../../src/providers/provider.ts';
+import type { Message } from '../../src/providers/generation.ts';
 import { provider, remoteIds, request, secret, startHarness, type Harness } from './providers-harness.ts';
 
 let harness: Harness;
@@ -28,7 +28,7 @@ const paths: Record<string, string> = {
   local: '/chat/completions',
 };
 
-const scattered: ChatMessage[] = [
+const scattered: Message[] = [
   { role: 'user', content: 'First question' },
   { role: 'assistant', content: 'First answer' },
   { role: 'system', content: 'Rule one' },
@@ -91,7 +91,7 @@ describe('system messages', () => {
   });
 
   it.each(['anthropic', 'amazon-bedrock'])('become the turn when nothing else is there for %s', async (id) => {
-    const messages: ChatMessage[] = [
+    const messages: Message[] = [
       { role: 'system', content: 'One' },
       { role: 'system', content: 'Two' },
     ];

@@ -1,6 +1,7 @@
 import { createLookUp } from '../../src/outbound/look-up.ts';
 import { createProviderHttp, type ProviderHttp } from '../../src/providers/http.ts';
-import type { GenerateRequest, ProviderRegistry } from '../../src/providers/provider.ts';
+import type { CallOptions, GenerateRequest, GenerateResult } from '../../src/providers/generation.ts';
+import type { ProviderInfo, ProviderRegistry } from '../../src/providers/provider.ts';
 import { createProviderRegistry, type ProviderRegistryOptions } from '../../src/providers/registry.ts';
 import type { ProviderSettings, RemoteProviderId } from '../../src/providers/provider-settings.ts';
 import { ProblemError } from '../../src/errors/problem-error.ts';
@@ -62,8 +63,11 @@ export async function startHarness(redirectTarget?: string): Promise<Harness> {
   };
 }
 
+/** A request, and how it is called. */
+export type Call = GenerateRequest & CallOptions;
+
 /** A request with a confidential prompt, due in 5 s unless told otherwise. */
-export function request(model: string, changes: Partial<GenerateRequest> & { within?: number } = {}): GenerateRequest {
+export function request(model: string, changes: Partial<Call> & { within?: number } = {}): Call {
   const { within = 5_000, ...rest } = changes;
   return {
     model,
@@ -78,8 +82,12 @@ export function request(model: string, changes: Partial<GenerateRequest> & { wit
   };
 }
 
+export interface TestedProvider extends ProviderInfo {
+  generate(call: Call): Promise<GenerateResult>;
+}
+
 /** Runs a prompt that must fail with a problem, and returns the problem. */
-export async function failure(registry: ProviderRegistry, id: string, input: GenerateRequest): Promise<ProblemError> {
+export async function failure(registry: ProviderRegistry, id: string, input: Call): Promise<ProblemError> {
   const outcome: unknown = await provider(registry, id)
     .generate(input)
     .catch((error: unknown) => error);
@@ -87,8 +95,9 @@ export async function failure(registry: ProviderRegistry, id: string, input: Gen
   return outcome;
 }
 
-export function provider(registry: ProviderRegistry, id: string): NonNullable<ReturnType<ProviderRegistry['get']>> {
+/** A provider whose calls are told all in one. */
+export function provider(registry: ProviderRegistry, id: string): TestedProvider {
   const found = registry.get(id);
   if (found === undefined) throw new Error(`There is no provider ${id}.`);
-  return found;
+  return { ...found, generate: ({ model, messages, ...call }) => found.generate({ model, messages }, call) };
 }
