@@ -2,8 +2,10 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { createCategories, type Categories } from '../../src/catalog/categories/categories.ts';
 import { createCategoryStore } from '../../src/catalog/categories/category-store.ts';
+import { locationFields } from '../../src/catalog/locations/location.ts';
 import { createLocations, type Locations } from '../../src/catalog/locations/locations.ts';
 import { createLocationStore } from '../../src/catalog/locations/location-store.ts';
+import { productFields } from '../../src/catalog/products/product.ts';
 import { createProducts, type Products } from '../../src/catalog/products/products.ts';
 import { createProductStore } from '../../src/catalog/products/product-store.ts';
 import { toPayload } from '../../src/events/serialise.ts';
@@ -43,15 +45,16 @@ beforeEach(() => {
 });
 
 const newCategory = async (): Promise<{ locationId: string; categoryId: string }> => {
-  const content = { name: 'Café', currency: 'EUR', timezone: 'UTC', fiscalDayEnd: '00:00' };
-  const location = await locations.create({ ...content, taxRate: 0, feeRate: 0, zones: [] }, randomUUID());
+  const content = locationFields.readNew({ name: 'Café', currency: 'EUR', timezone: 'UTC' });
+  const location = await locations.create(content, randomUUID());
   const id = `cat_${randomUUID().replaceAll('-', '')}`;
   const category = await categories.create({ locationId: location.id, name: 'Drinks' }, id);
   return { locationId: location.id, categoryId: category.id };
 };
 const newProduct = async (): Promise<{ locationId: string; categoryId: string; productId: string }> => {
   const { locationId, categoryId } = await newCategory();
-  const content = { locationId, categoryId, name: 'Tea', price: 300, tags: [], modifiers: [], active: true };
+  const body = { location_id: locationId, category_id: categoryId, name: 'Tea', price: 300 };
+  const content = productFields.readNew(body);
   return { locationId, categoryId, productId: (await products.create(content, randomUUID())).id };
 };
 
