@@ -42,6 +42,7 @@ describe('201', () => {
 
 describe('400', () => {
   it.each([
+    ['#/sku', { sku: ' ' }],
     ['#/price', { price: -1 }],
     ['#/price', { price: 4.2 }],
     ['#/price', { price: 1_000_000_001 }],

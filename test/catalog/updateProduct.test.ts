@@ -25,6 +25,7 @@ describe('200', () => {
     [{ tags: [] }],
     [{ active: false }],
     [{ modifiers: [] }],
+    [{ sku: 'FW-002' }],
   ])('changes %j and leaves the rest', async (change) => {
     const modifiers = [{ name: 'Oat milk', price: 50 }];
     const { id, etag, body: before } = await create({ tags: ['coffee'], modifiers });
@@ -35,8 +36,21 @@ describe('200', () => {
     expect(headers['etag']).not.toBe(etag);
   });
 
+  it.each(['sku'])('clears %s by null', async (member) => {
+    const { id, body: before } = await create({ sku: 'FW-001' });
+    expect(before).toHaveProperty(member);
+    const { status, body } = await put(id, { [member]: null });
+    expect(status).toBe(200);
+    expect({ ...body, [member]: before[member] }).toEqual({ ...before, updated_at: body.updated_at });
+    expect(body).not.toHaveProperty(member);
+  });
+
   it('changes nothing when it is sent what GET answered', async () => {
-    const { id, etag, body } = await create({ tags: ['coffee'], modifiers: [{ name: 'Oat milk', price: 50 }] });
+    const { id, etag, body } = await create({
+      tags: ['coffee'],
+      modifiers: [{ name: 'Oat milk', price: 50 }],
+      sku: 'FW-001',
+    });
     const again = await put(id, body);
     expect(again.status).toBe(200);
     expect(again.body).toEqual(body);

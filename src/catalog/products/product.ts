@@ -29,6 +29,7 @@ export const productFields = fields({
   locationId: fixed(text),
   categoryId: changeable(text),
   name: changeable(text),
+  sku: changeable(text, { optional: true }),
   /** In minor units of the currency. */
   price: changeable(integer),
   /** The location's. */
