@@ -5,6 +5,8 @@ import type { ValidateFunction } from 'ajv';
 import type { EventPayloads } from './events.ts';
 
 export const ORDER_PLACED: ValidateFunction<EventPayloads['ORDER_PLACED']>;
+export const ORDER_COMPLETED: ValidateFunction<EventPayloads['ORDER_COMPLETED']>;
+export const ORDER_CANCELED: ValidateFunction<EventPayloads['ORDER_CANCELED']>;
 export const PRODUCT_UPDATED: ValidateFunction<EventPayloads['PRODUCT_UPDATED']>;
 export const CATEGORY_UPDATED: ValidateFunction<EventPayloads['CATEGORY_UPDATED']>;
 export const FISCAL_DAY_END: ValidateFunction<EventPayloads['FISCAL_DAY_END']>;

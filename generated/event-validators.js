@@ -5,7 +5,7 @@ import { createRequire } from 'node:module';
 const require = createRequire(import.meta.url);
 "use strict";
 export const ORDER_PLACED = validate20;
-const schema31 = {"title":"OrderPlaced","type":"object","description":"An order has been placed at a location.","required":["type","targetUuid","createdAt","data"],"properties":{"type":{"type":"string","description":"Always `ORDER_PLACED`.","const":"ORDER_PLACED","examples":["ORDER_PLACED"]},"targetUuid":{"type":"string","description":"Id of the order.","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","maxLength":36,"examples":["c81e4a97-3d5b-4062-9f7a-e12b6d80c5f4"]},"createdAt":{"title":"EventTime","type":"string","description":"When the event was created, in UTC to the millisecond. Deliveries may arrive in another order.","format":"date-time","pattern":"^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}:\\d{2}\\.\\d{3}Z$","maxLength":24,"examples":["2026-11-06T12:31:08.214Z"]},"data":{"title":"OrderPlacedData","type":"object","description":"What was ordered, where, and for how much. Names are those of the moment when the order was placed.","required":["itemNames","itemTags","total","currency"],"properties":{"itemNames":{"type":"array","description":"Names of the ordered products, one for each line of the order.","maxItems":200,"items":{"type":"string","description":"Name of a product.","maxLength":200,"examples":["Flat white"]},"examples":[["Flat white","Apple pie"]]},"itemTags":{"type":"array","description":"Tags of the ordered products, each once.","maxItems":10000,"items":{"type":"string","description":"Tag of a product.","maxLength":100,"examples":["coffee"]},"examples":[["coffee","hot","pastry"]]},"spotName":{"type":"string","description":"The spot where the order was placed. Absent when it was placed at none.","maxLength":200,"examples":["Table 4"]},"total":{"type":"integer","description":"Total of the order, taxes and fees included, in the minor unit of `currency`. 1584 EUR is 15.84 euros.","minimum":0,"maximum":9007199254740991,"examples":[1584]},"currency":{"type":"string","description":"ISO 4217 code of the currency.","pattern":"^[A-Z]{3}$","maxLength":3,"examples":["EUR"]},"zoneName":{"type":"string","description":"The zone that the spot is in. Absent when the order was placed at no spot.","maxLength":200,"examples":["Terrace"]}},"examples":[{"itemNames":["Flat white","Apple pie"],"itemTags":["coffee","hot","pastry"],"spotName":"Table 4","total":1584,"currency":"EUR","zoneName":"Terrace"}]}},"examples":[{"type":"ORDER_PLACED","targetUuid":"c81e4a97-3d5b-4062-9f7a-e12b6d80c5f4","createdAt":"2026-11-06T12:31:08.214Z","data":{"itemNames":["Flat white","Apple pie"],"itemTags":["coffee","hot","pastry"],"spotName":"Table 4","total":1584,"currency":"EUR","zoneName":"Terrace"}}],"$id":"ORDER_PLACED"};
+const schema31 = {"title":"OrderPlaced","type":"object","description":"An order has been placed at a location.","required":["type","targetUuid","createdAt","data"],"properties":{"type":{"type":"string","description":"Always `ORDER_PLACED`.","const":"ORDER_PLACED","examples":["ORDER_PLACED"]},"targetUuid":{"type":"string","description":"Id of the order.","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","maxLength":36,"examples":["c81e4a97-3d5b-4062-9f7a-e12b6d80c5f4"]},"createdAt":{"title":"EventTime","type":"string","description":"When the event was created, in UTC to the millisecond. Deliveries may arrive in another order.","format":"date-time","pattern":"^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}:\\d{2}\\.\\d{3}Z$","maxLength":24,"examples":["2026-11-06T12:31:08.214Z"]},"data":{"type":"object","description":"What was ordered, where, and for how much. Names are those of the moment when the order was placed.","required":["itemNames","itemTags","total","currency","locationId"],"properties":{"itemNames":{"type":"array","description":"Names of the ordered products, one for each line of the order.","maxItems":200,"items":{"type":"string","description":"Name of a product.","maxLength":200,"examples":["Flat white"]},"examples":[["Flat white","Apple pie"]]},"itemTags":{"type":"array","description":"Tags of the ordered products, each once.","maxItems":10000,"items":{"type":"string","description":"Tag of a product.","maxLength":100,"examples":["coffee"]},"examples":[["coffee","hot","pastry"]]},"spotName":{"type":"string","description":"The spot where the order was placed. Absent when it was placed at none.","maxLength":200,"examples":["Table 4"]},"total":{"type":"integer","description":"Total of the order, taxes and fees included, in the minor unit of `currency`. 1584 EUR is 15.84 euros.","minimum":0,"maximum":9007199254740991,"examples":[1584]},"currency":{"type":"string","description":"ISO 4217 code of the currency.","pattern":"^[A-Z]{3}$","maxLength":3,"examples":["EUR"]},"zoneName":{"type":"string","description":"The zone that the spot is in. Absent when the order was placed at no spot.","maxLength":200,"examples":["Terrace"]},"locationId":{"title":"EventLocationId","type":"string","description":"Id of the location at which it happened.","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","maxLength":36,"examples":["3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753"]},"referenceId":{"type":"string","description":"What the system that placed the order calls it. Absent when it named none.","maxLength":200,"examples":["till-3-0042"]}}}},"examples":[{"type":"ORDER_PLACED","targetUuid":"c81e4a97-3d5b-4062-9f7a-e12b6d80c5f4","createdAt":"2026-11-06T12:31:08.214Z","data":{"itemNames":["Flat white","Apple pie"],"itemTags":["coffee","hot","pastry"],"spotName":"Table 4","total":1584,"currency":"EUR","zoneName":"Terrace","locationId":"3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753","referenceId":"till-3-0042"}}],"$id":"ORDER_PLACED"};
 const func1 = require("ajv/dist/runtime/ucs2length").default;
 const pattern4 = new RegExp("^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$", "u");
 const pattern5 = new RegExp("^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}:\\d{2}\\.\\d{3}Z$", "u");
@@ -116,7 +116,7 @@ const _errs7 = errors;
 if(errors === _errs7){
 if(data3 && typeof data3 == "object" && !Array.isArray(data3)){
 let missing1;
-if(((((data3.itemNames === undefined) && (missing1 = "itemNames")) || ((data3.itemTags === undefined) && (missing1 = "itemTags"))) || ((data3.total === undefined) && (missing1 = "total"))) || ((data3.currency === undefined) && (missing1 = "currency"))){
+if((((((data3.itemNames === undefined) && (missing1 = "itemNames")) || ((data3.itemTags === undefined) && (missing1 = "itemTags"))) || ((data3.total === undefined) && (missing1 = "total"))) || ((data3.currency === undefined) && (missing1 = "currency"))) || ((data3.locationId === undefined) && (missing1 = "locationId"))){
 validate20.errors = [{instancePath:instancePath+"/data",schemaPath:"#/properties/data/required",keyword:"required",params:{missingProperty: missing1},message:"must have required property '"+missing1+"'"}];
 return false;
 }
@@ -306,6 +306,56 @@ var valid1 = _errs23 === errors;
 else {
 var valid1 = true;
 }
+if(valid1){
+if(data3.locationId !== undefined){
+let data12 = data3.locationId;
+const _errs25 = errors;
+if(errors === _errs25){
+if(typeof data12 === "string"){
+if(func1(data12) > 36){
+validate20.errors = [{instancePath:instancePath+"/data/locationId",schemaPath:"#/properties/data/properties/locationId/maxLength",keyword:"maxLength",params:{limit: 36},message:"must NOT have more than 36 characters"}];
+return false;
+}
+else {
+if(!pattern4.test(data12)){
+validate20.errors = [{instancePath:instancePath+"/data/locationId",schemaPath:"#/properties/data/properties/locationId/pattern",keyword:"pattern",params:{pattern: "^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"},message:"must match pattern \""+"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"+"\""}];
+return false;
+}
+}
+}
+else {
+validate20.errors = [{instancePath:instancePath+"/data/locationId",schemaPath:"#/properties/data/properties/locationId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid1 = _errs25 === errors;
+}
+else {
+var valid1 = true;
+}
+if(valid1){
+if(data3.referenceId !== undefined){
+let data13 = data3.referenceId;
+const _errs27 = errors;
+if(errors === _errs27){
+if(typeof data13 === "string"){
+if(func1(data13) > 200){
+validate20.errors = [{instancePath:instancePath+"/data/referenceId",schemaPath:"#/properties/data/properties/referenceId/maxLength",keyword:"maxLength",params:{limit: 200},message:"must NOT have more than 200 characters"}];
+return false;
+}
+}
+else {
+validate20.errors = [{instancePath:instancePath+"/data/referenceId",schemaPath:"#/properties/data/properties/referenceId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid1 = _errs27 === errors;
+}
+else {
+var valid1 = true;
+}
+}
+}
 }
 }
 }
@@ -338,11 +388,11 @@ return errors === 0;
 }
 validate20.evaluated = {"props":{"type":true,"targetUuid":true,"createdAt":true,"data":true},"dynamicProps":false,"dynamicItems":false};
 
-export const PRODUCT_UPDATED = validate21;
-const schema32 = {"title":"ProductUpdated","type":"object","description":"A product at a location has been updated.","required":["type","targetUuid","createdAt","data"],"properties":{"type":{"type":"string","description":"Always `PRODUCT_UPDATED`.","const":"PRODUCT_UPDATED","examples":["PRODUCT_UPDATED"]},"targetUuid":{"type":"string","description":"Id of the product.","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","maxLength":36,"examples":["d27a6f13-90e4-4b58-8c3a-6b1f5e0d7c92"]},"createdAt":{"title":"EventTime","type":"string","description":"When the event was created, in UTC to the millisecond. Deliveries may arrive in another order.","format":"date-time","pattern":"^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}:\\d{2}\\.\\d{3}Z$","maxLength":24,"examples":["2026-11-06T12:31:08.214Z"]},"data":{"title":"NoData","type":"object","description":"No fields yet. Later releases may add some.","additionalProperties":true,"examples":[{}]}},"examples":[{"type":"PRODUCT_UPDATED","targetUuid":"d27a6f13-90e4-4b58-8c3a-6b1f5e0d7c92","createdAt":"2026-11-06T09:12:44.031Z","data":{}}],"$id":"PRODUCT_UPDATED"};
+export const ORDER_COMPLETED = validate21;
+const schema32 = {"title":"OrderCompleted","type":"object","description":"An order has been completed.","required":["type","targetUuid","createdAt","data"],"properties":{"type":{"type":"string","description":"Always `ORDER_COMPLETED`.","const":"ORDER_COMPLETED","examples":["ORDER_COMPLETED"]},"targetUuid":{"type":"string","description":"Id of the order.","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","maxLength":36,"examples":["c81e4a97-3d5b-4062-9f7a-e12b6d80c5f4"]},"createdAt":{"title":"EventTime","type":"string","description":"When the event was created, in UTC to the millisecond. Deliveries may arrive in another order.","format":"date-time","pattern":"^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}:\\d{2}\\.\\d{3}Z$","maxLength":24,"examples":["2026-11-06T12:31:08.214Z"]},"data":{"title":"OrderEndedData","type":"object","description":"The order that was completed or canceled, as it was priced when it was placed.","required":["total","currency","locationId"],"properties":{"total":{"type":"integer","description":"Total of the order, taxes and fees included, in the minor unit of `currency`. 1584 EUR is 15.84 euros.","minimum":0,"maximum":9007199254740991,"examples":[1584]},"currency":{"type":"string","description":"ISO 4217 code of the currency.","pattern":"^[A-Z]{3}$","maxLength":3,"examples":["EUR"]},"locationId":{"title":"EventLocationId","type":"string","description":"Id of the location at which it happened.","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","maxLength":36,"examples":["3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753"]},"referenceId":{"type":"string","description":"What the system that placed the order calls it. Absent when it named none.","maxLength":200,"examples":["till-3-0042"]}},"examples":[{"total":1584,"currency":"EUR","locationId":"3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753","referenceId":"till-3-0042"}]}},"examples":[{"type":"ORDER_COMPLETED","targetUuid":"c81e4a97-3d5b-4062-9f7a-e12b6d80c5f4","createdAt":"2026-11-06T12:48:51.730Z","data":{"total":1584,"currency":"EUR","locationId":"3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753","referenceId":"till-3-0042"}}],"$id":"ORDER_COMPLETED"};
 
 function validate21(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="PRODUCT_UPDATED" */;
+/*# sourceURL="ORDER_COMPLETED" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate21.evaluated;
@@ -367,8 +417,8 @@ if(typeof data0 !== "string"){
 validate21.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
-if("PRODUCT_UPDATED" !== data0){
-validate21.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "PRODUCT_UPDATED"},message:"must be equal to constant"}];
+if("ORDER_COMPLETED" !== data0){
+validate21.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "ORDER_COMPLETED"},message:"must be equal to constant"}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -444,6 +494,117 @@ let data3 = data.data;
 const _errs7 = errors;
 if(errors === _errs7){
 if(data3 && typeof data3 == "object" && !Array.isArray(data3)){
+let missing1;
+if((((data3.total === undefined) && (missing1 = "total")) || ((data3.currency === undefined) && (missing1 = "currency"))) || ((data3.locationId === undefined) && (missing1 = "locationId"))){
+validate21.errors = [{instancePath:instancePath+"/data",schemaPath:"#/properties/data/required",keyword:"required",params:{missingProperty: missing1},message:"must have required property '"+missing1+"'"}];
+return false;
+}
+else {
+if(data3.total !== undefined){
+let data4 = data3.total;
+const _errs9 = errors;
+if(!(((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4))) && (isFinite(data4)))){
+validate21.errors = [{instancePath:instancePath+"/data/total",schemaPath:"#/properties/data/properties/total/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+return false;
+}
+if(errors === _errs9){
+if((typeof data4 == "number") && (isFinite(data4))){
+if(data4 > 9007199254740991 || isNaN(data4)){
+validate21.errors = [{instancePath:instancePath+"/data/total",schemaPath:"#/properties/data/properties/total/maximum",keyword:"maximum",params:{comparison: "<=", limit: 9007199254740991},message:"must be <= 9007199254740991"}];
+return false;
+}
+else {
+if(data4 < 0 || isNaN(data4)){
+validate21.errors = [{instancePath:instancePath+"/data/total",schemaPath:"#/properties/data/properties/total/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
+return false;
+}
+}
+}
+}
+var valid1 = _errs9 === errors;
+}
+else {
+var valid1 = true;
+}
+if(valid1){
+if(data3.currency !== undefined){
+let data5 = data3.currency;
+const _errs11 = errors;
+if(errors === _errs11){
+if(typeof data5 === "string"){
+if(func1(data5) > 3){
+validate21.errors = [{instancePath:instancePath+"/data/currency",schemaPath:"#/properties/data/properties/currency/maxLength",keyword:"maxLength",params:{limit: 3},message:"must NOT have more than 3 characters"}];
+return false;
+}
+else {
+if(!pattern6.test(data5)){
+validate21.errors = [{instancePath:instancePath+"/data/currency",schemaPath:"#/properties/data/properties/currency/pattern",keyword:"pattern",params:{pattern: "^[A-Z]{3}$"},message:"must match pattern \""+"^[A-Z]{3}$"+"\""}];
+return false;
+}
+}
+}
+else {
+validate21.errors = [{instancePath:instancePath+"/data/currency",schemaPath:"#/properties/data/properties/currency/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid1 = _errs11 === errors;
+}
+else {
+var valid1 = true;
+}
+if(valid1){
+if(data3.locationId !== undefined){
+let data6 = data3.locationId;
+const _errs13 = errors;
+if(errors === _errs13){
+if(typeof data6 === "string"){
+if(func1(data6) > 36){
+validate21.errors = [{instancePath:instancePath+"/data/locationId",schemaPath:"#/properties/data/properties/locationId/maxLength",keyword:"maxLength",params:{limit: 36},message:"must NOT have more than 36 characters"}];
+return false;
+}
+else {
+if(!pattern4.test(data6)){
+validate21.errors = [{instancePath:instancePath+"/data/locationId",schemaPath:"#/properties/data/properties/locationId/pattern",keyword:"pattern",params:{pattern: "^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"},message:"must match pattern \""+"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"+"\""}];
+return false;
+}
+}
+}
+else {
+validate21.errors = [{instancePath:instancePath+"/data/locationId",schemaPath:"#/properties/data/properties/locationId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid1 = _errs13 === errors;
+}
+else {
+var valid1 = true;
+}
+if(valid1){
+if(data3.referenceId !== undefined){
+let data7 = data3.referenceId;
+const _errs15 = errors;
+if(errors === _errs15){
+if(typeof data7 === "string"){
+if(func1(data7) > 200){
+validate21.errors = [{instancePath:instancePath+"/data/referenceId",schemaPath:"#/properties/data/properties/referenceId/maxLength",keyword:"maxLength",params:{limit: 200},message:"must NOT have more than 200 characters"}];
+return false;
+}
+}
+else {
+validate21.errors = [{instancePath:instancePath+"/data/referenceId",schemaPath:"#/properties/data/properties/referenceId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid1 = _errs15 === errors;
+}
+else {
+var valid1 = true;
+}
+}
+}
+}
+}
 }
 else {
 validate21.errors = [{instancePath:instancePath+"/data",schemaPath:"#/properties/data/type",keyword:"type",params:{type: "object"},message:"must be object"}];
@@ -470,13 +631,11 @@ return errors === 0;
 }
 validate21.evaluated = {"props":{"type":true,"targetUuid":true,"createdAt":true,"data":true},"dynamicProps":false,"dynamicItems":false};
 
-export const CATEGORY_UPDATED = validate22;
-const schema33 = {"title":"CategoryUpdated","type":"object","description":"A category at a location has been updated, or a product in it.","required":["type","targetUuid","targetId","createdAt","data"],"properties":{"type":{"type":"string","description":"Always `CATEGORY_UPDATED`.","const":"CATEGORY_UPDATED","examples":["CATEGORY_UPDATED"]},"targetUuid":{"type":"null","description":"Always `null`, because categories have no UUID. The header `X-Service-Event-Target-UUID` is left out.","examples":[null]},"targetId":{"type":"string","description":"Id of the category.","pattern":"^cat_[0-9a-f]{32}$","maxLength":36,"examples":["cat_5f0c2a9be1d84736a8c15e7d90b3f264"]},"createdAt":{"title":"EventTime","type":"string","description":"When the event was created, in UTC to the millisecond. Deliveries may arrive in another order.","format":"date-time","pattern":"^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}:\\d{2}\\.\\d{3}Z$","maxLength":24,"examples":["2026-11-06T12:31:08.214Z"]},"data":{"title":"CategoryUpdatedData","type":"object","description":"Why the category counts as updated.","required":["cause"],"properties":{"cause":{"title":"UpdateCause","type":"object","description":"The update that triggered the event.","required":["type"],"properties":{"type":{"type":"string","description":"- `CATEGORY_UPDATED`: the category itself was updated.\n- `PRODUCT_UPDATED`: a product was updated that is in the category, or was until then.\n\nLater releases may add causes.","pattern":"^[A-Z]+(_[A-Z]+)*$","maxLength":64,"examples":["PRODUCT_UPDATED"]},"targetUuid":{"type":"string","description":"Id of the product, when a product's update is the cause.","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","maxLength":36,"examples":["d27a6f13-90e4-4b58-8c3a-6b1f5e0d7c92"]}},"examples":[{"type":"PRODUCT_UPDATED","targetUuid":"d27a6f13-90e4-4b58-8c3a-6b1f5e0d7c92"}]}},"examples":[{"cause":{"type":"CATEGORY_UPDATED"}}]}},"examples":[{"type":"CATEGORY_UPDATED","targetUuid":null,"targetId":"cat_5f0c2a9be1d84736a8c15e7d90b3f264","createdAt":"2026-11-06T09:12:44.031Z","data":{"cause":{"type":"PRODUCT_UPDATED","targetUuid":"d27a6f13-90e4-4b58-8c3a-6b1f5e0d7c92"}}}],"$id":"CATEGORY_UPDATED"};
-const pattern9 = new RegExp("^cat_[0-9a-f]{32}$", "u");
-const pattern11 = new RegExp("^[A-Z]+(_[A-Z]+)*$", "u");
+export const ORDER_CANCELED = validate22;
+const schema33 = {"title":"OrderCanceled","type":"object","description":"An order has been canceled.","required":["type","targetUuid","createdAt","data"],"properties":{"type":{"type":"string","description":"Always `ORDER_CANCELED`.","const":"ORDER_CANCELED","examples":["ORDER_CANCELED"]},"targetUuid":{"type":"string","description":"Id of the order.","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","maxLength":36,"examples":["c81e4a97-3d5b-4062-9f7a-e12b6d80c5f4"]},"createdAt":{"title":"EventTime","type":"string","description":"When the event was created, in UTC to the millisecond. Deliveries may arrive in another order.","format":"date-time","pattern":"^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}:\\d{2}\\.\\d{3}Z$","maxLength":24,"examples":["2026-11-06T12:31:08.214Z"]},"data":{"title":"OrderEndedData","type":"object","description":"The order that was completed or canceled, as it was priced when it was placed.","required":["total","currency","locationId"],"properties":{"total":{"type":"integer","description":"Total of the order, taxes and fees included, in the minor unit of `currency`. 1584 EUR is 15.84 euros.","minimum":0,"maximum":9007199254740991,"examples":[1584]},"currency":{"type":"string","description":"ISO 4217 code of the currency.","pattern":"^[A-Z]{3}$","maxLength":3,"examples":["EUR"]},"locationId":{"title":"EventLocationId","type":"string","description":"Id of the location at which it happened.","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","maxLength":36,"examples":["3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753"]},"referenceId":{"type":"string","description":"What the system that placed the order calls it. Absent when it named none.","maxLength":200,"examples":["till-3-0042"]}},"examples":[{"total":1584,"currency":"EUR","locationId":"3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753","referenceId":"till-3-0042"}]}},"examples":[{"type":"ORDER_CANCELED","targetUuid":"c81e4a97-3d5b-4062-9f7a-e12b6d80c5f4","createdAt":"2026-11-06T12:48:51.730Z","data":{"total":1584,"currency":"EUR","locationId":"3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753","referenceId":"till-3-0042"}}],"$id":"ORDER_CANCELED"};
 
 function validate22(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="CATEGORY_UPDATED" */;
+/*# sourceURL="ORDER_CANCELED" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate22.evaluated;
@@ -489,7 +648,7 @@ evaluated0.items = undefined;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
-if((((((data.type === undefined) && (missing0 = "type")) || ((data.targetUuid === undefined) && (missing0 = "targetUuid"))) || ((data.targetId === undefined) && (missing0 = "targetId"))) || ((data.createdAt === undefined) && (missing0 = "createdAt"))) || ((data.data === undefined) && (missing0 = "data"))){
+if(((((data.type === undefined) && (missing0 = "type")) || ((data.targetUuid === undefined) && (missing0 = "targetUuid"))) || ((data.createdAt === undefined) && (missing0 = "createdAt"))) || ((data.data === undefined) && (missing0 = "data"))){
 validate22.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
@@ -501,8 +660,8 @@ if(typeof data0 !== "string"){
 validate22.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
-if("CATEGORY_UPDATED" !== data0){
-validate22.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "CATEGORY_UPDATED"},message:"must be equal to constant"}];
+if("ORDER_CANCELED" !== data0){
+validate22.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "ORDER_CANCELED"},message:"must be equal to constant"}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -512,10 +671,25 @@ var valid0 = true;
 }
 if(valid0){
 if(data.targetUuid !== undefined){
+let data1 = data.targetUuid;
 const _errs3 = errors;
-if(data.targetUuid !== null){
-validate22.errors = [{instancePath:instancePath+"/targetUuid",schemaPath:"#/properties/targetUuid/type",keyword:"type",params:{type: "null"},message:"must be null"}];
+if(errors === _errs3){
+if(typeof data1 === "string"){
+if(func1(data1) > 36){
+validate22.errors = [{instancePath:instancePath+"/targetUuid",schemaPath:"#/properties/targetUuid/maxLength",keyword:"maxLength",params:{limit: 36},message:"must NOT have more than 36 characters"}];
 return false;
+}
+else {
+if(!pattern4.test(data1)){
+validate22.errors = [{instancePath:instancePath+"/targetUuid",schemaPath:"#/properties/targetUuid/pattern",keyword:"pattern",params:{pattern: "^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"},message:"must match pattern \""+"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"+"\""}];
+return false;
+}
+}
+}
+else {
+validate22.errors = [{instancePath:instancePath+"/targetUuid",schemaPath:"#/properties/targetUuid/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
 }
 var valid0 = _errs3 === errors;
 }
@@ -523,50 +697,23 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.targetId !== undefined){
-let data2 = data.targetId;
+if(data.createdAt !== undefined){
+let data2 = data.createdAt;
 const _errs5 = errors;
 if(errors === _errs5){
+if(errors === _errs5){
 if(typeof data2 === "string"){
-if(func1(data2) > 36){
-validate22.errors = [{instancePath:instancePath+"/targetId",schemaPath:"#/properties/targetId/maxLength",keyword:"maxLength",params:{limit: 36},message:"must NOT have more than 36 characters"}];
-return false;
-}
-else {
-if(!pattern9.test(data2)){
-validate22.errors = [{instancePath:instancePath+"/targetId",schemaPath:"#/properties/targetId/pattern",keyword:"pattern",params:{pattern: "^cat_[0-9a-f]{32}$"},message:"must match pattern \""+"^cat_[0-9a-f]{32}$"+"\""}];
-return false;
-}
-}
-}
-else {
-validate22.errors = [{instancePath:instancePath+"/targetId",schemaPath:"#/properties/targetId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-var valid0 = _errs5 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.createdAt !== undefined){
-let data3 = data.createdAt;
-const _errs7 = errors;
-if(errors === _errs7){
-if(errors === _errs7){
-if(typeof data3 === "string"){
-if(func1(data3) > 24){
+if(func1(data2) > 24){
 validate22.errors = [{instancePath:instancePath+"/createdAt",schemaPath:"#/properties/createdAt/maxLength",keyword:"maxLength",params:{limit: 24},message:"must NOT have more than 24 characters"}];
 return false;
 }
 else {
-if(!pattern5.test(data3)){
+if(!pattern5.test(data2)){
 validate22.errors = [{instancePath:instancePath+"/createdAt",schemaPath:"#/properties/createdAt/pattern",keyword:"pattern",params:{pattern: "^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}:\\d{2}\\.\\d{3}Z$"},message:"must match pattern \""+"^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}:\\d{2}\\.\\d{3}Z$"+"\""}];
 return false;
 }
 else {
-if(!(formats0.validate(data3))){
+if(!(formats0.validate(data2))){
 validate22.errors = [{instancePath:instancePath+"/createdAt",schemaPath:"#/properties/createdAt/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""}];
 return false;
 }
@@ -579,93 +726,124 @@ return false;
 }
 }
 }
-var valid0 = _errs7 === errors;
+var valid0 = _errs5 === errors;
 }
 else {
 var valid0 = true;
 }
 if(valid0){
 if(data.data !== undefined){
-let data4 = data.data;
-const _errs9 = errors;
-if(errors === _errs9){
-if(data4 && typeof data4 == "object" && !Array.isArray(data4)){
+let data3 = data.data;
+const _errs7 = errors;
+if(errors === _errs7){
+if(data3 && typeof data3 == "object" && !Array.isArray(data3)){
 let missing1;
-if((data4.cause === undefined) && (missing1 = "cause")){
+if((((data3.total === undefined) && (missing1 = "total")) || ((data3.currency === undefined) && (missing1 = "currency"))) || ((data3.locationId === undefined) && (missing1 = "locationId"))){
 validate22.errors = [{instancePath:instancePath+"/data",schemaPath:"#/properties/data/required",keyword:"required",params:{missingProperty: missing1},message:"must have required property '"+missing1+"'"}];
 return false;
 }
 else {
-if(data4.cause !== undefined){
-let data5 = data4.cause;
-const _errs11 = errors;
-if(errors === _errs11){
-if(data5 && typeof data5 == "object" && !Array.isArray(data5)){
-let missing2;
-if((data5.type === undefined) && (missing2 = "type")){
-validate22.errors = [{instancePath:instancePath+"/data/cause",schemaPath:"#/properties/data/properties/cause/required",keyword:"required",params:{missingProperty: missing2},message:"must have required property '"+missing2+"'"}];
+if(data3.total !== undefined){
+let data4 = data3.total;
+const _errs9 = errors;
+if(!(((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4))) && (isFinite(data4)))){
+validate22.errors = [{instancePath:instancePath+"/data/total",schemaPath:"#/properties/data/properties/total/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+return false;
+}
+if(errors === _errs9){
+if((typeof data4 == "number") && (isFinite(data4))){
+if(data4 > 9007199254740991 || isNaN(data4)){
+validate22.errors = [{instancePath:instancePath+"/data/total",schemaPath:"#/properties/data/properties/total/maximum",keyword:"maximum",params:{comparison: "<=", limit: 9007199254740991},message:"must be <= 9007199254740991"}];
 return false;
 }
 else {
-if(data5.type !== undefined){
-let data6 = data5.type;
+if(data4 < 0 || isNaN(data4)){
+validate22.errors = [{instancePath:instancePath+"/data/total",schemaPath:"#/properties/data/properties/total/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
+return false;
+}
+}
+}
+}
+var valid1 = _errs9 === errors;
+}
+else {
+var valid1 = true;
+}
+if(valid1){
+if(data3.currency !== undefined){
+let data5 = data3.currency;
+const _errs11 = errors;
+if(errors === _errs11){
+if(typeof data5 === "string"){
+if(func1(data5) > 3){
+validate22.errors = [{instancePath:instancePath+"/data/currency",schemaPath:"#/properties/data/properties/currency/maxLength",keyword:"maxLength",params:{limit: 3},message:"must NOT have more than 3 characters"}];
+return false;
+}
+else {
+if(!pattern6.test(data5)){
+validate22.errors = [{instancePath:instancePath+"/data/currency",schemaPath:"#/properties/data/properties/currency/pattern",keyword:"pattern",params:{pattern: "^[A-Z]{3}$"},message:"must match pattern \""+"^[A-Z]{3}$"+"\""}];
+return false;
+}
+}
+}
+else {
+validate22.errors = [{instancePath:instancePath+"/data/currency",schemaPath:"#/properties/data/properties/currency/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid1 = _errs11 === errors;
+}
+else {
+var valid1 = true;
+}
+if(valid1){
+if(data3.locationId !== undefined){
+let data6 = data3.locationId;
 const _errs13 = errors;
 if(errors === _errs13){
 if(typeof data6 === "string"){
-if(func1(data6) > 64){
-validate22.errors = [{instancePath:instancePath+"/data/cause/type",schemaPath:"#/properties/data/properties/cause/properties/type/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"}];
+if(func1(data6) > 36){
+validate22.errors = [{instancePath:instancePath+"/data/locationId",schemaPath:"#/properties/data/properties/locationId/maxLength",keyword:"maxLength",params:{limit: 36},message:"must NOT have more than 36 characters"}];
 return false;
 }
 else {
-if(!pattern11.test(data6)){
-validate22.errors = [{instancePath:instancePath+"/data/cause/type",schemaPath:"#/properties/data/properties/cause/properties/type/pattern",keyword:"pattern",params:{pattern: "^[A-Z]+(_[A-Z]+)*$"},message:"must match pattern \""+"^[A-Z]+(_[A-Z]+)*$"+"\""}];
+if(!pattern4.test(data6)){
+validate22.errors = [{instancePath:instancePath+"/data/locationId",schemaPath:"#/properties/data/properties/locationId/pattern",keyword:"pattern",params:{pattern: "^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"},message:"must match pattern \""+"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"+"\""}];
 return false;
 }
 }
 }
 else {
-validate22.errors = [{instancePath:instancePath+"/data/cause/type",schemaPath:"#/properties/data/properties/cause/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate22.errors = [{instancePath:instancePath+"/data/locationId",schemaPath:"#/properties/data/properties/locationId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
-var valid2 = _errs13 === errors;
+var valid1 = _errs13 === errors;
 }
 else {
-var valid2 = true;
+var valid1 = true;
 }
-if(valid2){
-if(data5.targetUuid !== undefined){
-let data7 = data5.targetUuid;
+if(valid1){
+if(data3.referenceId !== undefined){
+let data7 = data3.referenceId;
 const _errs15 = errors;
 if(errors === _errs15){
 if(typeof data7 === "string"){
-if(func1(data7) > 36){
-validate22.errors = [{instancePath:instancePath+"/data/cause/targetUuid",schemaPath:"#/properties/data/properties/cause/properties/targetUuid/maxLength",keyword:"maxLength",params:{limit: 36},message:"must NOT have more than 36 characters"}];
-return false;
-}
-else {
-if(!pattern4.test(data7)){
-validate22.errors = [{instancePath:instancePath+"/data/cause/targetUuid",schemaPath:"#/properties/data/properties/cause/properties/targetUuid/pattern",keyword:"pattern",params:{pattern: "^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"},message:"must match pattern \""+"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"+"\""}];
+if(func1(data7) > 200){
+validate22.errors = [{instancePath:instancePath+"/data/referenceId",schemaPath:"#/properties/data/properties/referenceId/maxLength",keyword:"maxLength",params:{limit: 200},message:"must NOT have more than 200 characters"}];
 return false;
 }
 }
-}
 else {
-validate22.errors = [{instancePath:instancePath+"/data/cause/targetUuid",schemaPath:"#/properties/data/properties/cause/properties/targetUuid/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate22.errors = [{instancePath:instancePath+"/data/referenceId",schemaPath:"#/properties/data/properties/referenceId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
-var valid2 = _errs15 === errors;
+var valid1 = _errs15 === errors;
 }
 else {
-var valid2 = true;
+var valid1 = true;
 }
-}
-}
-}
-else {
-validate22.errors = [{instancePath:instancePath+"/data/cause",schemaPath:"#/properties/data/properties/cause/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
 }
 }
 }
@@ -676,11 +854,10 @@ validate22.errors = [{instancePath:instancePath+"/data",schemaPath:"#/properties
 return false;
 }
 }
-var valid0 = _errs9 === errors;
+var valid0 = _errs7 === errors;
 }
 else {
 var valid0 = true;
-}
 }
 }
 }
@@ -695,15 +872,13 @@ return false;
 validate22.errors = vErrors;
 return errors === 0;
 }
-validate22.evaluated = {"props":{"type":true,"targetUuid":true,"targetId":true,"createdAt":true,"data":true},"dynamicProps":false,"dynamicItems":false};
+validate22.evaluated = {"props":{"type":true,"targetUuid":true,"createdAt":true,"data":true},"dynamicProps":false,"dynamicItems":false};
 
-export const FISCAL_DAY_END = validate23;
-const schema34 = {"title":"FiscalDayEnd","type":"object","description":"The fiscal day has ended at a location.","required":["type","targetUuid","createdAt","data"],"properties":{"type":{"type":"string","description":"Always `FISCAL_DAY_END`.","const":"FISCAL_DAY_END","examples":["FISCAL_DAY_END"]},"targetUuid":{"type":"string","description":"Id of the location.","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","maxLength":36,"examples":["3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753"]},"createdAt":{"title":"EventTime","type":"string","description":"When the event was created, in UTC to the millisecond. Deliveries may arrive in another order.","format":"date-time","pattern":"^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}:\\d{2}\\.\\d{3}Z$","maxLength":24,"examples":["2026-11-06T12:31:08.214Z"]},"data":{"title":"FiscalDayEndData","type":"object","description":"The day that ended and what was ordered in it. Orders canceled before the close are not counted.","required":["fiscalDay","orderCount","total","currency","locationName"],"properties":{"fiscalDay":{"type":"string","description":"Date of the fiscal day.","format":"date","pattern":"^\\d{4}-\\d{2}-\\d{2}$","maxLength":10,"examples":["2026-11-06"]},"orderCount":{"type":"integer","description":"Number of orders of the day, at most 500,000. The next day counts the rest.","minimum":0,"maximum":9007199254740991,"examples":[148]},"total":{"type":"integer","description":"Sum of the orders' totals, taxes and fees included, in the minor unit of `currency`.","minimum":0,"maximum":9007199254740991,"examples":[231642]},"currency":{"type":"string","description":"ISO 4217 code of the currency.","pattern":"^[A-Z]{3}$","maxLength":3,"examples":["EUR"]},"locationName":{"type":"string","description":"Name of the location.","maxLength":200,"examples":["Canal Café"]}},"examples":[{"fiscalDay":"2026-11-06","orderCount":148,"total":231642,"currency":"EUR","locationName":"Canal Café"}]}},"examples":[{"type":"FISCAL_DAY_END","targetUuid":"3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753","createdAt":"2026-11-07T03:00:00.000Z","data":{"fiscalDay":"2026-11-06","orderCount":148,"total":231642,"currency":"EUR","locationName":"Canal Café"}}],"$id":"FISCAL_DAY_END"};
-const pattern15 = new RegExp("^\\d{4}-\\d{2}-\\d{2}$", "u");
-const formats8 = require("ajv-formats/dist/formats").fullFormats.date;
+export const PRODUCT_UPDATED = validate23;
+const schema34 = {"title":"ProductUpdated","type":"object","description":"A product at a location has been updated.","required":["type","targetUuid","createdAt","data"],"properties":{"type":{"type":"string","description":"Always `PRODUCT_UPDATED`.","const":"PRODUCT_UPDATED","examples":["PRODUCT_UPDATED"]},"targetUuid":{"type":"string","description":"Id of the product.","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","maxLength":36,"examples":["d27a6f13-90e4-4b58-8c3a-6b1f5e0d7c92"]},"createdAt":{"title":"EventTime","type":"string","description":"When the event was created, in UTC to the millisecond. Deliveries may arrive in another order.","format":"date-time","pattern":"^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}:\\d{2}\\.\\d{3}Z$","maxLength":24,"examples":["2026-11-06T12:31:08.214Z"]},"data":{"type":"object","description":"Where the product is sold. What has changed is read from the API.","required":["locationId"],"properties":{"locationId":{"title":"EventLocationId","type":"string","description":"Id of the location at which it happened.","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","maxLength":36,"examples":["3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753"]}}}},"examples":[{"type":"PRODUCT_UPDATED","targetUuid":"d27a6f13-90e4-4b58-8c3a-6b1f5e0d7c92","createdAt":"2026-11-06T09:12:44.031Z","data":{"locationId":"3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753"}}],"$id":"PRODUCT_UPDATED"};
 
 function validate23(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="FISCAL_DAY_END" */;
+/*# sourceURL="PRODUCT_UPDATED" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate23.evaluated;
@@ -728,8 +903,8 @@ if(typeof data0 !== "string"){
 validate23.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
-if("FISCAL_DAY_END" !== data0){
-validate23.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "FISCAL_DAY_END"},message:"must be equal to constant"}];
+if("PRODUCT_UPDATED" !== data0){
+validate23.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "PRODUCT_UPDATED"},message:"must be equal to constant"}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -806,148 +981,30 @@ const _errs7 = errors;
 if(errors === _errs7){
 if(data3 && typeof data3 == "object" && !Array.isArray(data3)){
 let missing1;
-if((((((data3.fiscalDay === undefined) && (missing1 = "fiscalDay")) || ((data3.orderCount === undefined) && (missing1 = "orderCount"))) || ((data3.total === undefined) && (missing1 = "total"))) || ((data3.currency === undefined) && (missing1 = "currency"))) || ((data3.locationName === undefined) && (missing1 = "locationName"))){
+if((data3.locationId === undefined) && (missing1 = "locationId")){
 validate23.errors = [{instancePath:instancePath+"/data",schemaPath:"#/properties/data/required",keyword:"required",params:{missingProperty: missing1},message:"must have required property '"+missing1+"'"}];
 return false;
 }
 else {
-if(data3.fiscalDay !== undefined){
-let data4 = data3.fiscalDay;
+if(data3.locationId !== undefined){
+let data4 = data3.locationId;
 const _errs9 = errors;
 if(errors === _errs9){
-if(errors === _errs9){
 if(typeof data4 === "string"){
-if(func1(data4) > 10){
-validate23.errors = [{instancePath:instancePath+"/data/fiscalDay",schemaPath:"#/properties/data/properties/fiscalDay/maxLength",keyword:"maxLength",params:{limit: 10},message:"must NOT have more than 10 characters"}];
+if(func1(data4) > 36){
+validate23.errors = [{instancePath:instancePath+"/data/locationId",schemaPath:"#/properties/data/properties/locationId/maxLength",keyword:"maxLength",params:{limit: 36},message:"must NOT have more than 36 characters"}];
 return false;
 }
 else {
-if(!pattern15.test(data4)){
-validate23.errors = [{instancePath:instancePath+"/data/fiscalDay",schemaPath:"#/properties/data/properties/fiscalDay/pattern",keyword:"pattern",params:{pattern: "^\\d{4}-\\d{2}-\\d{2}$"},message:"must match pattern \""+"^\\d{4}-\\d{2}-\\d{2}$"+"\""}];
-return false;
-}
-else {
-if(!(formats8.validate(data4))){
-validate23.errors = [{instancePath:instancePath+"/data/fiscalDay",schemaPath:"#/properties/data/properties/fiscalDay/format",keyword:"format",params:{format: "date"},message:"must match format \""+"date"+"\""}];
-return false;
-}
-}
-}
-}
-else {
-validate23.errors = [{instancePath:instancePath+"/data/fiscalDay",schemaPath:"#/properties/data/properties/fiscalDay/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-}
-var valid1 = _errs9 === errors;
-}
-else {
-var valid1 = true;
-}
-if(valid1){
-if(data3.orderCount !== undefined){
-let data5 = data3.orderCount;
-const _errs11 = errors;
-if(!(((typeof data5 == "number") && (!(data5 % 1) && !isNaN(data5))) && (isFinite(data5)))){
-validate23.errors = [{instancePath:instancePath+"/data/orderCount",schemaPath:"#/properties/data/properties/orderCount/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
-return false;
-}
-if(errors === _errs11){
-if((typeof data5 == "number") && (isFinite(data5))){
-if(data5 > 9007199254740991 || isNaN(data5)){
-validate23.errors = [{instancePath:instancePath+"/data/orderCount",schemaPath:"#/properties/data/properties/orderCount/maximum",keyword:"maximum",params:{comparison: "<=", limit: 9007199254740991},message:"must be <= 9007199254740991"}];
-return false;
-}
-else {
-if(data5 < 0 || isNaN(data5)){
-validate23.errors = [{instancePath:instancePath+"/data/orderCount",schemaPath:"#/properties/data/properties/orderCount/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
-return false;
-}
-}
-}
-}
-var valid1 = _errs11 === errors;
-}
-else {
-var valid1 = true;
-}
-if(valid1){
-if(data3.total !== undefined){
-let data6 = data3.total;
-const _errs13 = errors;
-if(!(((typeof data6 == "number") && (!(data6 % 1) && !isNaN(data6))) && (isFinite(data6)))){
-validate23.errors = [{instancePath:instancePath+"/data/total",schemaPath:"#/properties/data/properties/total/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
-return false;
-}
-if(errors === _errs13){
-if((typeof data6 == "number") && (isFinite(data6))){
-if(data6 > 9007199254740991 || isNaN(data6)){
-validate23.errors = [{instancePath:instancePath+"/data/total",schemaPath:"#/properties/data/properties/total/maximum",keyword:"maximum",params:{comparison: "<=", limit: 9007199254740991},message:"must be <= 9007199254740991"}];
-return false;
-}
-else {
-if(data6 < 0 || isNaN(data6)){
-validate23.errors = [{instancePath:instancePath+"/data/total",schemaPath:"#/properties/data/properties/total/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
-return false;
-}
-}
-}
-}
-var valid1 = _errs13 === errors;
-}
-else {
-var valid1 = true;
-}
-if(valid1){
-if(data3.currency !== undefined){
-let data7 = data3.currency;
-const _errs15 = errors;
-if(errors === _errs15){
-if(typeof data7 === "string"){
-if(func1(data7) > 3){
-validate23.errors = [{instancePath:instancePath+"/data/currency",schemaPath:"#/properties/data/properties/currency/maxLength",keyword:"maxLength",params:{limit: 3},message:"must NOT have more than 3 characters"}];
-return false;
-}
-else {
-if(!pattern6.test(data7)){
-validate23.errors = [{instancePath:instancePath+"/data/currency",schemaPath:"#/properties/data/properties/currency/pattern",keyword:"pattern",params:{pattern: "^[A-Z]{3}$"},message:"must match pattern \""+"^[A-Z]{3}$"+"\""}];
+if(!pattern4.test(data4)){
+validate23.errors = [{instancePath:instancePath+"/data/locationId",schemaPath:"#/properties/data/properties/locationId/pattern",keyword:"pattern",params:{pattern: "^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"},message:"must match pattern \""+"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"+"\""}];
 return false;
 }
 }
 }
 else {
-validate23.errors = [{instancePath:instancePath+"/data/currency",schemaPath:"#/properties/data/properties/currency/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate23.errors = [{instancePath:instancePath+"/data/locationId",schemaPath:"#/properties/data/properties/locationId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
-}
-}
-var valid1 = _errs15 === errors;
-}
-else {
-var valid1 = true;
-}
-if(valid1){
-if(data3.locationName !== undefined){
-let data8 = data3.locationName;
-const _errs17 = errors;
-if(errors === _errs17){
-if(typeof data8 === "string"){
-if(func1(data8) > 200){
-validate23.errors = [{instancePath:instancePath+"/data/locationName",schemaPath:"#/properties/data/properties/locationName/maxLength",keyword:"maxLength",params:{limit: 200},message:"must NOT have more than 200 characters"}];
-return false;
-}
-}
-else {
-validate23.errors = [{instancePath:instancePath+"/data/locationName",schemaPath:"#/properties/data/properties/locationName/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-var valid1 = _errs17 === errors;
-}
-else {
-var valid1 = true;
-}
-}
 }
 }
 }
@@ -978,11 +1035,13 @@ return errors === 0;
 }
 validate23.evaluated = {"props":{"type":true,"targetUuid":true,"createdAt":true,"data":true},"dynamicProps":false,"dynamicItems":false};
 
-export const TEST = validate24;
-const schema35 = {"title":"TestEvent","type":"object","description":"An event that announces nothing. It is sent when someone tries out an integration, and cannot be subscribed to.","required":["type","createdAt","data"],"properties":{"type":{"type":"string","description":"Always `TEST`.","const":"TEST","examples":["TEST"]},"createdAt":{"title":"EventTime","type":"string","description":"When the event was created, in UTC to the millisecond. Deliveries may arrive in another order.","format":"date-time","pattern":"^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}:\\d{2}\\.\\d{3}Z$","maxLength":24,"examples":["2026-11-06T12:31:08.214Z"]},"data":{"title":"NoData","type":"object","description":"No fields yet. Later releases may add some.","additionalProperties":true,"examples":[{}]}},"examples":[{"type":"TEST","createdAt":"2026-11-06T08:30:00.000Z","data":{}}],"$id":"TEST"};
+export const CATEGORY_UPDATED = validate24;
+const schema35 = {"title":"CategoryUpdated","type":"object","description":"A category at a location has been updated, or a product in it.","required":["type","targetUuid","targetId","createdAt","data"],"properties":{"type":{"type":"string","description":"Always `CATEGORY_UPDATED`.","const":"CATEGORY_UPDATED","examples":["CATEGORY_UPDATED"]},"targetUuid":{"type":"null","description":"Always `null`, because categories have no UUID. The header `X-Service-Event-Target-UUID` is left out.","examples":[null]},"targetId":{"type":"string","description":"Id of the category.","pattern":"^cat_[0-9a-f]{32}$","maxLength":36,"examples":["cat_5f0c2a9be1d84736a8c15e7d90b3f264"]},"createdAt":{"title":"EventTime","type":"string","description":"When the event was created, in UTC to the millisecond. Deliveries may arrive in another order.","format":"date-time","pattern":"^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}:\\d{2}\\.\\d{3}Z$","maxLength":24,"examples":["2026-11-06T12:31:08.214Z"]},"data":{"type":"object","description":"Why the category counts as updated.","required":["cause","locationId"],"properties":{"cause":{"type":"object","description":"The update that triggered the event.","required":["type"],"properties":{"type":{"type":"string","description":"- `CATEGORY_UPDATED`: the category itself was updated.\n- `PRODUCT_UPDATED`: a product was updated that is in the category, or was until then.\n\nLater releases may add causes.","pattern":"^[A-Z]+(_[A-Z]+)*$","maxLength":64,"examples":["PRODUCT_UPDATED"]},"targetUuid":{"type":"string","description":"Id of the product, when a product's update is the cause.","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","maxLength":36,"examples":["d27a6f13-90e4-4b58-8c3a-6b1f5e0d7c92"]}}},"locationId":{"title":"EventLocationId","type":"string","description":"Id of the location at which it happened.","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","maxLength":36,"examples":["3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753"]}}}},"examples":[{"type":"CATEGORY_UPDATED","targetUuid":null,"targetId":"cat_5f0c2a9be1d84736a8c15e7d90b3f264","createdAt":"2026-11-06T09:12:44.031Z","data":{"cause":{"type":"PRODUCT_UPDATED","targetUuid":"d27a6f13-90e4-4b58-8c3a-6b1f5e0d7c92"},"locationId":"3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753"}}],"$id":"CATEGORY_UPDATED"};
+const pattern19 = new RegExp("^cat_[0-9a-f]{32}$", "u");
+const pattern21 = new RegExp("^[A-Z]+(_[A-Z]+)*$", "u");
 
 function validate24(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="TEST" */;
+/*# sourceURL="CATEGORY_UPDATED" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate24.evaluated;
@@ -995,7 +1054,7 @@ evaluated0.items = undefined;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
-if((((data.type === undefined) && (missing0 = "type")) || ((data.createdAt === undefined) && (missing0 = "createdAt"))) || ((data.data === undefined) && (missing0 = "data"))){
+if((((((data.type === undefined) && (missing0 = "type")) || ((data.targetUuid === undefined) && (missing0 = "targetUuid"))) || ((data.targetId === undefined) && (missing0 = "targetId"))) || ((data.createdAt === undefined) && (missing0 = "createdAt"))) || ((data.data === undefined) && (missing0 = "data"))){
 validate24.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
@@ -1007,8 +1066,574 @@ if(typeof data0 !== "string"){
 validate24.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
+if("CATEGORY_UPDATED" !== data0){
+validate24.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "CATEGORY_UPDATED"},message:"must be equal to constant"}];
+return false;
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.targetUuid !== undefined){
+const _errs3 = errors;
+if(data.targetUuid !== null){
+validate24.errors = [{instancePath:instancePath+"/targetUuid",schemaPath:"#/properties/targetUuid/type",keyword:"type",params:{type: "null"},message:"must be null"}];
+return false;
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.targetId !== undefined){
+let data2 = data.targetId;
+const _errs5 = errors;
+if(errors === _errs5){
+if(typeof data2 === "string"){
+if(func1(data2) > 36){
+validate24.errors = [{instancePath:instancePath+"/targetId",schemaPath:"#/properties/targetId/maxLength",keyword:"maxLength",params:{limit: 36},message:"must NOT have more than 36 characters"}];
+return false;
+}
+else {
+if(!pattern19.test(data2)){
+validate24.errors = [{instancePath:instancePath+"/targetId",schemaPath:"#/properties/targetId/pattern",keyword:"pattern",params:{pattern: "^cat_[0-9a-f]{32}$"},message:"must match pattern \""+"^cat_[0-9a-f]{32}$"+"\""}];
+return false;
+}
+}
+}
+else {
+validate24.errors = [{instancePath:instancePath+"/targetId",schemaPath:"#/properties/targetId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.createdAt !== undefined){
+let data3 = data.createdAt;
+const _errs7 = errors;
+if(errors === _errs7){
+if(errors === _errs7){
+if(typeof data3 === "string"){
+if(func1(data3) > 24){
+validate24.errors = [{instancePath:instancePath+"/createdAt",schemaPath:"#/properties/createdAt/maxLength",keyword:"maxLength",params:{limit: 24},message:"must NOT have more than 24 characters"}];
+return false;
+}
+else {
+if(!pattern5.test(data3)){
+validate24.errors = [{instancePath:instancePath+"/createdAt",schemaPath:"#/properties/createdAt/pattern",keyword:"pattern",params:{pattern: "^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}:\\d{2}\\.\\d{3}Z$"},message:"must match pattern \""+"^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}:\\d{2}\\.\\d{3}Z$"+"\""}];
+return false;
+}
+else {
+if(!(formats0.validate(data3))){
+validate24.errors = [{instancePath:instancePath+"/createdAt",schemaPath:"#/properties/createdAt/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""}];
+return false;
+}
+}
+}
+}
+else {
+validate24.errors = [{instancePath:instancePath+"/createdAt",schemaPath:"#/properties/createdAt/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+}
+var valid0 = _errs7 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.data !== undefined){
+let data4 = data.data;
+const _errs9 = errors;
+if(errors === _errs9){
+if(data4 && typeof data4 == "object" && !Array.isArray(data4)){
+let missing1;
+if(((data4.cause === undefined) && (missing1 = "cause")) || ((data4.locationId === undefined) && (missing1 = "locationId"))){
+validate24.errors = [{instancePath:instancePath+"/data",schemaPath:"#/properties/data/required",keyword:"required",params:{missingProperty: missing1},message:"must have required property '"+missing1+"'"}];
+return false;
+}
+else {
+if(data4.cause !== undefined){
+let data5 = data4.cause;
+const _errs11 = errors;
+if(errors === _errs11){
+if(data5 && typeof data5 == "object" && !Array.isArray(data5)){
+let missing2;
+if((data5.type === undefined) && (missing2 = "type")){
+validate24.errors = [{instancePath:instancePath+"/data/cause",schemaPath:"#/properties/data/properties/cause/required",keyword:"required",params:{missingProperty: missing2},message:"must have required property '"+missing2+"'"}];
+return false;
+}
+else {
+if(data5.type !== undefined){
+let data6 = data5.type;
+const _errs13 = errors;
+if(errors === _errs13){
+if(typeof data6 === "string"){
+if(func1(data6) > 64){
+validate24.errors = [{instancePath:instancePath+"/data/cause/type",schemaPath:"#/properties/data/properties/cause/properties/type/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"}];
+return false;
+}
+else {
+if(!pattern21.test(data6)){
+validate24.errors = [{instancePath:instancePath+"/data/cause/type",schemaPath:"#/properties/data/properties/cause/properties/type/pattern",keyword:"pattern",params:{pattern: "^[A-Z]+(_[A-Z]+)*$"},message:"must match pattern \""+"^[A-Z]+(_[A-Z]+)*$"+"\""}];
+return false;
+}
+}
+}
+else {
+validate24.errors = [{instancePath:instancePath+"/data/cause/type",schemaPath:"#/properties/data/properties/cause/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid2 = _errs13 === errors;
+}
+else {
+var valid2 = true;
+}
+if(valid2){
+if(data5.targetUuid !== undefined){
+let data7 = data5.targetUuid;
+const _errs15 = errors;
+if(errors === _errs15){
+if(typeof data7 === "string"){
+if(func1(data7) > 36){
+validate24.errors = [{instancePath:instancePath+"/data/cause/targetUuid",schemaPath:"#/properties/data/properties/cause/properties/targetUuid/maxLength",keyword:"maxLength",params:{limit: 36},message:"must NOT have more than 36 characters"}];
+return false;
+}
+else {
+if(!pattern4.test(data7)){
+validate24.errors = [{instancePath:instancePath+"/data/cause/targetUuid",schemaPath:"#/properties/data/properties/cause/properties/targetUuid/pattern",keyword:"pattern",params:{pattern: "^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"},message:"must match pattern \""+"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"+"\""}];
+return false;
+}
+}
+}
+else {
+validate24.errors = [{instancePath:instancePath+"/data/cause/targetUuid",schemaPath:"#/properties/data/properties/cause/properties/targetUuid/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid2 = _errs15 === errors;
+}
+else {
+var valid2 = true;
+}
+}
+}
+}
+else {
+validate24.errors = [{instancePath:instancePath+"/data/cause",schemaPath:"#/properties/data/properties/cause/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+var valid1 = _errs11 === errors;
+}
+else {
+var valid1 = true;
+}
+if(valid1){
+if(data4.locationId !== undefined){
+let data8 = data4.locationId;
+const _errs17 = errors;
+if(errors === _errs17){
+if(typeof data8 === "string"){
+if(func1(data8) > 36){
+validate24.errors = [{instancePath:instancePath+"/data/locationId",schemaPath:"#/properties/data/properties/locationId/maxLength",keyword:"maxLength",params:{limit: 36},message:"must NOT have more than 36 characters"}];
+return false;
+}
+else {
+if(!pattern4.test(data8)){
+validate24.errors = [{instancePath:instancePath+"/data/locationId",schemaPath:"#/properties/data/properties/locationId/pattern",keyword:"pattern",params:{pattern: "^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"},message:"must match pattern \""+"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"+"\""}];
+return false;
+}
+}
+}
+else {
+validate24.errors = [{instancePath:instancePath+"/data/locationId",schemaPath:"#/properties/data/properties/locationId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid1 = _errs17 === errors;
+}
+else {
+var valid1 = true;
+}
+}
+}
+}
+else {
+validate24.errors = [{instancePath:instancePath+"/data",schemaPath:"#/properties/data/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+var valid0 = _errs9 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
+else {
+validate24.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+validate24.errors = vErrors;
+return errors === 0;
+}
+validate24.evaluated = {"props":{"type":true,"targetUuid":true,"targetId":true,"createdAt":true,"data":true},"dynamicProps":false,"dynamicItems":false};
+
+export const FISCAL_DAY_END = validate25;
+const schema36 = {"title":"FiscalDayEnd","type":"object","description":"The fiscal day has ended at a location.","required":["type","targetUuid","createdAt","data"],"properties":{"type":{"type":"string","description":"Always `FISCAL_DAY_END`.","const":"FISCAL_DAY_END","examples":["FISCAL_DAY_END"]},"targetUuid":{"type":"string","description":"Id of the location.","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","maxLength":36,"examples":["3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753"]},"createdAt":{"title":"EventTime","type":"string","description":"When the event was created, in UTC to the millisecond. Deliveries may arrive in another order.","format":"date-time","pattern":"^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}:\\d{2}\\.\\d{3}Z$","maxLength":24,"examples":["2026-11-06T12:31:08.214Z"]},"data":{"type":"object","description":"The day that ended and what was ordered in it. Orders canceled before the close are not counted.","required":["fiscalDay","orderCount","total","currency","locationName","locationId"],"properties":{"fiscalDay":{"type":"string","description":"Date of the fiscal day.","format":"date","pattern":"^\\d{4}-\\d{2}-\\d{2}$","maxLength":10,"examples":["2026-11-06"]},"orderCount":{"type":"integer","description":"Number of orders of the day, at most 500,000. The next day counts the rest.","minimum":0,"maximum":9007199254740991,"examples":[148]},"total":{"type":"integer","description":"Sum of the orders' totals, taxes and fees included, in the minor unit of `currency`.","minimum":0,"maximum":9007199254740991,"examples":[231642]},"currency":{"type":"string","description":"ISO 4217 code of the currency.","pattern":"^[A-Z]{3}$","maxLength":3,"examples":["EUR"]},"locationName":{"type":"string","description":"Name of the location.","maxLength":200,"examples":["Canal Café"]},"locationId":{"title":"EventLocationId","type":"string","description":"Id of the location at which it happened.","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","maxLength":36,"examples":["3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753"]}}}},"examples":[{"type":"FISCAL_DAY_END","targetUuid":"3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753","createdAt":"2026-11-07T03:00:00.000Z","data":{"fiscalDay":"2026-11-06","orderCount":148,"total":231642,"currency":"EUR","locationName":"Canal Café","locationId":"3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753"}}],"$id":"FISCAL_DAY_END"};
+const pattern26 = new RegExp("^\\d{4}-\\d{2}-\\d{2}$", "u");
+const formats12 = require("ajv-formats/dist/formats").fullFormats.date;
+
+function validate25(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+/*# sourceURL="FISCAL_DAY_END" */;
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate25.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if(((((data.type === undefined) && (missing0 = "type")) || ((data.targetUuid === undefined) && (missing0 = "targetUuid"))) || ((data.createdAt === undefined) && (missing0 = "createdAt"))) || ((data.data === undefined) && (missing0 = "data"))){
+validate25.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+return false;
+}
+else {
+if(data.type !== undefined){
+let data0 = data.type;
+const _errs1 = errors;
+if(typeof data0 !== "string"){
+validate25.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+if("FISCAL_DAY_END" !== data0){
+validate25.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "FISCAL_DAY_END"},message:"must be equal to constant"}];
+return false;
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.targetUuid !== undefined){
+let data1 = data.targetUuid;
+const _errs3 = errors;
+if(errors === _errs3){
+if(typeof data1 === "string"){
+if(func1(data1) > 36){
+validate25.errors = [{instancePath:instancePath+"/targetUuid",schemaPath:"#/properties/targetUuid/maxLength",keyword:"maxLength",params:{limit: 36},message:"must NOT have more than 36 characters"}];
+return false;
+}
+else {
+if(!pattern4.test(data1)){
+validate25.errors = [{instancePath:instancePath+"/targetUuid",schemaPath:"#/properties/targetUuid/pattern",keyword:"pattern",params:{pattern: "^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"},message:"must match pattern \""+"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"+"\""}];
+return false;
+}
+}
+}
+else {
+validate25.errors = [{instancePath:instancePath+"/targetUuid",schemaPath:"#/properties/targetUuid/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.createdAt !== undefined){
+let data2 = data.createdAt;
+const _errs5 = errors;
+if(errors === _errs5){
+if(errors === _errs5){
+if(typeof data2 === "string"){
+if(func1(data2) > 24){
+validate25.errors = [{instancePath:instancePath+"/createdAt",schemaPath:"#/properties/createdAt/maxLength",keyword:"maxLength",params:{limit: 24},message:"must NOT have more than 24 characters"}];
+return false;
+}
+else {
+if(!pattern5.test(data2)){
+validate25.errors = [{instancePath:instancePath+"/createdAt",schemaPath:"#/properties/createdAt/pattern",keyword:"pattern",params:{pattern: "^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}:\\d{2}\\.\\d{3}Z$"},message:"must match pattern \""+"^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}:\\d{2}\\.\\d{3}Z$"+"\""}];
+return false;
+}
+else {
+if(!(formats0.validate(data2))){
+validate25.errors = [{instancePath:instancePath+"/createdAt",schemaPath:"#/properties/createdAt/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""}];
+return false;
+}
+}
+}
+}
+else {
+validate25.errors = [{instancePath:instancePath+"/createdAt",schemaPath:"#/properties/createdAt/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+}
+var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.data !== undefined){
+let data3 = data.data;
+const _errs7 = errors;
+if(errors === _errs7){
+if(data3 && typeof data3 == "object" && !Array.isArray(data3)){
+let missing1;
+if(((((((data3.fiscalDay === undefined) && (missing1 = "fiscalDay")) || ((data3.orderCount === undefined) && (missing1 = "orderCount"))) || ((data3.total === undefined) && (missing1 = "total"))) || ((data3.currency === undefined) && (missing1 = "currency"))) || ((data3.locationName === undefined) && (missing1 = "locationName"))) || ((data3.locationId === undefined) && (missing1 = "locationId"))){
+validate25.errors = [{instancePath:instancePath+"/data",schemaPath:"#/properties/data/required",keyword:"required",params:{missingProperty: missing1},message:"must have required property '"+missing1+"'"}];
+return false;
+}
+else {
+if(data3.fiscalDay !== undefined){
+let data4 = data3.fiscalDay;
+const _errs9 = errors;
+if(errors === _errs9){
+if(errors === _errs9){
+if(typeof data4 === "string"){
+if(func1(data4) > 10){
+validate25.errors = [{instancePath:instancePath+"/data/fiscalDay",schemaPath:"#/properties/data/properties/fiscalDay/maxLength",keyword:"maxLength",params:{limit: 10},message:"must NOT have more than 10 characters"}];
+return false;
+}
+else {
+if(!pattern26.test(data4)){
+validate25.errors = [{instancePath:instancePath+"/data/fiscalDay",schemaPath:"#/properties/data/properties/fiscalDay/pattern",keyword:"pattern",params:{pattern: "^\\d{4}-\\d{2}-\\d{2}$"},message:"must match pattern \""+"^\\d{4}-\\d{2}-\\d{2}$"+"\""}];
+return false;
+}
+else {
+if(!(formats12.validate(data4))){
+validate25.errors = [{instancePath:instancePath+"/data/fiscalDay",schemaPath:"#/properties/data/properties/fiscalDay/format",keyword:"format",params:{format: "date"},message:"must match format \""+"date"+"\""}];
+return false;
+}
+}
+}
+}
+else {
+validate25.errors = [{instancePath:instancePath+"/data/fiscalDay",schemaPath:"#/properties/data/properties/fiscalDay/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+}
+var valid1 = _errs9 === errors;
+}
+else {
+var valid1 = true;
+}
+if(valid1){
+if(data3.orderCount !== undefined){
+let data5 = data3.orderCount;
+const _errs11 = errors;
+if(!(((typeof data5 == "number") && (!(data5 % 1) && !isNaN(data5))) && (isFinite(data5)))){
+validate25.errors = [{instancePath:instancePath+"/data/orderCount",schemaPath:"#/properties/data/properties/orderCount/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+return false;
+}
+if(errors === _errs11){
+if((typeof data5 == "number") && (isFinite(data5))){
+if(data5 > 9007199254740991 || isNaN(data5)){
+validate25.errors = [{instancePath:instancePath+"/data/orderCount",schemaPath:"#/properties/data/properties/orderCount/maximum",keyword:"maximum",params:{comparison: "<=", limit: 9007199254740991},message:"must be <= 9007199254740991"}];
+return false;
+}
+else {
+if(data5 < 0 || isNaN(data5)){
+validate25.errors = [{instancePath:instancePath+"/data/orderCount",schemaPath:"#/properties/data/properties/orderCount/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
+return false;
+}
+}
+}
+}
+var valid1 = _errs11 === errors;
+}
+else {
+var valid1 = true;
+}
+if(valid1){
+if(data3.total !== undefined){
+let data6 = data3.total;
+const _errs13 = errors;
+if(!(((typeof data6 == "number") && (!(data6 % 1) && !isNaN(data6))) && (isFinite(data6)))){
+validate25.errors = [{instancePath:instancePath+"/data/total",schemaPath:"#/properties/data/properties/total/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+return false;
+}
+if(errors === _errs13){
+if((typeof data6 == "number") && (isFinite(data6))){
+if(data6 > 9007199254740991 || isNaN(data6)){
+validate25.errors = [{instancePath:instancePath+"/data/total",schemaPath:"#/properties/data/properties/total/maximum",keyword:"maximum",params:{comparison: "<=", limit: 9007199254740991},message:"must be <= 9007199254740991"}];
+return false;
+}
+else {
+if(data6 < 0 || isNaN(data6)){
+validate25.errors = [{instancePath:instancePath+"/data/total",schemaPath:"#/properties/data/properties/total/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
+return false;
+}
+}
+}
+}
+var valid1 = _errs13 === errors;
+}
+else {
+var valid1 = true;
+}
+if(valid1){
+if(data3.currency !== undefined){
+let data7 = data3.currency;
+const _errs15 = errors;
+if(errors === _errs15){
+if(typeof data7 === "string"){
+if(func1(data7) > 3){
+validate25.errors = [{instancePath:instancePath+"/data/currency",schemaPath:"#/properties/data/properties/currency/maxLength",keyword:"maxLength",params:{limit: 3},message:"must NOT have more than 3 characters"}];
+return false;
+}
+else {
+if(!pattern6.test(data7)){
+validate25.errors = [{instancePath:instancePath+"/data/currency",schemaPath:"#/properties/data/properties/currency/pattern",keyword:"pattern",params:{pattern: "^[A-Z]{3}$"},message:"must match pattern \""+"^[A-Z]{3}$"+"\""}];
+return false;
+}
+}
+}
+else {
+validate25.errors = [{instancePath:instancePath+"/data/currency",schemaPath:"#/properties/data/properties/currency/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid1 = _errs15 === errors;
+}
+else {
+var valid1 = true;
+}
+if(valid1){
+if(data3.locationName !== undefined){
+let data8 = data3.locationName;
+const _errs17 = errors;
+if(errors === _errs17){
+if(typeof data8 === "string"){
+if(func1(data8) > 200){
+validate25.errors = [{instancePath:instancePath+"/data/locationName",schemaPath:"#/properties/data/properties/locationName/maxLength",keyword:"maxLength",params:{limit: 200},message:"must NOT have more than 200 characters"}];
+return false;
+}
+}
+else {
+validate25.errors = [{instancePath:instancePath+"/data/locationName",schemaPath:"#/properties/data/properties/locationName/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid1 = _errs17 === errors;
+}
+else {
+var valid1 = true;
+}
+if(valid1){
+if(data3.locationId !== undefined){
+let data9 = data3.locationId;
+const _errs19 = errors;
+if(errors === _errs19){
+if(typeof data9 === "string"){
+if(func1(data9) > 36){
+validate25.errors = [{instancePath:instancePath+"/data/locationId",schemaPath:"#/properties/data/properties/locationId/maxLength",keyword:"maxLength",params:{limit: 36},message:"must NOT have more than 36 characters"}];
+return false;
+}
+else {
+if(!pattern4.test(data9)){
+validate25.errors = [{instancePath:instancePath+"/data/locationId",schemaPath:"#/properties/data/properties/locationId/pattern",keyword:"pattern",params:{pattern: "^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"},message:"must match pattern \""+"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"+"\""}];
+return false;
+}
+}
+}
+else {
+validate25.errors = [{instancePath:instancePath+"/data/locationId",schemaPath:"#/properties/data/properties/locationId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid1 = _errs19 === errors;
+}
+else {
+var valid1 = true;
+}
+}
+}
+}
+}
+}
+}
+}
+else {
+validate25.errors = [{instancePath:instancePath+"/data",schemaPath:"#/properties/data/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+var valid0 = _errs7 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+else {
+validate25.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+validate25.errors = vErrors;
+return errors === 0;
+}
+validate25.evaluated = {"props":{"type":true,"targetUuid":true,"createdAt":true,"data":true},"dynamicProps":false,"dynamicItems":false};
+
+export const TEST = validate26;
+const schema37 = {"title":"TestEvent","type":"object","description":"An event that announces nothing. It is sent when someone tries out an integration, and cannot be subscribed to.","required":["type","createdAt","data"],"properties":{"type":{"type":"string","description":"Always `TEST`.","const":"TEST","examples":["TEST"]},"createdAt":{"title":"EventTime","type":"string","description":"When the event was created, in UTC to the millisecond. Deliveries may arrive in another order.","format":"date-time","pattern":"^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}:\\d{2}\\.\\d{3}Z$","maxLength":24,"examples":["2026-11-06T12:31:08.214Z"]},"data":{"type":"object","description":"No fields yet. Later releases may add some.","additionalProperties":true,"examples":[{}]}},"examples":[{"type":"TEST","createdAt":"2026-11-06T08:30:00.000Z","data":{}}],"$id":"TEST"};
+
+function validate26(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+/*# sourceURL="TEST" */;
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate26.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((((data.type === undefined) && (missing0 = "type")) || ((data.createdAt === undefined) && (missing0 = "createdAt"))) || ((data.data === undefined) && (missing0 = "data"))){
+validate26.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+return false;
+}
+else {
+if(data.type !== undefined){
+let data0 = data.type;
+const _errs1 = errors;
+if(typeof data0 !== "string"){
+validate26.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
 if("TEST" !== data0){
-validate24.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "TEST"},message:"must be equal to constant"}];
+validate26.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "TEST"},message:"must be equal to constant"}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -1024,24 +1649,24 @@ if(errors === _errs3){
 if(errors === _errs3){
 if(typeof data1 === "string"){
 if(func1(data1) > 24){
-validate24.errors = [{instancePath:instancePath+"/createdAt",schemaPath:"#/properties/createdAt/maxLength",keyword:"maxLength",params:{limit: 24},message:"must NOT have more than 24 characters"}];
+validate26.errors = [{instancePath:instancePath+"/createdAt",schemaPath:"#/properties/createdAt/maxLength",keyword:"maxLength",params:{limit: 24},message:"must NOT have more than 24 characters"}];
 return false;
 }
 else {
 if(!pattern5.test(data1)){
-validate24.errors = [{instancePath:instancePath+"/createdAt",schemaPath:"#/properties/createdAt/pattern",keyword:"pattern",params:{pattern: "^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}:\\d{2}\\.\\d{3}Z$"},message:"must match pattern \""+"^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}:\\d{2}\\.\\d{3}Z$"+"\""}];
+validate26.errors = [{instancePath:instancePath+"/createdAt",schemaPath:"#/properties/createdAt/pattern",keyword:"pattern",params:{pattern: "^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}:\\d{2}\\.\\d{3}Z$"},message:"must match pattern \""+"^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}:\\d{2}\\.\\d{3}Z$"+"\""}];
 return false;
 }
 else {
 if(!(formats0.validate(data1))){
-validate24.errors = [{instancePath:instancePath+"/createdAt",schemaPath:"#/properties/createdAt/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""}];
+validate26.errors = [{instancePath:instancePath+"/createdAt",schemaPath:"#/properties/createdAt/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""}];
 return false;
 }
 }
 }
 }
 else {
-validate24.errors = [{instancePath:instancePath+"/createdAt",schemaPath:"#/properties/createdAt/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate26.errors = [{instancePath:instancePath+"/createdAt",schemaPath:"#/properties/createdAt/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -1059,7 +1684,7 @@ if(errors === _errs5){
 if(data2 && typeof data2 == "object" && !Array.isArray(data2)){
 }
 else {
-validate24.errors = [{instancePath:instancePath+"/data",schemaPath:"#/properties/data/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate26.errors = [{instancePath:instancePath+"/data",schemaPath:"#/properties/data/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
@@ -1073,12 +1698,12 @@ var valid0 = true;
 }
 }
 else {
-validate24.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate26.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate24.errors = vErrors;
+validate26.errors = vErrors;
 return errors === 0;
 }
-validate24.evaluated = {"props":{"type":true,"createdAt":true,"data":true},"dynamicProps":false,"dynamicItems":false};
+validate26.evaluated = {"props":{"type":true,"createdAt":true,"data":true},"dynamicProps":false,"dynamicItems":false};
 

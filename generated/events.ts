@@ -2,6 +2,8 @@
 /* eslint-disable */
 
 import orderPlacedSchema from './event-schemas/ORDER_PLACED.json' with { type: 'json' };
+import orderCompletedSchema from './event-schemas/ORDER_COMPLETED.json' with { type: 'json' };
+import orderCanceledSchema from './event-schemas/ORDER_CANCELED.json' with { type: 'json' };
 import productUpdatedSchema from './event-schemas/PRODUCT_UPDATED.json' with { type: 'json' };
 import categoryUpdatedSchema from './event-schemas/CATEGORY_UPDATED.json' with { type: 'json' };
 import fiscalDayEndSchema from './event-schemas/FISCAL_DAY_END.json' with { type: 'json' };
@@ -77,63 +79,11 @@ export interface components {
          */
         EventTime: string;
         /**
-         * OrderPlacedData
-         * @description What was ordered, where, and for how much. Names are those of the moment when the order was placed.
-         * @example {
-         *       "itemNames": [
-         *         "Flat white",
-         *         "Apple pie"
-         *       ],
-         *       "itemTags": [
-         *         "coffee",
-         *         "hot",
-         *         "pastry"
-         *       ],
-         *       "spotName": "Table 4",
-         *       "total": 1584,
-         *       "currency": "EUR",
-         *       "zoneName": "Terrace"
-         *     }
+         * EventLocationId
+         * @description Id of the location at which it happened.
+         * @example 3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753
          */
-        OrderPlacedData: {
-            /**
-             * @description Names of the ordered products, one for each line of the order.
-             * @example [
-             *       "Flat white",
-             *       "Apple pie"
-             *     ]
-             */
-            itemNames: string[];
-            /**
-             * @description Tags of the ordered products, each once.
-             * @example [
-             *       "coffee",
-             *       "hot",
-             *       "pastry"
-             *     ]
-             */
-            itemTags: string[];
-            /**
-             * @description The spot where the order was placed. Absent when it was placed at none.
-             * @example Table 4
-             */
-            spotName?: string;
-            /**
-             * @description Total of the order, taxes and fees included, in the minor unit of `currency`. 1584 EUR is 15.84 euros.
-             * @example 1584
-             */
-            total: number;
-            /**
-             * @description ISO 4217 code of the currency.
-             * @example EUR
-             */
-            currency: string;
-            /**
-             * @description The zone that the spot is in. Absent when the order was placed at no spot.
-             * @example Terrace
-             */
-            zoneName?: string;
-        };
+        EventLocationId: string;
         /**
          * OrderPlaced
          * @description An order has been placed at a location.
@@ -154,7 +104,9 @@ export interface components {
          *         "spotName": "Table 4",
          *         "total": 1584,
          *         "currency": "EUR",
-         *         "zoneName": "Terrace"
+         *         "zoneName": "Terrace",
+         *         "locationId": "3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753",
+         *         "referenceId": "till-3-0042"
          *       }
          *     }
          */
@@ -171,15 +123,140 @@ export interface components {
              */
             targetUuid: string;
             createdAt: components["schemas"]["EventTime"];
-            data: components["schemas"]["OrderPlacedData"];
+            /** @description What was ordered, where, and for how much. Names are those of the moment when the order was placed. */
+            data: {
+                /**
+                 * @description Names of the ordered products, one for each line of the order.
+                 * @example [
+                 *       "Flat white",
+                 *       "Apple pie"
+                 *     ]
+                 */
+                itemNames: string[];
+                /**
+                 * @description Tags of the ordered products, each once.
+                 * @example [
+                 *       "coffee",
+                 *       "hot",
+                 *       "pastry"
+                 *     ]
+                 */
+                itemTags: string[];
+                /**
+                 * @description The spot where the order was placed. Absent when it was placed at none.
+                 * @example Table 4
+                 */
+                spotName?: string;
+                /**
+                 * @description Total of the order, taxes and fees included, in the minor unit of `currency`. 1584 EUR is 15.84 euros.
+                 * @example 1584
+                 */
+                total: number;
+                /**
+                 * @description ISO 4217 code of the currency.
+                 * @example EUR
+                 */
+                currency: string;
+                /**
+                 * @description The zone that the spot is in. Absent when the order was placed at no spot.
+                 * @example Terrace
+                 */
+                zoneName?: string;
+                locationId: components["schemas"]["EventLocationId"];
+                /**
+                 * @description What the system that placed the order calls it. Absent when it named none.
+                 * @example till-3-0042
+                 */
+                referenceId?: string;
+            };
         };
         /**
-         * NoData
-         * @description No fields yet. Later releases may add some.
-         * @example {}
+         * OrderEndedData
+         * @description The order that was completed or canceled, as it was priced when it was placed.
+         * @example {
+         *       "total": 1584,
+         *       "currency": "EUR",
+         *       "locationId": "3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753",
+         *       "referenceId": "till-3-0042"
+         *     }
          */
-        NoData: {
-            [key: string]: unknown;
+        OrderEndedData: {
+            /**
+             * @description Total of the order, taxes and fees included, in the minor unit of `currency`. 1584 EUR is 15.84 euros.
+             * @example 1584
+             */
+            total: number;
+            /**
+             * @description ISO 4217 code of the currency.
+             * @example EUR
+             */
+            currency: string;
+            locationId: components["schemas"]["EventLocationId"];
+            /**
+             * @description What the system that placed the order calls it. Absent when it named none.
+             * @example till-3-0042
+             */
+            referenceId?: string;
+        };
+        /**
+         * OrderCompleted
+         * @description An order has been completed.
+         * @example {
+         *       "type": "ORDER_COMPLETED",
+         *       "targetUuid": "c81e4a97-3d5b-4062-9f7a-e12b6d80c5f4",
+         *       "createdAt": "2026-11-06T12:48:51.730Z",
+         *       "data": {
+         *         "total": 1584,
+         *         "currency": "EUR",
+         *         "locationId": "3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753",
+         *         "referenceId": "till-3-0042"
+         *       }
+         *     }
+         */
+        OrderCompleted: {
+            /**
+             * @description Always `ORDER_COMPLETED`.
+             * @example ORDER_COMPLETED
+             * @constant
+             */
+            type: "ORDER_COMPLETED";
+            /**
+             * @description Id of the order.
+             * @example c81e4a97-3d5b-4062-9f7a-e12b6d80c5f4
+             */
+            targetUuid: string;
+            createdAt: components["schemas"]["EventTime"];
+            data: components["schemas"]["OrderEndedData"];
+        };
+        /**
+         * OrderCanceled
+         * @description An order has been canceled.
+         * @example {
+         *       "type": "ORDER_CANCELED",
+         *       "targetUuid": "c81e4a97-3d5b-4062-9f7a-e12b6d80c5f4",
+         *       "createdAt": "2026-11-06T12:48:51.730Z",
+         *       "data": {
+         *         "total": 1584,
+         *         "currency": "EUR",
+         *         "locationId": "3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753",
+         *         "referenceId": "till-3-0042"
+         *       }
+         *     }
+         */
+        OrderCanceled: {
+            /**
+             * @description Always `ORDER_CANCELED`.
+             * @example ORDER_CANCELED
+             * @constant
+             */
+            type: "ORDER_CANCELED";
+            /**
+             * @description Id of the order.
+             * @example c81e4a97-3d5b-4062-9f7a-e12b6d80c5f4
+             */
+            targetUuid: string;
+            createdAt: components["schemas"]["EventTime"];
+            data: components["schemas"]["OrderEndedData"];
         };
         /**
          * ProductUpdated
@@ -188,7 +265,9 @@ export interface components {
          *       "type": "PRODUCT_UPDATED",
          *       "targetUuid": "d27a6f13-90e4-4b58-8c3a-6b1f5e0d7c92",
          *       "createdAt": "2026-11-06T09:12:44.031Z",
-         *       "data": {}
+         *       "data": {
+         *         "locationId": "3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753"
+         *       }
          *     }
          */
         ProductUpdated: {
@@ -204,42 +283,10 @@ export interface components {
              */
             targetUuid: string;
             createdAt: components["schemas"]["EventTime"];
-            data: components["schemas"]["NoData"];
-        };
-        /**
-         * UpdateCause
-         * @description The update that triggered the event.
-         * @example {
-         *       "type": "PRODUCT_UPDATED",
-         *       "targetUuid": "d27a6f13-90e4-4b58-8c3a-6b1f5e0d7c92"
-         *     }
-         */
-        UpdateCause: {
-            /**
-             * @description - `CATEGORY_UPDATED`: the category itself was updated.
-             *     - `PRODUCT_UPDATED`: a product was updated that is in the category, or was until then.
-             *
-             *     Later releases may add causes.
-             * @example PRODUCT_UPDATED
-             */
-            type: string;
-            /**
-             * @description Id of the product, when a product's update is the cause.
-             * @example d27a6f13-90e4-4b58-8c3a-6b1f5e0d7c92
-             */
-            targetUuid?: string;
-        };
-        /**
-         * CategoryUpdatedData
-         * @description Why the category counts as updated.
-         * @example {
-         *       "cause": {
-         *         "type": "CATEGORY_UPDATED"
-         *       }
-         *     }
-         */
-        CategoryUpdatedData: {
-            cause: components["schemas"]["UpdateCause"];
+            /** @description Where the product is sold. What has changed is read from the API. */
+            data: {
+                locationId: components["schemas"]["EventLocationId"];
+            };
         };
         /**
          * CategoryUpdated
@@ -253,7 +300,8 @@ export interface components {
          *         "cause": {
          *           "type": "PRODUCT_UPDATED",
          *           "targetUuid": "d27a6f13-90e4-4b58-8c3a-6b1f5e0d7c92"
-         *         }
+         *         },
+         *         "locationId": "3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753"
          *       }
          *     }
          */
@@ -275,46 +323,26 @@ export interface components {
              */
             targetId: string;
             createdAt: components["schemas"]["EventTime"];
-            data: components["schemas"]["CategoryUpdatedData"];
-        };
-        /**
-         * FiscalDayEndData
-         * @description The day that ended and what was ordered in it. Orders canceled before the close are not counted.
-         * @example {
-         *       "fiscalDay": "2026-11-06",
-         *       "orderCount": 148,
-         *       "total": 231642,
-         *       "currency": "EUR",
-         *       "locationName": "Canal Café"
-         *     }
-         */
-        FiscalDayEndData: {
-            /**
-             * Format: date
-             * @description Date of the fiscal day.
-             * @example 2026-11-06
-             */
-            fiscalDay: string;
-            /**
-             * @description Number of orders of the day, at most 500,000. The next day counts the rest.
-             * @example 148
-             */
-            orderCount: number;
-            /**
-             * @description Sum of the orders' totals, taxes and fees included, in the minor unit of `currency`.
-             * @example 231642
-             */
-            total: number;
-            /**
-             * @description ISO 4217 code of the currency.
-             * @example EUR
-             */
-            currency: string;
-            /**
-             * @description Name of the location.
-             * @example Canal Café
-             */
-            locationName: string;
+            /** @description Why the category counts as updated. */
+            data: {
+                /** @description The update that triggered the event. */
+                cause: {
+                    /**
+                     * @description - `CATEGORY_UPDATED`: the category itself was updated.
+                     *     - `PRODUCT_UPDATED`: a product was updated that is in the category, or was until then.
+                     *
+                     *     Later releases may add causes.
+                     * @example PRODUCT_UPDATED
+                     */
+                    type: string;
+                    /**
+                     * @description Id of the product, when a product's update is the cause.
+                     * @example d27a6f13-90e4-4b58-8c3a-6b1f5e0d7c92
+                     */
+                    targetUuid?: string;
+                };
+                locationId: components["schemas"]["EventLocationId"];
+            };
         };
         /**
          * FiscalDayEnd
@@ -328,7 +356,8 @@ export interface components {
          *         "orderCount": 148,
          *         "total": 231642,
          *         "currency": "EUR",
-         *         "locationName": "Canal Café"
+         *         "locationName": "Canal Café",
+         *         "locationId": "3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753"
          *       }
          *     }
          */
@@ -345,7 +374,36 @@ export interface components {
              */
             targetUuid: string;
             createdAt: components["schemas"]["EventTime"];
-            data: components["schemas"]["FiscalDayEndData"];
+            /** @description The day that ended and what was ordered in it. Orders canceled before the close are not counted. */
+            data: {
+                /**
+                 * Format: date
+                 * @description Date of the fiscal day.
+                 * @example 2026-11-06
+                 */
+                fiscalDay: string;
+                /**
+                 * @description Number of orders of the day, at most 500,000. The next day counts the rest.
+                 * @example 148
+                 */
+                orderCount: number;
+                /**
+                 * @description Sum of the orders' totals, taxes and fees included, in the minor unit of `currency`.
+                 * @example 231642
+                 */
+                total: number;
+                /**
+                 * @description ISO 4217 code of the currency.
+                 * @example EUR
+                 */
+                currency: string;
+                /**
+                 * @description Name of the location.
+                 * @example Canal Café
+                 */
+                locationName: string;
+                locationId: components["schemas"]["EventLocationId"];
+            };
         };
         /**
          * TestEvent
@@ -364,7 +422,13 @@ export interface components {
              */
             type: "TEST";
             createdAt: components["schemas"]["EventTime"];
-            data: components["schemas"]["NoData"];
+            /**
+             * @description No fields yet. Later releases may add some.
+             * @example {}
+             */
+            data: {
+                [key: string]: unknown;
+            };
         };
     };
     responses: never;
@@ -379,6 +443,8 @@ export type operations = Record<string, never>;
 /** The payload of each type of event. */
 export interface EventPayloads {
   readonly ORDER_PLACED: components['schemas']['OrderPlaced'];
+  readonly ORDER_COMPLETED: components['schemas']['OrderCompleted'];
+  readonly ORDER_CANCELED: components['schemas']['OrderCanceled'];
   readonly PRODUCT_UPDATED: components['schemas']['ProductUpdated'];
   readonly CATEGORY_UPDATED: components['schemas']['CategoryUpdated'];
   readonly FISCAL_DAY_END: components['schemas']['FiscalDayEnd'];
@@ -396,25 +462,37 @@ export const eventCatalog = {
     description: "An order has been placed at a location.",
     subscribable: true,
     schema: orderPlacedSchema,
-    example: {"type":"ORDER_PLACED","targetUuid":"c81e4a97-3d5b-4062-9f7a-e12b6d80c5f4","createdAt":"2026-11-06T12:31:08.214Z","data":{"itemNames":["Flat white","Apple pie"],"itemTags":["coffee","hot","pastry"],"spotName":"Table 4","total":1584,"currency":"EUR","zoneName":"Terrace"}},
+    example: {"type":"ORDER_PLACED","targetUuid":"c81e4a97-3d5b-4062-9f7a-e12b6d80c5f4","createdAt":"2026-11-06T12:31:08.214Z","data":{"itemNames":["Flat white","Apple pie"],"itemTags":["coffee","hot","pastry"],"spotName":"Table 4","total":1584,"currency":"EUR","zoneName":"Terrace","locationId":"3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753","referenceId":"till-3-0042"}},
+  },
+  ORDER_COMPLETED: {
+    description: "An order has been completed.",
+    subscribable: true,
+    schema: orderCompletedSchema,
+    example: {"type":"ORDER_COMPLETED","targetUuid":"c81e4a97-3d5b-4062-9f7a-e12b6d80c5f4","createdAt":"2026-11-06T12:48:51.730Z","data":{"total":1584,"currency":"EUR","locationId":"3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753","referenceId":"till-3-0042"}},
+  },
+  ORDER_CANCELED: {
+    description: "An order has been canceled.",
+    subscribable: true,
+    schema: orderCanceledSchema,
+    example: {"type":"ORDER_CANCELED","targetUuid":"4d07c9e2-b86a-4153-8e9f-c5a1d72f3b60","createdAt":"2026-11-06T12:33:05.119Z","data":{"total":535,"currency":"EUR","locationId":"3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753","referenceId":"till-1-0917"}},
   },
   PRODUCT_UPDATED: {
     description: "A product at a location has been updated.",
     subscribable: true,
     schema: productUpdatedSchema,
-    example: {"type":"PRODUCT_UPDATED","targetUuid":"d27a6f13-90e4-4b58-8c3a-6b1f5e0d7c92","createdAt":"2026-11-06T09:12:44.031Z","data":{}},
+    example: {"type":"PRODUCT_UPDATED","targetUuid":"d27a6f13-90e4-4b58-8c3a-6b1f5e0d7c92","createdAt":"2026-11-06T09:12:44.031Z","data":{"locationId":"3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753"}},
   },
   CATEGORY_UPDATED: {
     description: "A category at a location has been updated, or a product in it.",
     subscribable: true,
     schema: categoryUpdatedSchema,
-    example: {"type":"CATEGORY_UPDATED","targetUuid":null,"targetId":"cat_5f0c2a9be1d84736a8c15e7d90b3f264","createdAt":"2026-11-06T09:10:00.000Z","data":{"cause":{"type":"CATEGORY_UPDATED"}}},
+    example: {"type":"CATEGORY_UPDATED","targetUuid":null,"targetId":"cat_5f0c2a9be1d84736a8c15e7d90b3f264","createdAt":"2026-11-06T09:10:00.000Z","data":{"cause":{"type":"CATEGORY_UPDATED"},"locationId":"3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753"}},
   },
   FISCAL_DAY_END: {
     description: "The fiscal day has ended at a location.",
     subscribable: true,
     schema: fiscalDayEndSchema,
-    example: {"type":"FISCAL_DAY_END","targetUuid":"3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753","createdAt":"2026-11-07T03:00:00.000Z","data":{"fiscalDay":"2026-11-06","orderCount":148,"total":231642,"currency":"EUR","locationName":"Canal Café"}},
+    example: {"type":"FISCAL_DAY_END","targetUuid":"3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753","createdAt":"2026-11-07T03:00:00.000Z","data":{"fiscalDay":"2026-11-06","orderCount":148,"total":231642,"currency":"EUR","locationName":"Canal Café","locationId":"3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753"}},
   },
   TEST: {
     description: "Someone tries out the integration.",
@@ -431,4 +509,4 @@ export const eventCatalog = {
   };
 };
 
-export const eventTypes = ["ORDER_PLACED", "PRODUCT_UPDATED", "CATEGORY_UPDATED", "FISCAL_DAY_END", "TEST"] as const satisfies readonly EventType[];
+export const eventTypes = ["ORDER_PLACED", "ORDER_COMPLETED", "ORDER_CANCELED", "PRODUCT_UPDATED", "CATEGORY_UPDATED", "FISCAL_DAY_END", "TEST"] as const satisfies readonly EventType[];

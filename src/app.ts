@@ -166,6 +166,7 @@ export function createApp(dependencies: AppDependencies): App {
   });
   const invoke = createInvoke({ prompts, providers, metrics, settings: config.invoke, memory });
 
+  const locations = createLocations({ store: createLocationStore(database) });
   const integrationStore = createIntegrationStore(database);
   const allowedNetworks = config.security.allowedNetworks.map(parseNetwork).filter((network) => network !== undefined);
   const mayConnect = createAddressRule(allowedNetworks);
@@ -178,6 +179,7 @@ export function createApp(dependencies: AppDependencies): App {
   const { relay, deliveries, replays } = webhooks;
   const integrations = createIntegrations({
     store: integrationStore,
+    locations,
     secrets,
     checkUrl: (url) => checkTarget(url, mayConnect),
     nudge: (id) => {
@@ -187,11 +189,10 @@ export function createApp(dependencies: AppDependencies): App {
       webhooks.engine.attemptNow(id);
     },
   });
-  const locations = createLocations({ store: createLocationStore(database) });
   const categories = createCategories({ store: createCategoryStore(database), locations, relay });
   const products = createProducts({ store: createProductStore(database), locations, categories, relay });
   const orderStore = createOrderStore(database);
-  const orders = createOrders({ store: orderStore, locations, products, relay });
+  const orders = createOrders({ store: orderStore, locations, products, categories, relay });
   const fiscalDays = createFiscalDays({ store: createFiscalDayStore(database), orders: orderStore, locations, relay });
 
   const handlers: OperationHandlers = {

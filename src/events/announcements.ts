@@ -21,11 +21,13 @@ export interface PlacedOrder {
   /** In minor units of the currency, taxes and fees included. */
   readonly total: number;
   readonly currency: string;
+  /** What the caller's own system calls the order. */
+  readonly referenceId: string | undefined;
 }
 
 /** `ORDER_PLACED`: an order has been placed at a location. */
 export function orderPlaced(order: PlacedOrder, occasion: Occasion): OutboxEntry {
-  const { orderId, itemNames, itemTags, spotName, zoneName, total, currency } = order;
+  const { orderId, itemNames, itemTags, spotName, zoneName, total, currency, referenceId } = order;
   return announce('ORDER_PLACED', occasion, {
     targetUuid: orderId,
     data: {
@@ -35,7 +37,28 @@ export function orderPlaced(order: PlacedOrder, occasion: Occasion): OutboxEntry
       total,
       currency,
       ...(zoneName === undefined ? {} : { zoneName }),
+      ...(referenceId === undefined ? {} : { referenceId }),
     },
+  });
+}
+
+/** How an order ends. */
+export type EndedStatus = 'completed' | 'canceled';
+
+/** `ORDER_COMPLETED` or `ORDER_CANCELED`: an open order has ended. */
+export function orderEnded(
+  status: EndedStatus,
+  {
+    id,
+    total,
+    currency,
+    referenceId,
+  }: Pick<PlacedOrder, 'total' | 'currency' | 'referenceId'> & { readonly id: string },
+  occasion: Occasion,
+): OutboxEntry {
+  return announce(status === 'completed' ? 'ORDER_COMPLETED' : 'ORDER_CANCELED', occasion, {
+    targetUuid: id,
+    data: { total, currency, ...(referenceId === undefined ? {} : { referenceId }) },
   });
 }
 

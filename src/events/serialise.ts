@@ -27,8 +27,8 @@ export function serialiseEvent(entry: OutboxEntry): Uint8Array {
  * @throws InvalidEventError
  */
 export function toPayload(entry: OutboxEntry): EventPayload {
-  const { type, createdAt, data } = entry;
-  const payload: unknown = { type, ...target(entry), createdAt: createdAt.toISOString(), data };
+  const { type, createdAt } = entry;
+  const payload: unknown = { type, ...target(entry), createdAt: createdAt.toISOString(), data: dataOf(entry) };
   const validate: ValidateFunction<EventPayload> = validators[type];
   if (validate(payload)) return payload;
   const reasons = (validate.errors ?? []).map(({ instancePath, message }) => `${instancePath || '/'} ${message ?? ''}`);
@@ -39,4 +39,9 @@ export function toPayload(entry: OutboxEntry): EventPayload {
 function target({ targetUuid, targetId }: OutboxEntry): object {
   if (targetUuid !== undefined) return { targetUuid };
   return targetId === undefined ? {} : { targetUuid: null, targetId };
+}
+
+/** All but test events happen at a location. */
+function dataOf({ type, locationId, data }: OutboxEntry): object {
+  return type === 'TEST' ? data : { ...data, locationId };
 }

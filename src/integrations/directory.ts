@@ -1,4 +1,4 @@
-import type { EventType } from '../events/event.ts';
+import type { EventType, OutboxEntry } from '../events/event.ts';
 import { headerRecord, secretRecord, type DisabledReason, type Integration } from './integration.ts';
 import type { Sealed, SecretBox } from '../secrets/secret-box.ts';
 import type { IntegrationStore } from './integration-store.ts';
@@ -26,8 +26,10 @@ export interface Decision {
 
 /** What the delivery engine asks of integrations and tells them. Nothing is cached: what an operator changed counts at once. */
 export interface IntegrationDirectory {
-  /** Ids of the integrations that subscribe to each type, whatever their status. */
-  subscribers(types: ReadonlySet<EventType>): Promise<ReadonlyMap<EventType, readonly string[]>>;
+  /** @returns tells the ids of the integrations that receive an event of one of the types, whatever their status */
+  subscribers(
+    types: ReadonlySet<EventType>,
+  ): Promise<(event: Pick<OutboxEntry, 'type' | 'locationId'>) => readonly string[]>;
   find(ids: readonly string[]): Promise<Integration[]>;
   /** @throws SecretUnreadableError when a key is missing: nothing may be sent unsigned or without its headers */
   open(integration: Integration): ReceiverSettings;
@@ -45,6 +47,11 @@ export interface IntegrationDirectory {
   ): Promise<boolean>;
   /** Takes a warning back. */
   clearWarning(decision: Decision): Promise<void>;
+}
+
+/** Does who has limited itself to these locations, or to none, receive the events of that one? */
+export function receivesFrom(locationIds: readonly string[] | undefined, locationId: string | undefined): boolean {
+  return locationIds === undefined || (locationId !== undefined && locationIds.includes(locationId));
 }
 
 export function createIntegrationDirectory(store: IntegrationStore, secrets: SecretBox): IntegrationDirectory {
@@ -65,12 +72,14 @@ export function createIntegrationDirectory(store: IntegrationStore, secrets: Sec
   return {
     async subscribers(types) {
       const wanted = [...types].filter((type) => type !== 'TEST');
-      const byType = new Map<EventType, string[]>(wanted.map((type) => [type, []]));
-      if (wanted.length === 0) return byType;
-      for (const { integrationId, eventTypes } of await store.subscriptions(wanted)) {
-        for (const type of eventTypes) byType.get(type)?.push(integrationId);
-      }
-      return byType;
+      const found = wanted.length === 0 ? [] : await store.subscriptions(wanted);
+      return ({ type, locationId }) =>
+        found
+          .filter(({ eventTypes, locationIds }) => {
+            const isOfType = eventTypes.some((subscribed) => subscribed === type);
+            return isOfType && receivesFrom(locationIds, locationId);
+          })
+          .map(({ integrationId }) => integrationId);
     },
     find: (ids) => store.findMany(ids),
     open(integration) {

@@ -13,6 +13,8 @@ import type { Integration, IntegrationStatus, NewIntegration, SubscribableType }
 export interface Subscription {
   readonly integrationId: string;
   readonly eventTypes: readonly SubscribableType[];
+  /** Only events of these locations; of all when it is undefined. */
+  readonly locationIds: readonly string[] | undefined;
 }
 
 /** Who writes: an operator, whose settings start with a clean slate, or the service itself. */
@@ -94,8 +96,12 @@ export function createIntegrationStore(database: Database): IntegrationStore {
     },
     async subscriptions(types) {
       const filter = { event_types: { $in: [...types] } };
-      const found = await read(() => integrations.find(filter, { projection: { event_types: 1 } }).toArray());
-      return found.map(({ _id, event_types }) => ({ integrationId: _id, eventTypes: event_types }));
+      const found = await read(() =>
+        integrations.find(filter, { projection: { event_types: 1, location_ids: 1 } }).toArray(),
+      );
+      return found.map(({ _id, event_types, location_ids }) => ({
+        ...{ integrationId: _id, eventTypes: event_types, locationIds: location_ids },
+      }));
     },
     ids: (after, limit) => idsOf({ _id: { $gt: after } }, limit),
     activeIds: (after, limit) => idsOf({ _id: { $gt: after }, state: 'active' }, limit),

@@ -2,7 +2,7 @@ import type { components } from '../../generated/types.ts';
 import type { EventType } from '../events/event.ts';
 import { changeable, fields, hidden, made } from '../fields/fields.ts';
 import type { Change, New, None, Thing, Undeclared } from '../fields/fields.ts';
-import { integer, list, moment, object, same, text, type ValueOf } from '../fields/kinds.ts';
+import { integer, list, moment, object, same, text, type Kind, type ValueOf } from '../fields/kinds.ts';
 import type { HeaderValues } from './custom-headers.ts';
 import type { Sealed } from '../secrets/secret-box.ts';
 import { maskUrl } from './url-credentials.ts';
@@ -22,6 +22,11 @@ const sealed = same<Sealed>();
 export type SealedHeader = ValueOf<typeof header>;
 const header = object({ name: text, value: sealed });
 
+const locationIds: Kind<readonly string[], string[], string[], readonly string[]> = {
+  ...list(text),
+  read: (sent) => (sent.length === 0 ? undefined : [...sent]),
+};
+
 /** What is kept of an integration. */
 export const integrationFields = fields({
   id: made(text),
@@ -29,6 +34,8 @@ export const integrationFields = fields({
   /** http or https, without user info and fragment, as the WHATWG URL parser writes it. */
   url: changeable({ ...text, show: maskUrl }),
   eventTypes: changeable(list(same<SubscribableType>())),
+  /** Those whose events it receives; all when it names none. Never empty. */
+  locationIds: changeable(locationIds, { optional: true }),
   /** Callers set them, by their values; see `headers.ts`. */
   headers: hidden(list(header)),
   /** Key of both signatures. Deliveries are not signed without one. */

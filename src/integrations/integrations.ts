@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import { changeTime, requireMatch, type Precondition } from '../editing/edits.ts';
+import type { Locations } from '../catalog/locations/locations.ts';
+import { refuseFindings } from '../errors/findings.ts';
 import { ProblemError } from '../errors/problem-error.ts';
 import { createEditQueue, retryLostRaces } from '../editing/edit-queue.ts';
 import type { Listing } from '../lists/listing.ts';
@@ -25,7 +27,7 @@ import { hasSameOrigin, maskUrl, unmaskUrl } from './url-credentials.ts';
 export interface Integrations {
   /**
    * @param secret key of the signatures; deliveries are not signed without one
-   * @throws {ProblemError} target-not-allowed, header-not-allowed
+   * @throws {ProblemError} target-not-allowed, header-not-allowed, unknown-location
    */
   create(content: IntegrationContent, secret: string | undefined, id: string): Promise<Integration>;
   get(id: string): Promise<Integration>;
@@ -33,7 +35,7 @@ export interface Integrations {
   find(id: string): Promise<Integration | undefined>;
   /** Newest first. @param status only those that have it */
   list(status: IntegrationStatus | undefined): Listing<Integration>;
-  /** @throws {ProblemError} target-not-allowed, header-not-allowed */
+  /** @throws {ProblemError} target-not-allowed, header-not-allowed, unknown-location */
   update(id: string, change: IntegrationChange, precondition: Precondition<Integration>): Promise<Integration>;
   /** Nothing is sent to it any more; its deliveries are swept later. */
   remove(id: string, precondition: Precondition<Integration>): Promise<void>;
@@ -55,6 +57,7 @@ export interface Integrations {
 
 export interface IntegrationsOptions {
   readonly store: IntegrationStore;
+  readonly locations: Pick<Locations, 'existing'>;
   readonly secrets: SecretBox;
   /** Checks where events are to be sent; a mistake goes on from "The URL ". */
   readonly checkUrl: (url: string) => { readonly url: string } | { readonly mistake: string };
@@ -71,6 +74,7 @@ const longestUrl = 2_048;
 
 export function createIntegrations({
   store,
+  locations,
   secrets,
   checkUrl,
   nudge,
@@ -126,6 +130,16 @@ export function createIntegrations({
     throw notAllowed(`is longer than ${longestUrl} characters when encoded`);
   };
 
+  /** Each of them has to exist. */
+  const requireLocations = async (ids: readonly string[] = []): Promise<void> => {
+    const existing = ids.length === 0 ? new Set() : await locations.existing(ids);
+    const errors = ids.flatMap((id, index) =>
+      existing.has(id) ? [] : [{ detail: 'is not the id of a location', pointer: `#/location_ids/${index}` }],
+    );
+    const detail = 'Some of the location_ids are not the ids of locations.';
+    refuseFindings({ type: 'unknown-location', detail, errors });
+  };
+
   const seal = (id: string, secret: string): Sealed => secrets.seal(secret, secretRecord(id));
 
   return {
@@ -136,6 +150,7 @@ export function createIntegrations({
     secretOf: ({ id, secret }) => (secret === undefined ? undefined : secrets.open(secret, secretRecord(id))),
 
     async create(content, secret, id) {
+      await requireLocations(content.locationIds);
       const at = now();
       const integration: NewIntegration = {
         ...{ ...content, id, url: permittedUrl(content.url), headers: sealHeaders(id, content.headers, [], secrets) },
@@ -146,8 +161,9 @@ export function createIntegrations({
       return (await store.insert(integration)) ? { ...integration, revision: 1, settingsRevision: 1 } : await get(id);
     },
 
-    update: (id, { url: sentUrl, headers, ...change }, precondition) =>
-      edit(
+    async update(id, { url: sentUrl, headers, ...change }, precondition) {
+      await requireLocations(change.locationIds);
+      return await edit(
         id,
         (present) => {
           const url = sentUrl === undefined ? present.url : permittedUrl(sentUrl, present.url);
@@ -158,7 +174,8 @@ export function createIntegrations({
           };
         },
         precondition,
-      ),
+      );
+    },
 
     async remove(id, precondition) {
       await editQueue.run(id, () =>

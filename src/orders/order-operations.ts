@@ -47,18 +47,18 @@ export function orderOperations(orders: Orders, derivedIds: ReturnType<typeof cr
       };
     },
     listOrders(input) {
-      const { status, location_id, since, until } = input.query;
-      const filter = { status, locationId: location_id, since: toInstant(since), until: toInstant(until) };
+      const { status, location_id: locationId, reference_id: referenceId, since, until } = input.query;
+      const filter = { status, locationId, referenceId, since: toInstant(since), until: toInstant(until) };
       return answerPage(input, () => orders.list(filter), summaryFields.show);
     },
     async getOrder({ path }) {
       return found(await orders.get(path.id));
     },
-    async completeOrder({ path, headers }) {
-      return found(await orders.complete(path.id, matches(headers['If-Match'])));
+    async completeOrder({ path, headers, context }) {
+      return found(await orders.complete(path.id, matches(headers['If-Match']), context.traceparent));
     },
-    async cancelOrder({ path, headers }) {
-      return found(await orders.cancel(path.id, matches(headers['If-Match'])));
+    async cancelOrder({ path, headers, context }) {
+      return found(await orders.cancel(path.id, matches(headers['If-Match']), context.traceparent));
     },
   };
 }

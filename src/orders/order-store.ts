@@ -5,7 +5,7 @@ import { createListByTime } from '../db/list-by-time.ts';
 import { cut, everySample, matching, sampleField, sampleIndex, type Source } from '../db/narrow-reads.ts';
 import { compareAndSet, insertOnce, read, writeIdempotently, type StampedDocument } from '../db/writes.ts';
 import type { OutboxEntry } from '../events/event.ts';
-import { outboxIndex, toOutboxDocuments, type WithOutbox } from '../events/outbox.ts';
+import { outboxIndex, pushEvents, toOutboxDocuments, type WithOutbox } from '../events/outbox.ts';
 import type { Document } from '../fields/fields.ts';
 import type { Listing } from '../lists/listing.ts';
 import { orderFields, summaryFields, type Order, type OrderStatus, type OrderSummary } from './order.ts';
@@ -18,6 +18,7 @@ export interface OrderFilter {
   readonly since: Date | undefined;
   /** Created before. */
   readonly until: Date | undefined;
+  readonly referenceId?: string | undefined;
 }
 
 /** Orders in the database. Every method throws `database-unavailable` when it must. */
@@ -28,10 +29,15 @@ export interface OrderStore {
   /** The newest first. */
   list(filter: OrderFilter): Listing<OrderSummary>;
   /**
-   * Ends an order if the stored one still has its revision.
+   * Ends an order, and stores the events that announce it, if the stored one still has its revision.
    * @returns the order as stored; `undefined` when someone else was first
    */
-  end(order: Order, status: 'completed' | 'canceled', at: Date): Promise<Order | undefined>;
+  end(
+    order: Order,
+    status: 'completed' | 'canceled',
+    at: Date,
+    events: readonly OutboxEntry[],
+  ): Promise<Order | undefined>;
 
   /**
    * The orders of a location that were created before an instant and that no fiscal day has counted, the oldest first.
@@ -62,6 +68,11 @@ export const orderIndexes: CollectionIndexes = {
     { key: { location_id: 1, created_at: -1, _id: 1 }, name: 'location_id_1_created_at_-1__id_1' },
     { key: { location_id: 1, status: 1, created_at: -1, _id: 1 }, name: 'location_id_1_status_1_created_at_-1__id_1' },
     {
+      key: { reference_id: 1, created_at: -1, _id: 1 },
+      name: 'reference_id_1_created_at_-1__id_1',
+      partialFilterExpression: { reference_id: { $gt: '' } },
+    },
+    {
       // `uncounted` is in the key, although all that is in the index has it, for servers that look for an index by the
       // names of its fields.
       key: { location_id: 1, uncounted: 1, created_at: 1 },
@@ -76,13 +87,16 @@ export const orderIndexes: CollectionIndexes = {
 /** The orders of a list. */
 export function listSource(
   collection: Collection<OrderDocument>,
-  { status, locationId, since, until }: OrderFilter,
+  { status, locationId, since, until, referenceId }: OrderFilter,
 ): Source<OrderDocument> {
-  const where = {
+  const matched = {
     ...(locationId === undefined ? {} : { location_id: locationId }),
     ...(status === undefined ? {} : { status }),
   };
-  return { collection, where, time: 'created_at', samples: { sample: everySample }, span: { since, until } };
+  // What has a reference is rare: the rest of the filter looks at few.
+  const where =
+    referenceId === undefined ? { where: matched } : { where: { reference_id: referenceId }, rest: matched };
+  return { collection, ...where, time: 'created_at', samples: { sample: everySample }, span: { since, until } };
 }
 
 /** Orders that one command marks, so that none takes long on a slow server. */
@@ -90,9 +104,14 @@ const markedAtOnce = 200;
 
 export function createOrderStore(database: Database): OrderStore {
   const orders: Collection<OrderDocument> = database.db.collection(collectionName);
-  const listByTime = createListByTime<OrderDocument, OrderSummary>(summaryFields.fromDocument, {
-    projection: Object.fromEntries(summaryFields.storedNames.map((name) => [name, 1])),
-  });
+  const listByTime = createListByTime<OrderDocument, OrderSummary>(
+    (document) => summaryFields.fromDocument(withUpdatedAt(document)),
+    {
+      projection: Object.fromEntries(
+        [...summaryFields.storedNames, 'completed_at', 'canceled_at'].map((name) => [name, 1]),
+      ),
+    },
+  );
 
   return {
     async insert(order, events) {
@@ -106,15 +125,17 @@ export function createOrderStore(database: Database): OrderStore {
     },
     async find(id) {
       const document = await read(() => orders.findOne({ _id: id }, { projection: { outbox: 0 } }));
-      return document === null ? undefined : { ...orderFields.fromDocument(document), revision: document.revision };
+      return document === null
+        ? undefined
+        : { ...orderFields.fromDocument(withUpdatedAt(document)), revision: document.revision };
     },
     list: (filter) => listByTime(listSource(orders, filter)),
-    async end(order, status, at) {
+    async end(order, status, at, events) {
       const { id, revision } = order;
-      const ended = { status, ...(status === 'completed' ? { completedAt: at } : { canceledAt: at }) };
+      const ended = { status, updatedAt: at, ...(status === 'completed' ? { completedAt: at } : { canceledAt: at }) };
       // What was canceled before its fiscal day was closed is not part of it.
       const uncounted = status === 'canceled' ? { $unset: { uncounted: '' as const } } : {};
-      const change = { ...orderFields.toUpdate(ended), ...uncounted };
+      const change = { ...orderFields.toUpdate(ended), ...uncounted, ...pushEvents(events) };
       const result = await compareAndSet(orders, { id, revision, where: { status: 'open' }, change });
       if (result.outcome !== 'done') return undefined;
       return { ...order, ...ended, revision: result.revision };
@@ -139,6 +160,17 @@ export function createOrderStore(database: Database): OrderStore {
       }
     },
   };
+}
+
+/** Orders of earlier versions say only when they ended. */
+function withUpdatedAt(document: OrderDocument): OrderDocument {
+  const {
+    completed_at,
+    canceled_at,
+    created_at,
+    updated_at = completed_at ?? canceled_at ?? created_at,
+  } = document as Omit<OrderDocument, 'updated_at'> & Partial<Pick<OrderDocument, 'updated_at'>>;
+  return { ...document, updated_at };
 }
 
 function toUncounted({ _id, total }: OrderDocument): UncountedOrder {

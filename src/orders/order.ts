@@ -1,7 +1,7 @@
 import type { components } from '../../generated/types.ts';
 import { fields, fixed, hidden, made } from '../fields/fields.ts';
 import type { Difference, New, None, SentNew, Shown, Thing } from '../fields/fields.ts';
-import { integer, list, moment, object, same, text, type ValueOf } from '../fields/kinds.ts';
+import { integer, list, moment, object, same, text, type Kind, type ValueOf } from '../fields/kinds.ts';
 
 export type OrderStatus = 'open' | 'completed' | 'canceled';
 
@@ -34,6 +34,14 @@ const item = object({
 export type OrderSpot = ValueOf<typeof spot>;
 const spot = object({ id: text, name: text, zoneId: text, zoneName: text });
 
+/** Stored as a list: what callers choose is never the name of a field. */
+const metadata: Kind<Readonly<Record<string, string>>, { name: string; value: string }[], Record<string, string>> = {
+  toStored: (values) => Object.entries(values).map(([name, value]) => ({ name, value })),
+  fromStored: (stored) => Object.fromEntries(stored.map(({ name, value }) => [name, value])),
+  show: (values) => ({ ...values }),
+  read: (values) => ({ ...values }),
+};
+
 /** What a list shows of an order. */
 export const summaryFields = fields({
   /** UUID. */
@@ -43,15 +51,20 @@ export const summaryFields = fields({
   total: made(integer),
   currency: made(text),
   createdAt: made(moment),
+  /** Each change moves it forward. */
+  updatedAt: made(moment),
+  locationId: fixed(text),
+  /** What the caller's own system calls the order. Not unique. */
+  referenceId: fixed(text, { optional: true }),
 });
 export type OrderSummary = Thing<typeof summaryFields.table>;
 
 /** What is kept of an order. */
 export const orderFields = fields({
   ...summaryFields.table,
-  locationId: fixed(text),
   spot: made(spot, { optional: true }),
   note: fixed(text, { optional: true }),
+  metadata: fixed(metadata, { optional: true }),
   /** Sum of the items' totals. */
   subtotal: made(integer),
   taxes: made(integer),
@@ -76,7 +89,16 @@ export type NewOrder = New<typeof orderFields.table>;
 
 /** The order as it was when it was placed. */
 export function asPlaced(order: Order): Order {
-  return { ...order, status: 'open', completedAt: undefined, canceledAt: undefined, fiscalDay: undefined, revision: 1 };
+  const { createdAt: updatedAt } = order;
+  return {
+    ...order,
+    status: 'open',
+    updatedAt,
+    completedAt: undefined,
+    canceledAt: undefined,
+    fiscalDay: undefined,
+    revision: 1,
+  };
 }
 
 type Schemas = components['schemas'];

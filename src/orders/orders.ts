@@ -1,11 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import { requireMatch, type Precondition } from '../editing/edits.ts';
+import { changeTime, requireMatch, type Precondition } from '../editing/edits.ts';
+import type { Categories } from '../catalog/categories/categories.ts';
 import type { Location } from '../catalog/locations/location.ts';
 import type { Locations } from '../catalog/locations/locations.ts';
 import type { Products } from '../catalog/products/products.ts';
 import { requireLocation } from '../catalog/locations/location-reference.ts';
 import { ProblemError } from '../errors/problem-error.ts';
-import { orderPlaced } from '../events/announcements.ts';
+import { orderEnded, orderPlaced, type EndedStatus } from '../events/announcements.ts';
 import type { OutboxEntry } from '../events/event.ts';
 import type { Relay } from '../events/outbox.ts';
 import { idempotencyKeyReused } from '../idempotency/idempotency.ts';
@@ -41,23 +42,24 @@ export interface Orders {
   /**
    * Prices an order from the catalog, stores it and announces it, in one write. An order that exists under the id is
    * returned as it was when it was placed.
-   * @throws {ProblemError} unknown-location, unknown-spot, unknown-product, product-not-active, unknown-modifier, order-total-too-large,
+   * @throws {ProblemError} unknown-location, unknown-spot, unknown-product, archived, product-not-active, unknown-modifier, order-total-too-large,
    *   idempotency-key-reused when another request created the order of this id
    */
   create(request: RequestedOrder, reservation: Reservation): Promise<{ order: Order; replayed: boolean }>;
   get(id: string): Promise<Order>;
   /** The newest first. */
   list(filter: OrderFilter): Listing<OrderSummary>;
-  /** An order that is completed stays as it is. @throws {ProblemError} order-not-open, precondition-failed */
-  complete(id: string, precondition: Precondition<Order>): Promise<Order>;
+  /** Announces it in the same write. An order that is completed stays as it is. @throws {ProblemError} order-not-open, precondition-failed */
+  complete(id: string, precondition: Precondition<Order>, traceparent?: string): Promise<Order>;
   /** As {@link complete}. An order that is canceled before its fiscal day is closed does not count towards it. */
-  cancel(id: string, precondition: Precondition<Order>): Promise<Order>;
+  cancel(id: string, precondition: Precondition<Order>, traceparent?: string): Promise<Order>;
 }
 
 export interface OrdersOptions {
   readonly store: OrderStore;
   readonly locations: Pick<Locations, 'find'>;
   readonly products: Pick<Products, 'findAll'>;
+  readonly categories: Pick<Categories, 'findAll'>;
   readonly relay: Relay;
   readonly now?: () => Date;
   readonly newId?: () => string;
@@ -70,6 +72,7 @@ export function createOrders({
   store,
   locations,
   products,
+  categories,
   relay,
   now = () => new Date(),
   newId = randomUUID,
@@ -88,21 +91,30 @@ export function createOrders({
     return asPlaced(order);
   };
 
-  const end = (id: string, status: 'completed' | 'canceled', precondition: Precondition<Order>): Promise<Order> =>
+  const end = (
+    id: string,
+    status: EndedStatus,
+    precondition: Precondition<Order>,
+    traceparent: string | undefined,
+  ): Promise<Order> =>
     retryLostRaces(async () => {
       const order = await get(id);
       // Repeated, it has nothing left to do, whatever the precondition was about.
       if (order.status === status) return order;
       requireMatch(order, precondition);
       if (order.status !== 'open') throw notOpen(order);
-      return await store.end(order, status, now());
+      const at = changeTime(order.updatedAt, now());
+      const occasion = { eventId: newId(), locationId: order.locationId, at, traceparent };
+      const stored = await store.end(order, status, at, [orderEnded(status, order, occasion)]);
+      if (stored !== undefined) relay.nudge('orders', id);
+      return stored;
     });
 
   return {
     get,
     list: (filter) => store.list(filter),
-    complete: (id, precondition) => end(id, 'completed', precondition),
-    cancel: (id, precondition) => end(id, 'canceled', precondition),
+    complete: (id, precondition, traceparent) => end(id, 'completed', precondition, traceparent),
+    cancel: (id, precondition, traceparent) => end(id, 'canceled', precondition, traceparent),
 
     async create(request, { id, formerId, repeatable }) {
       const { given, fingerprint } = request;
@@ -114,8 +126,10 @@ export function createOrders({
         requireLocation(locations, given.locationId),
         products.findAll(request.items.map(({ productId }) => productId)),
       ]);
-      const { items, spot } = snapshotOrder(request, location, sold);
+      const grouped = await categories.findAll([...sold.values()].map(({ categoryId }) => categoryId));
+      const { items, spot } = snapshotOrder(request, location, { products: sold, categories: grouped });
       const { lines, ...totals } = price(items, location);
+      const at = now();
       const order: Order = {
         ...{ id, ...given },
         status: 'open',
@@ -123,7 +137,7 @@ export function createOrders({
         items: items.map((item, index) => ({ ...item, total: lines[index] ?? 0 })),
         ...totals,
         spot,
-        createdAt: now(),
+        ...{ createdAt: at, updatedAt: at },
         completedAt: undefined,
         canceledAt: undefined,
         fiscalDay: undefined,
@@ -151,7 +165,7 @@ function price(items: readonly UnpricedItem[], rates: Location): OrderTotals {
 }
 
 function announce(order: Order, eventId: string, traceparent: string | undefined): OutboxEntry {
-  const { id, locationId, items, spot, total, currency, createdAt } = order;
+  const { id, locationId, referenceId, items, spot, total, currency, createdAt } = order;
   return orderPlaced(
     {
       orderId: id,
@@ -161,6 +175,7 @@ function announce(order: Order, eventId: string, traceparent: string | undefined
       zoneName: spot?.zoneName,
       total,
       currency,
+      referenceId,
     },
     { eventId, locationId, at: createdAt, traceparent },
   );

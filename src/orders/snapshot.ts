@@ -1,3 +1,4 @@
+import type { Category } from '../catalog/categories/category.ts';
 import type { Location } from '../catalog/locations/location.ts';
 import { findSpot } from '../catalog/locations/location.ts';
 import type { Product } from '../catalog/products/product.ts';
@@ -12,25 +13,33 @@ export interface RequestedItem {
   readonly modifiers: readonly { readonly id: string; readonly quantity: number }[];
 }
 
+/** Those of the requested products that exist, and their categories, by id. */
+export interface Sold {
+  readonly products: ReadonlyMap<string, Product>;
+  readonly categories: ReadonlyMap<string, Category>;
+}
+
 /** A line of an order before it is priced. */
 export type UnpricedItem = Omit<OrderItem, 'total'>;
 
 /**
  * Copies what an order keeps of the catalog: of its items and of the spot that it is placed at. All that is wrong is
  * named at once.
- * @param products those of the requested products that exist, by id
  * @throws {ProblemError} unknown-spot; unknown-product for products that do not exist or are another location's;
- *   product-not-active; unknown-modifier for modifiers that their product does not have
+ *   archived; product-not-active; unknown-modifier for modifiers that their product does not have
  */
 export function snapshotOrder(
   requested: { readonly items: readonly RequestedItem[]; readonly spotId: string | undefined },
   location: Location,
-  products: ReadonlyMap<string, Product>,
+  { products, categories }: Sold,
 ): { items: UnpricedItem[]; spot: OrderSpot | undefined } {
   const { spotId } = requested;
   const spot = spotId === undefined ? undefined : snapshotSpot(location, spotId);
   const isUnknownSpot = spotId !== undefined && spot === undefined;
   const unknownProducts: ProblemDetail[] = [];
+  const archived: ProblemDetail[] = location.archived
+    ? [{ detail: 'is an archived location', pointer: '#/location_id' }]
+    : [];
   const inactive: ProblemDetail[] = [];
   const unknownModifiers: ProblemDetail[] = [];
   const items = requested.items.flatMap((item, index): UnpricedItem[] => {
@@ -39,6 +48,10 @@ export function snapshotOrder(
     if (product?.locationId !== location.id) {
       unknownProducts.push({ detail: 'is not the id of a product of this location', pointer });
       return [];
+    }
+    if (product.archived) archived.push({ detail: 'is an archived product', pointer });
+    else if (categories.get(product.categoryId)?.archived === true) {
+      archived.push({ detail: 'is a product of an archived category', pointer });
     }
     if (!product.active) inactive.push({ detail: 'is a product that is not active', pointer });
     return [snapshotItem(item, product, `#/items/${index}/modifiers`, unknownModifiers)];
@@ -53,6 +66,11 @@ export function snapshotOrder(
       type: 'unknown-product',
       detail: 'The order contains products that its location does not have.',
       errors: unknownProducts,
+    },
+    {
+      type: 'archived',
+      detail: 'The order names what is archived: its location, products, or the categories of products.',
+      errors: archived,
     },
     {
       type: 'product-not-active',

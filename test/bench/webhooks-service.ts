@@ -64,7 +64,7 @@ const { relay } = await running.promise;
 const locations = createLocations({ store: createLocationStore(database) });
 const categories = createCategories({ store: createCategoryStore(database), locations, relay });
 const products = createProducts({ store: createProductStore(database), locations, categories, relay });
-const orders = createOrders({ store: createOrderStore(database), locations, products, relay });
+const orders = createOrders({ store: createOrderStore(database), locations, products, categories, relay });
 
 async function place({
   locationId,

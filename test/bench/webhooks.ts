@@ -146,6 +146,7 @@ async function benchService(fanOut: number, intake: Intake): Promise<{ full: Mea
         ...{ id, name: 'Sink', url, headers: [], status: 'active', createdAt: at, updatedAt: at },
         ...{ eventTypes: ['ORDER_PLACED'], secret: box.seal(secret, secretRecord(id)) },
         ...{ rotation: undefined, finishedRotationId: undefined, disabled: undefined, warning: undefined },
+        ...{ locationIds: undefined },
       });
     }
     sink.child.send({ secrets });

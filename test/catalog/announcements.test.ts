@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { createCategories, type Categories } from '../../src/catalog/categories/categories.ts';
+import { categoryFields } from '../../src/catalog/categories/category.ts';
 import { createCategoryStore } from '../../src/catalog/categories/category-store.ts';
 import { locationFields } from '../../src/catalog/locations/location.ts';
 import { createLocations, type Locations } from '../../src/catalog/locations/locations.ts';
@@ -48,7 +49,7 @@ const newCategory = async (): Promise<{ locationId: string; categoryId: string }
   const content = locationFields.readNew({ name: 'Café', currency: 'EUR', timezone: 'UTC' });
   const location = await locations.create(content, randomUUID());
   const id = `cat_${randomUUID().replaceAll('-', '')}`;
-  const category = await categories.create({ locationId: location.id, name: 'Drinks' }, id);
+  const category = await categories.create(categoryFields.readNew({ location_id: location.id, name: 'Drinks' }), id);
   return { locationId: location.id, categoryId: category.id };
 };
 const newProduct = async (): Promise<{ locationId: string; categoryId: string; productId: string }> => {
@@ -66,7 +67,7 @@ describe('a category', () => {
   });
 
   it('is announced when it is changed, with itself as the cause', async () => {
-    const { categoryId } = await newCategory();
+    const { locationId, categoryId } = await newCategory();
     const { updatedAt } = await categories.update(categoryId, { name: 'Hot drinks' }, always);
     expect(await payloads('categories', categoryId)).toEqual([
       {
@@ -74,7 +75,7 @@ describe('a category', () => {
         targetUuid: null,
         targetId: categoryId,
         createdAt: updatedAt.toISOString(),
-        data: { cause: { type: 'CATEGORY_UPDATED' } },
+        data: { cause: { type: 'CATEGORY_UPDATED' }, locationId },
       },
     ]);
     expect(nudged).toEqual([`categories ${categoryId}`]);
@@ -97,17 +98,17 @@ describe('a product', () => {
   });
 
   it('is announced with its category when it is changed', async () => {
-    const { categoryId, productId } = await newProduct();
+    const { locationId, categoryId, productId } = await newProduct();
     const { updatedAt } = await products.update(productId, { price: 310 }, always);
     const createdAt = updatedAt.toISOString();
     expect(await payloads('products', productId)).toEqual([
-      { type: 'PRODUCT_UPDATED', targetUuid: productId, createdAt, data: {} },
+      { type: 'PRODUCT_UPDATED', targetUuid: productId, createdAt, data: { locationId } },
       {
         type: 'CATEGORY_UPDATED',
         targetUuid: null,
         targetId: categoryId,
         createdAt,
-        data: { cause: { type: 'PRODUCT_UPDATED', targetUuid: productId } },
+        data: { cause: { type: 'PRODUCT_UPDATED', targetUuid: productId }, locationId },
       },
     ]);
     expect(nudged).toEqual([`products ${productId}`]);
@@ -115,7 +116,10 @@ describe('a product', () => {
 
   it('announces both categories when it moves', async () => {
     const { locationId, categoryId, productId } = await newProduct();
-    const other = await categories.create({ locationId, name: 'Other' }, `cat_${randomUUID().replaceAll('-', '')}`);
+    const other = await categories.create(
+      categoryFields.readNew({ location_id: locationId, name: 'Other' }),
+      `cat_${randomUUID().replaceAll('-', '')}`,
+    );
     await products.update(productId, { categoryId: other.id }, always);
     const announced = await payloads('products', productId);
     expect(announced.map(({ type }) => type)).toEqual(['PRODUCT_UPDATED', 'CATEGORY_UPDATED', 'CATEGORY_UPDATED']);

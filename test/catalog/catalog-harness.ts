@@ -53,6 +53,33 @@ export async function createCatalog(
   return { location, category: await createCategory(service, location.id) };
 }
 
+/** Lists leave out what is archived, unless they are asked for it. */
+export function describeArchived(setup: Setup, path: string, make: () => Promise<Created>): void {
+  describe('archived', () => {
+    it('is left out unless it is asked for, and can be read, listed and unarchived', async () => {
+      const ids = async (query: string): Promise<string[]> => {
+        const { body } = await setup.service.call('GET', `${path}?limit=100${query}`);
+        return (body.data as { id: string }[]).map(({ id }) => id);
+      };
+      const [kept, archived] = [await make(), await make()];
+      const one = `${path}/${archived.id}`;
+      const { status, body } = await setup.service.call('PUT', one, { body: { archived: true } });
+      expect([status, body]).toEqual([200, { ...archived.body, archived: true, updated_at: body.updated_at }]);
+      for (const query of ['', '&archived=exclude']) {
+        expect(await ids(query)).toContain(kept.id);
+        expect(await ids(query)).not.toContain(archived.id);
+      }
+      expect(await ids('&archived=include')).toEqual(expect.arrayContaining([kept.id, archived.id]));
+      expect(await ids('&archived=only')).toContain(archived.id);
+      expect(await ids('&archived=only')).not.toContain(kept.id);
+      expect((await setup.service.call('GET', one)).body).toEqual(body);
+      expect((await setup.service.call('GET', `${path}?archived=yes`)).status).toBe(400);
+      await setup.service.call('PUT', one, { body: { archived: false } });
+      expect(await ids('')).toContain(archived.id);
+    });
+  });
+}
+
 /** What every creating operation with an idempotency key has in common. */
 export function describeIdempotency(
   setup: Setup,

@@ -17,6 +17,7 @@ describe('201', () => {
     expect(body).toEqual({
       ...sent,
       id: expect.stringMatching(/^cat_[0-9a-f]{32}$/),
+      archived: false,
       created_at: body.created_at,
       updated_at: body.created_at,
     });

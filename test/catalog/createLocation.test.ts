@@ -20,6 +20,7 @@ describe('201', () => {
       tax_rate_bp: 0,
       fee_rate_bp: 0,
       zones: [],
+      archived: false,
       created_at: body.created_at,
       updated_at: body.created_at,
     });

@@ -20,6 +20,7 @@ describe('201', () => {
       tags: [],
       modifiers: [],
       active: true,
+      archived: false,
       created_at: body.created_at,
       updated_at: body.created_at,
     });
@@ -33,15 +34,20 @@ describe('201', () => {
       { id, name: 'Oat milk', price: 50 },
       { name: 'Extra shot', price: 70 },
     ];
-    const sent = await bodyOf({ tags: ['hot', 'coffee'], modifiers, active: false, price: 1_000_000_000 });
+    const texts = { description: 'Double espresso', sku: 'FW-001', image_url: 'https://cdn.example.com/a@2x.jpg' };
+    const sent = await bodyOf({ ...texts, tags: ['hot', 'coffee'], modifiers, active: false, price: 1_000_000_000 });
     const { body } = await setup.service.call('POST', path, { body: sent });
-    expect(body).toMatchObject({ tags: ['hot', 'coffee'], active: false, price: 1_000_000_000 });
+    expect(body).toMatchObject({ ...texts, tags: ['hot', 'coffee'], active: false, price: 1_000_000_000 });
     expect(body.modifiers).toEqual([modifiers[0], { ...modifiers[1], id: expect.stringMatching(uuidForm) }]);
   });
 });
 
 describe('400', () => {
   it.each([
+    ['#/image_url', { image_url: 'ftp://cdn.example.com/a.jpg' }],
+    ['#/image_url', { image_url: 'https://user:pass@cdn.example.com/a.jpg' }],
+    ['#/image_url', { image_url: 'https://user@cdn.example.com' }],
+    ['#/description', { description: '' }],
     ['#/sku', { sku: ' ' }],
     ['#/price', { price: -1 }],
     ['#/price', { price: 4.2 }],

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { createCatalog } from './catalog-harness.ts';
+import { createCatalog, describeArchived } from './catalog-harness.ts';
 import { setUp } from '../support/per-operation.ts';
 
 const setup = setUp();
@@ -17,3 +17,5 @@ describe('200', () => {
     });
   });
 });
+
+describeArchived(setup, '/v1/categories', async () => (await createCatalog(setup.service)).category);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { createLocation } from './catalog-harness.ts';
+import { createLocation, describeArchived } from './catalog-harness.ts';
 import { setUp } from '../support/per-operation.ts';
 
 const setup = setUp();
@@ -12,3 +12,5 @@ describe('200', () => {
     expect((await setup.service.call('GET', '/v1/locations')).body.data).toEqual([body]);
   });
 });
+
+describeArchived(setup, '/v1/locations', () => createLocation(setup.service));

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { createCatalog, createCategory, createProduct, type Created } from './catalog-harness.ts';
+import { createCatalog, createCategory, createProduct, describeArchived, type Created } from './catalog-harness.ts';
 import { setUp } from '../support/per-operation.ts';
 
 const setup = setUp();
@@ -22,3 +22,7 @@ describe('200', () => {
     expect(await list(`?location_id=${location.id}&category_id=${elsewhere.category.id}`)).toEqual([]);
   });
 });
+
+describeArchived(setup, '/v1/products', async () =>
+  createProduct(setup.service, (await createCatalog(setup.service)).category),
+);

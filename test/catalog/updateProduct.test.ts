@@ -26,6 +26,9 @@ describe('200', () => {
     [{ active: false }],
     [{ modifiers: [] }],
     [{ sku: 'FW-002' }],
+    [{ description: 'Hot' }],
+    [{ image_url: 'http://cdn.example.com/b.jpg' }],
+    [{ archived: true }],
   ])('changes %j and leaves the rest', async (change) => {
     const modifiers = [{ name: 'Oat milk', price: 50 }];
     const { id, etag, body: before } = await create({ tags: ['coffee'], modifiers });
@@ -36,8 +39,9 @@ describe('200', () => {
     expect(headers['etag']).not.toBe(etag);
   });
 
-  it.each(['sku'])('clears %s by null', async (member) => {
-    const { id, body: before } = await create({ sku: 'FW-001' });
+  it.each(['description', 'sku', 'image_url'])('clears %s by null', async (member) => {
+    const image_url = 'https://cdn.example.com/a.jpg';
+    const { id, body: before } = await create({ description: 'Hot', sku: 'FW-001', image_url });
     expect(before).toHaveProperty(member);
     const { status, body } = await put(id, { [member]: null });
     expect(status).toBe(200);

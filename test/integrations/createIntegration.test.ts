@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import type { Collection } from 'mongodb';
 import type { Database } from '../../src/db/client.ts';
 import { fingerprintOf } from '../../src/idempotency/idempotency.ts';
-import { uuidForm } from '../catalog/catalog-harness.ts';
+import { createLocation, unknownId, uuidForm } from '../catalog/catalog-harness.ts';
 import { problem } from '../support/per-operation.ts';
 import type { Answer } from '../support/service.ts';
 import { createIntegration, integrationBody, mask, path, secret, setUpIntegrations } from './integrations-harness.ts';
@@ -43,6 +43,12 @@ describe('201', () => {
     const got = await setup.service.call('GET', headers['location'] ?? '');
     expect(got.body).toEqual(body);
     expect(got.headers['etag']).toBe(headers['etag']);
+  });
+
+  it('is limited to locations that it names; none stands for all', async () => {
+    const { id } = await createLocation(setup.service);
+    expect((await post({ location_ids: [id] })).body.location_ids).toEqual([id]);
+    expect((await post({ location_ids: [] })).body).not.toHaveProperty('location_ids');
   });
 
   it('makes a secret, and shows it this once in both spellings', async () => {
@@ -210,6 +216,14 @@ describe('a URL with credentials', () => {
 });
 
 describe('422', () => {
+  it('names each location that does not exist', async () => {
+    const { id } = await createLocation(setup.service);
+    const { status, body } = await post({ location_ids: [unknownId, id] });
+    expect(status).toBe(422);
+    expect(body).toMatchObject({ type: problem('unknown-location'), errors: [{ pointer: '#/location_ids/0' }] });
+    expect(body.errors).toHaveLength(1);
+  });
+
   it('refuses a masked value in the URL', async () => {
     const url = `https://kitchen.example.com/?token=${mask}`;
     const { status, body } = await setup.service.call('POST', path, { body: integrationBody({ url }) });

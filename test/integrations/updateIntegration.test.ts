@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
+import { createLocation, unknownId } from '../catalog/catalog-harness.ts';
 import { problem } from '../support/per-operation.ts';
 import { startReceiver } from '../support/receiver.ts';
 import { startTestService, type Answer, type CallOptions, type TestService } from '../support/service.ts';
@@ -32,6 +33,16 @@ describe('200', () => {
     expect(Date.parse(changed.updated_at)).toBeGreaterThan(Date.parse(body.updated_at));
     expect(headers['etag']).not.toBe(etag);
     expect((await setup.service.call('GET', path)).body).toEqual(changed);
+  });
+
+  it('changes the locations, and makes it all again by an empty list', async () => {
+    const location = await createLocation(setup.service);
+    const { path, body } = await createIntegration(setup.service);
+    const limited = await put(path, { location_ids: [location.id] });
+    expect(limited.body).toEqual({ ...body, location_ids: [location.id], updated_at: limited.body.updated_at });
+    expect((await put(path, limited.body)).body).toEqual(limited.body);
+    const unlimited = await put(path, { location_ids: [] });
+    expect(unlimited.body).toEqual({ ...body, updated_at: unlimited.body.updated_at });
   });
 
   it('changes nothing when it is sent what GET answered', async () => {
@@ -162,6 +173,12 @@ describe('412', () => {
 });
 
 describe('422', () => {
+  it('names a location that does not exist', async () => {
+    const { status, body } = await put((await createIntegration(setup.service)).path, { location_ids: [unknownId] });
+    expect(status).toBe(422);
+    expect(body).toMatchObject({ type: problem('unknown-location'), errors: [{ pointer: '#/location_ids/0' }] });
+  });
+
   it.each([
     ['in another parameter', `https://kitchen.example.com/?key=${mask}`],
     ['on another host', `https://kitchen.example.org/?token=${mask}`],

@@ -53,6 +53,7 @@ beforeAll(async () => {
     store: createOrderStore(database),
     locations: { find: (id) => Promise.resolve(id === location.id ? location : undefined) },
     products: { findAll: () => Promise.resolve(new Map([coffee, pie].map((one) => [one.id, one]))) },
+    categories: { findAll: () => Promise.resolve(new Map()) },
     relay: { nudge: (collection, id) => nudged.push(`${collection} ${id}`), relayNow: () => Promise.resolve() },
     now: () => at,
   });
@@ -88,6 +89,7 @@ it('is in the document of the order from the start, complete', async () => {
       total: 2410 + 217 + 60,
       currency: 'EUR',
       zoneName: 'Terrace',
+      locationId: location.id,
     },
   });
 });
@@ -108,11 +110,24 @@ it('is made once for an order that a hundred requests place at the same time', a
   expect(await database.db.collection<{ _id: string }>('orders').countDocuments({ _id: reservation.id })).toBe(1);
 });
 
-it('is not made again when the order ends', async () => {
-  const { order } = await orders.create(request(), { id: randomUUID(), repeatable: false });
-  const before = await outboxOf(order.id);
-  await orders.complete(order.id, () => true);
-  expect(await outboxOf(order.id)).toEqual(before);
+it.each([
+  ['complete', 'ORDER_COMPLETED'],
+  ['cancel', 'ORDER_CANCELED'],
+] as const)('follows once when somebody sends %s, in the same write', async (move, type) => {
+  const given = orderFields.readNew({ location_id: location.id, reference_id: 'till-3-0042' });
+  const { order } = await orders.create(request({ given }), { id: randomUUID(), repeatable: false });
+  const [placed] = await outboxOf(order.id);
+  const ended = await orders[move](order.id, () => true);
+  await orders[move](order.id, () => true);
+  const [first, second, ...others] = await outboxOf(order.id);
+  expect([first, others]).toEqual([placed, []]);
+  expect(second === undefined ? undefined : JSON.parse(Buffer.from(serialiseEvent(second)).toString())).toEqual({
+    type,
+    targetUuid: order.id,
+    createdAt: ended.updatedAt.toISOString(),
+    data: { total: order.total, currency: 'EUR', locationId: location.id, referenceId: 'till-3-0042' },
+  });
+  expect(ended.updatedAt.getTime()).toBeGreaterThan(order.updatedAt.getTime());
 });
 
 it('never leaves against its published schema', async () => {

@@ -17,7 +17,12 @@ describe('200', () => {
     const { id, etag, body: before } = await placeOrder(setup.service, shop);
     const { status, body, headers } = await post(id, 'cancel');
     expect(status).toBe(200);
-    expect(body).toEqual({ ...before, status: 'canceled', canceled_at: body.canceled_at });
+    expect(body).toEqual({
+      ...before,
+      status: 'canceled',
+      updated_at: body.canceled_at,
+      canceled_at: body.canceled_at,
+    });
     expect(Date.parse(body.canceled_at)).toBeGreaterThanOrEqual(Date.parse(before.created_at));
     expect(headers['etag']).not.toBe(etag);
     const { body: now, headers: fields } = await setup.service.call('GET', `/v1/orders/${id}`);

@@ -17,7 +17,12 @@ describe('200', () => {
     const { id, etag, body: before } = await placeOrder(setup.service, shop);
     const { status, body, headers } = await post(id, 'complete');
     expect(status).toBe(200);
-    expect(body).toEqual({ ...before, status: 'completed', completed_at: body.completed_at });
+    expect(body).toEqual({
+      ...before,
+      status: 'completed',
+      updated_at: body.completed_at,
+      completed_at: body.completed_at,
+    });
     expect(Date.parse(body.completed_at)).toBeGreaterThanOrEqual(Date.parse(before.created_at));
     expect(headers['etag']).not.toBe(etag);
     const { body: now, headers: fields } = await setup.service.call('GET', `/v1/orders/${id}`);

@@ -4,7 +4,7 @@ import { createOrderIds } from '../../src/orders/order-id.ts';
 import { createCatalog, createProduct, describeIdempotency, unknownId, uuidForm } from '../catalog/catalog-harness.ts';
 import { problem, setUp, startAnother } from '../support/per-operation.ts';
 import type { Answer, CallOptions } from '../support/service.ts';
-import { openShop, orderBody, type Shop } from './orders-harness.ts';
+import { openShop, orderBody, placeOrder, type Shop } from './orders-harness.ts';
 
 const setup = setUp();
 let shop: Shop;
@@ -25,7 +25,12 @@ describe('201', () => {
       { product_id: coffee.id, quantity: 2, modifiers: [{ id: oatMilk, quantity: 2 }, { id: extraShot }] },
       { product_id: pie.id, quantity: 1, modifiers: [] },
     ];
-    const { status, body, headers } = await post(orderBody(shop, { items, spot_id: spot, note: 'No sugar' }));
+    const own = {
+      note: 'No sugar',
+      reference_id: 'till-3-0042',
+      metadata: { till: '3', __proto__x: '', constructor: 'c' },
+    };
+    const { status, body, headers } = await post(orderBody(shop, { items, spot_id: spot, ...own }));
     expect(status).toBe(201);
     expect(body).toEqual({
       id: expect.stringMatching(uuidForm),
@@ -38,13 +43,14 @@ describe('201', () => {
       fees: 39, // 38.625
       total: 1723,
       created_at: body.created_at,
+      updated_at: body.created_at,
       spot: {
         id: spot,
         name: 'Table 4',
         zone_id: location.body.zones[1].id,
         zone_name: 'Terrace',
       },
-      note: 'No sugar',
+      ...own,
       items: [
         {
           product_id: coffee.id,
@@ -209,6 +215,19 @@ describe('the same Idempotency-Key', () => {
 });
 
 describe('400', () => {
+  it.each([
+    ['#/reference_id', { reference_id: '' }],
+    ['#/reference_id', { reference_id: 'x'.repeat(201) }],
+    ['#/metadata', { metadata: Object.fromEntries(Array.from({ length: 17 }, (_, index) => [`k${index}`, ''])) }],
+    ['#/metadata/a.b', { metadata: { 'a.b': '1' } }],
+    ['#/metadata/till', { metadata: { till: 3 } }],
+    ['#/metadata/till', { metadata: { till: 'x'.repeat(501) } }],
+  ])('names %s of %j', async (pointer, members) => {
+    const { status, body } = await post(orderBody(shop, members));
+    expect(status).toBe(400);
+    expect(pointersOf(body)).toContain(pointer);
+  });
+
   const item = (members: Record<string, unknown>): Record<string, unknown> => ({
     items: [{ product_id: unknownId, quantity: 1, ...members }],
   });
@@ -233,6 +252,31 @@ describe('400', () => {
 });
 
 describe('422', () => {
+  it('refuses what is archived: location, product, or the category of a product', async () => {
+    const closed = await openShop(setup.service);
+    const { location, coffee, pie } = closed;
+    const archive = async (path: string, archived = true): Promise<void> => {
+      expect((await setup.service.call('PUT', path, { body: { archived } })).status).toBe(200);
+    };
+    const items = [coffee, pie].map(({ id }) => ({ product_id: id, quantity: 1 }));
+    const refused = async (): Promise<[number, string, string[]]> => {
+      const { status, body } = await post(orderBody(closed, { items }));
+      return [status, String(body.type), pointersOf(body)];
+    };
+    await archive(`/v1/products/${pie.id}`);
+    expect(await refused()).toEqual([422, problem('archived'), ['#/items/1/product_id']]);
+    await archive(`/v1/categories/${coffee.body.category_id}`);
+    expect(await refused()).toEqual([422, problem('archived'), ['#/items/0/product_id', '#/items/1/product_id']]);
+    await archive(`/v1/categories/${coffee.body.category_id}`, false);
+    await archive(`/v1/products/${pie.id}`, false);
+    const placed = await placeOrder(setup.service, closed);
+    await archive(`/v1/locations/${location.id}`);
+    expect(await refused()).toEqual([422, problem('archived'), ['#/location_id']]);
+    // What was placed before goes on.
+    expect((await setup.service.call('POST', `/v1/orders/${placed.id}/complete`)).status).toBe(200);
+    expect((await setup.service.call('GET', `/v1/orders/${placed.id}`)).status).toBe(200);
+  });
+
   const lines = (...products: string[]): Record<string, unknown> => ({
     items: products.map((product_id) => ({ product_id, quantity: 1 })),
   });

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import contract from '../../generated/openapi.json' with { type: 'json' };
 import { nextFiscalSpan } from '../../src/catalog/locations/fiscal-calendar.ts';
-import type { NewLocation } from '../../src/catalog/locations/location.ts';
+import { locationFields, type NewLocation } from '../../src/catalog/locations/location.ts';
 import { createLocations, type Locations } from '../../src/catalog/locations/locations.ts';
 import { createLocationStore, type LocationStore } from '../../src/catalog/locations/location-store.ts';
 import { fromOutboxDocuments, type WithOutbox } from '../../src/events/outbox.ts';
@@ -11,7 +11,7 @@ import { toPayload } from '../../src/events/serialise.ts';
 import { countOrders, maxOrders } from '../../src/orders/fiscal-days/count-orders.ts';
 import { createFiscalDays, type FiscalDays } from '../../src/orders/fiscal-days/fiscal-days.ts';
 import { createFiscalDayStore, type FiscalDayStore } from '../../src/orders/fiscal-days/fiscal-day-store.ts';
-import type { Order } from '../../src/orders/order.ts';
+import { orderFields, type Order } from '../../src/orders/order.ts';
 import { createOrderStore, type OrderStore } from '../../src/orders/order-store.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { runSettings } from '../support/run-settings.ts';
@@ -54,20 +54,20 @@ const open = async (at: string, members: Partial<NewLocation> = {}): Promise<str
   clock = new Date(at);
   // Locations of other tests are none of this test's clock.
   await database.db.collection('locations').deleteMany({});
-  const content = { name: 'Café', currency: 'EUR', timezone: 'Europe/Berlin', fiscalDayEnd: '04:00' };
-  const location = { ...content, taxRate: 0, feeRate: 0, zones: [], ...members };
+  const body = { name: 'Café', currency: 'EUR', timezone: 'Europe/Berlin', fiscal_day_end: '04:00' };
+  const location = { ...locationFields.readNew(body), ...members };
   return (await process().locations.create(location, randomUUID())).id;
 };
 const order = (locationId: string, createdAt: Date, total: number): Order => ({
   id: randomUUID(),
-  locationId,
+  ...orderFields.readNew({ location_id: locationId }),
   status: 'open',
   currency: 'EUR',
   items: [],
   ...{ subtotal: total, taxes: 0, fees: 0, total },
   spot: undefined,
-  note: undefined,
   createdAt,
+  updatedAt: createdAt,
   completedAt: undefined,
   canceledAt: undefined,
   fiscalDay: undefined,
@@ -184,8 +184,8 @@ describe('the clock of a location', () => {
 
   it('goes on with the others when one location fails', async () => {
     await open('2026-06-01T12:00:00Z');
-    const content = { name: 'Bar', currency: 'EUR', timezone: 'UTC', fiscalDayEnd: '04:00' };
-    const second = await process().locations.create({ ...content, taxRate: 0, feeRate: 0, zones: [] }, randomUUID());
+    const body = { name: 'Bar', currency: 'EUR', timezone: 'UTC', fiscal_day_end: '04:00' };
+    const second = await process().locations.create(locationFields.readNew(body), randomUUID());
     clock = new Date('2026-06-02T12:00:00Z');
     let calls = 0;
     const failing: OrderStore = {
@@ -429,8 +429,8 @@ describe('an order', () => {
   it('that is canceled before the close is in no day', async () => {
     const id = await open('2026-06-01T12:00:00Z');
     const canceled = await place(id, now(), 5);
-    await orderStore.end(canceled, 'canceled', now());
-    await orderStore.end(await place(id, now(), 3), 'completed', now());
+    await orderStore.end(canceled, 'canceled', now(), []);
+    await orderStore.end(await place(id, now(), 3), 'completed', now(), []);
     expect((await process().days.close(id, '2026-06-01')).total).toBe(3);
     expect(await dayOf(canceled)).toBeUndefined();
   });

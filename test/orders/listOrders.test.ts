@@ -41,7 +41,25 @@ describe('200', () => {
       total: 420,
       currency: 'EUR',
       created_at: '2026-03-02T23:59:59.999Z',
+      updated_at: expect.stringMatching(/Z$/),
+      location_id: other.location.id,
     });
+  });
+
+  it('filters by reference, with all else', async () => {
+    const reference_id = 'till-1-0001, "x"';
+    const ids: string[] = [];
+    for (const at of [shop, other]) ids.unshift((await placeOrder(setup.service, at, { reference_id })).id);
+    const query = `?reference_id=${encodeURIComponent(reference_id)}`;
+    const answer = await list(query);
+    expect([...idsOf(answer)].sort()).toEqual([...ids].sort());
+    expect(answer.body.pagination.total).toBe(2);
+    expect(answer.body.data[0]).toHaveProperty('reference_id', reference_id);
+    expect(idsOf(await list(`${query}&location_id=${shop.location.id}&status=open`))).toEqual([ids[1]]);
+    expect(idsOf(await list(`${query}&status=completed`))).toEqual([]);
+    expect(idsOf(await list('?reference_id=till-9'))).toEqual([]);
+    const placed = setup.database.db.collection<{ _id: string }>('orders');
+    await placed.deleteMany({ _id: { $in: ids } });
   });
 
   it.each([

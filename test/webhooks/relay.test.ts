@@ -4,7 +4,7 @@ import { LossyProxy } from '../support/lossy-proxy.ts';
 import { testDatabaseUri } from '../support/database.ts';
 import { connectDatabase } from '../../src/db/client.ts';
 import { silentLog } from '../support/log.ts';
-import { startHarness, until, type Harness } from './webhooks-harness.ts';
+import { defaultLocationId, startHarness, until, type Harness } from './webhooks-harness.ts';
 
 let harness: Harness;
 let ids: string[];
@@ -55,6 +55,15 @@ describe('relayNow', () => {
     // Someone who read the outbox before it was emptied comes late.
     await until(async () => (await harness.waitingEvents()) === 0);
     await expectRelayedOnce(eventId);
+  });
+
+  it('leaves out who is limited to other locations', async () => {
+    const elsewhere = '9d0f4f5f-6f0e-4a53-8e6a-3e0f9c114a6e';
+    await harness.addIntegration({ url, locationIds: [elsewhere] });
+    const here = await harness.addIntegration({ url, locationIds: [elsewhere, defaultLocationId] });
+    const eventId = await harness.placeOrder();
+    await harness.createEngine().relay.relayNow('orders', await harness.holderOf(eventId));
+    await expectRelayedOnce(eventId, [...ids, here]);
   });
 
   it('stores an event that nobody has subscribed to, for later replays', async () => {

@@ -70,6 +70,21 @@ describe('a replay of a span', () => {
     await expectNoNeedlessAttempts(id, 450);
   });
 
+  it('sends only the events of the locations to which the newcomer is limited', async () => {
+    const locationId = '9d0f4f5f-6f0e-4a53-8e6a-3e0f9c114a6e';
+    const createdAt = new Date('2025-03-20T12:00:00.000Z');
+    await placeOrders(3, '2025-03-20');
+    const wanted = await harness.placeOrder(webhooks, { createdAt, locationId });
+    await until(async () => (await harness.waitingEvents()) === 0);
+    const id = await harness.addIntegration({ url: receiver.url, locationIds: [locationId] });
+    const replayId = randomUUID();
+    await webhooks.replays.beginSpan({ id: replayId, integrationId: id, ...daySpan('2025-03-20') });
+    await until(async () => (await webhooks.replays.find(replayId))?.status === 'done');
+    await harness.settled(id, 1, 'delivered');
+    expect(receivedIds()).toEqual([wanted]);
+    expect(await webhooks.replays.find(replayId)).toMatchObject({ deliveries: 1 });
+  });
+
   it('is begun once under one id', async () => {
     await placeOrders(2, '2025-04-01');
     const id = await harness.addIntegration({ url: receiver.url });

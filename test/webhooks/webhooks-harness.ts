@@ -66,8 +66,12 @@ export interface NewReceiver {
   readonly nextSecret?: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly eventTypes?: Integration['eventTypes'];
+  readonly locationIds?: Integration['locationIds'];
   readonly status?: Integration['status'];
 }
+
+/** Where orders are placed. */
+export const defaultLocationId = '4f5f4a6e-6f0e-4a53-9d0f-2e6a3e0f9c11';
 
 /** The delivery engine on a database of its own, without the rest of the service. */
 export interface Harness {
@@ -141,7 +145,15 @@ export async function startHarness(): Promise<Harness> {
       started.push(webhooks);
       return webhooks;
     },
-    async addIntegration({ url, secret, nextSecret, headers = {}, eventTypes = ['ORDER_PLACED'], status = 'active' }) {
+    async addIntegration({
+      url,
+      secret,
+      nextSecret,
+      headers = {},
+      eventTypes = ['ORDER_PLACED'],
+      locationIds,
+      status = 'active',
+    }) {
       const id = randomUUID();
       const at = new Date();
       const seal = (text: string): Sealed => secretBox.seal(text, secretRecord(id));
@@ -156,6 +168,7 @@ export async function startHarness(): Promise<Harness> {
         finishedRotationId: undefined,
         disabled: undefined,
         warning: undefined,
+        locationIds,
       });
       return id;
     },
@@ -174,7 +187,7 @@ export async function startHarness(): Promise<Harness> {
         type: 'ORDER_PLACED',
         targetUuid: id,
         targetId: undefined,
-        locationId: '4f5f4a6e-6f0e-4a53-9d0f-2e6a3e0f9c11',
+        locationId: defaultLocationId,
         createdAt: new Date(),
         data: { itemNames: ['Café crème', 'Crêpe'], itemTags: ['hot'], total: 1250, currency: 'EUR' },
         ...entry,

@@ -8,7 +8,7 @@ import type { Locations } from '../locations/locations.ts';
 import type { Listing } from '../../lists/listing.ts';
 import { requireLocation } from '../locations/location-reference.ts';
 import type { Category, CategoryChange, NewCategory } from './category.ts';
-import type { CategoryStore } from './category-store.ts';
+import type { CategoryFilter, CategoryStore } from './category-store.ts';
 
 /** Categories. Every method that takes an id throws `category-not-found`. */
 export interface Categories {
@@ -21,8 +21,10 @@ export interface Categories {
   get(id: string): Promise<Category>;
   /** The category, or `undefined` where {@link get} throws. */
   find(id: string): Promise<Category | undefined>;
-  /** The newest first. @param locationId only those of this location */
-  list(locationId: string | undefined): Listing<Category>;
+  /** Those of the categories that exist, by id. */
+  findAll(ids: readonly string[]): Promise<ReadonlyMap<string, Category>>;
+  /** The newest first. */
+  list(filter: CategoryFilter): Listing<Category>;
   /**
    * Changes a category and announces it in the same write. A change that changes nothing writes and announces nothing.
    * @throws {ProblemError} precondition-failed, edit-conflict, overloaded
@@ -61,7 +63,8 @@ export function createCategories({
   return {
     get,
     find: (id) => store.find(id),
-    list: (locationId) => store.list(locationId),
+    findAll: (ids) => store.findAll(ids),
+    list: (filter) => store.list(filter),
 
     async create(sent, id) {
       await requireLocation(locations, sent.locationId);

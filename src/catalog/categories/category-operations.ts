@@ -24,7 +24,10 @@ export function categoryOperations(categories: Categories): CategoryOperations {
         body: categoryFields.show(category),
       };
     },
-    listCategories: (input) => answerPage(input, () => categories.list(input.query.location_id), categoryFields.show),
+    listCategories(input) {
+      const { location_id: locationId, archived = 'exclude' } = input.query;
+      return answerPage(input, () => categories.list({ locationId, archived }), categoryFields.show);
+    },
     async getCategory({ path }) {
       const category = await categories.get(path.id);
       return { status: 200, headers: { ETag: entityTag(category) }, body: categoryFields.show(category) };

@@ -8,15 +8,24 @@ import type { OutboxEntry } from '../../events/event.ts';
 import { outboxIndex, pushEvents, type WithOutbox } from '../../events/outbox.ts';
 import type { Document } from '../../fields/fields.ts';
 import type { Listing } from '../../lists/listing.ts';
+import { archivedIn, type ArchivedSelection } from '../archived.ts';
 import { categoryFields, type Category } from './category.ts';
+
+/** Which categories are wanted. */
+export interface CategoryFilter {
+  readonly locationId: string | undefined;
+  readonly archived: ArchivedSelection;
+}
 
 /** Categories in the database. Every method throws `database-unavailable` when it must. */
 export interface CategoryStore {
   /** Stores a new category. False when its id exists already. */
   insert(category: Category): Promise<boolean>;
   find(id: string): Promise<Category | undefined>;
-  /** The newest first. @param locationId only those of this location */
-  list(locationId: string | undefined): Listing<Category>;
+  /** Those of the categories that exist, by id. */
+  findAll(ids: readonly string[]): Promise<ReadonlyMap<string, Category>>;
+  /** The newest first. */
+  list(filter: CategoryFilter): Listing<Category>;
   /**
    * Writes a changed category and the events that announce it, if the stored one still has its revision.
    * @returns the category as stored; `undefined` when someone else was first
@@ -53,10 +62,16 @@ export function createCategoryStore(database: Database): CategoryStore {
       const document = await read(() => categories.findOne({ _id: id }));
       return document === null ? undefined : fromDocument(document);
     },
-    list: (locationId) =>
+    async findAll(ids) {
+      const filter = { _id: { $in: [...new Set(ids)] } };
+      const found = await read(() => categories.find(filter).toArray());
+      return new Map(found.map((document) => [document._id, fromDocument(document)]));
+    },
+    list: ({ locationId, archived }) =>
       listByTime({
         ...{ collection: categories, time: 'created_at', samples: { sample: everySample }, span: {} },
         where: locationId === undefined ? {} : { location_id: locationId },
+        rest: archivedIn(archived),
       }),
     async replace(category, events) {
       const { id, revision } = category;

@@ -1,7 +1,7 @@
 import type { components } from '../../../generated/types.ts';
 import { changeable, fields, fixed, made, type Change, type New, type None } from '../../fields/fields.ts';
 import type { Thing, Undeclared } from '../../fields/fields.ts';
-import { moment, text } from '../../fields/kinds.ts';
+import { flag, moment, text } from '../../fields/kinds.ts';
 
 /** What is kept of a category. */
 export const categoryFields = fields({
@@ -9,6 +9,8 @@ export const categoryFields = fields({
   id: made(text),
   locationId: fixed(text),
   name: changeable(text),
+  /** Hidden from lists, and its products refused in new orders. */
+  archived: changeable(flag, { initially: false }),
   createdAt: made(moment),
   /** Each change moves it forward. */
   updatedAt: made(moment),

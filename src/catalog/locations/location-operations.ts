@@ -26,7 +26,8 @@ export function locationOperations(locations: Locations, newId: () => string = r
         body: locationFields.show(location),
       };
     },
-    listLocations: (input) => answerPage(input, () => locations.list(), locationFields.show),
+    listLocations: (input) =>
+      answerPage(input, () => locations.list(input.query.archived ?? 'exclude'), locationFields.show),
     async getLocation({ path }) {
       const location = await locations.get(path.id);
       return { status: 200, headers: { ETag: entityTag(location) }, body: locationFields.show(location) };

@@ -6,6 +6,7 @@ import { everySample, sampleField, sampleIndex, type Sampled } from '../../db/na
 import { compareAndSet, insertOnce, read, writeIdempotently, type StampedDocument } from '../../db/writes.ts';
 import type { Document } from '../../fields/fields.ts';
 import type { Listing } from '../../lists/listing.ts';
+import { archivedIn, type ArchivedSelection } from '../archived.ts';
 import { beginOfFiscalDay, type FiscalSpan } from './fiscal-calendar.ts';
 import { locationFields, type Location } from './location.ts';
 
@@ -14,8 +15,10 @@ export interface LocationStore {
   /** Stores a new location. False when its id exists already. */
   insert(location: Location): Promise<boolean>;
   find(id: string): Promise<Location | undefined>;
+  /** Those of the ids that a location has. */
+  existing(ids: readonly string[]): Promise<ReadonlySet<string>>;
   /** The newest first. */
-  list(): Listing<Location>;
+  list(archived: ArchivedSelection): Listing<Location>;
   /**
    * Writes a changed location if the stored one still has its revision, and `present` is still its next fiscal day.
    * @returns the location as stored; `undefined` when someone else was first
@@ -63,9 +66,14 @@ export function createLocationStore(database: Database): LocationStore {
       const document = await read(() => locations.findOne({ _id: id }));
       return document === null ? undefined : fromDocument(document);
     },
-    list: () =>
+    async existing(ids) {
+      const filter = { _id: { $in: [...ids] } };
+      const found = await read(() => locations.find(filter, { projection: { _id: 1 } }).toArray());
+      return new Set(found.map(({ _id }) => _id));
+    },
+    list: (archived) =>
       listByTime({
-        ...{ collection: locations, where: {}, time: 'created_at', span: {} },
+        ...{ collection: locations, where: {}, rest: archivedIn(archived), time: 'created_at', span: {} },
         ...{ samples: { sample: everySample }, samplesPerPart: 1 },
       }),
     async replace(location, present) {

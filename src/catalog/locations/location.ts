@@ -1,7 +1,7 @@
 import type { components } from '../../../generated/types.ts';
 import { changeable, fields, fixed, made, type Change, type New, type None } from '../../fields/fields.ts';
 import type { Thing, Undeclared } from '../../fields/fields.ts';
-import { integer, list, moment, object, text, type ValueOf } from '../../fields/kinds.ts';
+import { flag, integer, list, moment, object, text, type ValueOf } from '../../fields/kinds.ts';
 import type { FiscalSpan } from './fiscal-calendar.ts';
 
 /** A place where an order can be placed, such as a table. */
@@ -37,6 +37,8 @@ export const locationFields = fields({
   /** In basis points, of the subtotal. */
   feeRate: changeable(integer, { initially: 0, shownAs: 'fee_rate_bp' }),
   zones: changeable(list(zone), { initially: [] }),
+  /** Hidden from lists, and refused in new orders. Its fiscal days go on. */
+  archived: changeable(flag, { initially: false }),
   createdAt: made(moment),
   /** Each change moves it forward. */
   updatedAt: made(moment),

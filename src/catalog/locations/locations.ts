@@ -3,6 +3,7 @@ import { ProblemError } from '../../errors/problem-error.ts';
 import { createEditQueue, retryLostRaces } from '../../editing/edit-queue.ts';
 import { changed, requireMatch, type Precondition } from '../../editing/edits.ts';
 import type { Listing } from '../../lists/listing.ts';
+import type { ArchivedSelection } from '../archived.ts';
 import { isCurrency } from './currencies.ts';
 import { changedFiscalSpan, fiscalDateAt, fiscalSpan, nextFiscalSpan, timezoneNamed } from './fiscal-calendar.ts';
 import type { Location, LocationChange, NewLocation } from './location.ts';
@@ -22,8 +23,10 @@ export interface Locations {
   get(id: string): Promise<Location>;
   /** The location, or `undefined` where {@link get} throws. */
   find(id: string): Promise<Location | undefined>;
+  /** Those of the ids that a location has. */
+  existing(ids: readonly string[]): Promise<ReadonlySet<string>>;
   /** The newest first. */
-  list(): Listing<Location>;
+  list(archived: ArchivedSelection): Listing<Location>;
   /**
    * A change that changes nothing writes nothing. Another time zone or end of the fiscal day moves the end of the day that is
    * under way.
@@ -57,7 +60,8 @@ export function createLocations({ store, now = () => new Date() }: LocationsOpti
   return {
     get,
     find: (id) => store.find(id),
-    list: () => store.list(),
+    existing: (ids) => store.existing(ids),
+    list: (archived) => store.list(archived),
     findDue: (before, limit) => store.findDue(before, limit),
 
     async create(sent, id) {

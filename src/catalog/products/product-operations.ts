@@ -24,8 +24,8 @@ export function productOperations(products: Products, newId: () => string = rand
       };
     },
     listProducts(input) {
-      const { location_id: locationId, category_id: categoryId } = input.query;
-      return answerPage(input, () => products.list({ locationId, categoryId }), productFields.show);
+      const { location_id: locationId, category_id: categoryId, archived = 'exclude' } = input.query;
+      return answerPage(input, () => products.list({ locationId, categoryId, archived }), productFields.show);
     },
     async getProduct({ path }) {
       const product = await products.get(path.id);

@@ -8,12 +8,14 @@ import type { OutboxEntry } from '../../events/event.ts';
 import { outboxIndex, pushEvents, type WithOutbox } from '../../events/outbox.ts';
 import type { Document } from '../../fields/fields.ts';
 import type { Listing } from '../../lists/listing.ts';
+import { archivedIn, type ArchivedSelection } from '../archived.ts';
 import { productFields, type Product } from './product.ts';
 
 /** Which products are wanted. */
 export interface ProductFilter {
   readonly locationId: string | undefined;
   readonly categoryId: string | undefined;
+  readonly archived: ArchivedSelection;
 }
 
 /** Products in the database. Every method throws `database-unavailable` when it must. */
@@ -65,14 +67,14 @@ export function createProductStore(database: Database): ProductStore {
       const found = await read(() => products.find(filter).toArray());
       return new Map(found.map((document) => [document._id, fromDocument(document)]));
     },
-    list({ locationId, categoryId }) {
+    list({ locationId, categoryId, archived }) {
       // One of them has an index; a category belongs to one location.
       const ofLocation = locationId === undefined ? undefined : { location_id: locationId };
       const ofCategory = categoryId === undefined ? undefined : { category_id: categoryId };
       return listByTime({
         ...{ collection: products, time: 'created_at', samples: { sample: everySample }, span: {} },
         where: ofCategory ?? ofLocation ?? {},
-        ...(ofCategory === undefined || ofLocation === undefined ? {} : { rest: ofLocation }),
+        rest: { ...(ofCategory === undefined ? {} : ofLocation), ...archivedIn(archived) },
       });
     },
     async replace(product, events) {

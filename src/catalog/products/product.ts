@@ -29,7 +29,9 @@ export const productFields = fields({
   locationId: fixed(text),
   categoryId: changeable(text),
   name: changeable(text),
+  description: changeable(text, { optional: true }),
   sku: changeable(text, { optional: true }),
+  imageUrl: changeable(text, { optional: true }),
   /** In minor units of the currency. */
   price: changeable(integer),
   /** The location's. */
@@ -38,6 +40,8 @@ export const productFields = fields({
   modifiers: changeable(list(modifier), { initially: [] }),
   /** Only active products can be ordered. */
   active: changeable(flag, { initially: true }),
+  /** Hidden from lists, and refused in new orders. */
+  archived: changeable(flag, { initially: false }),
   createdAt: made(moment),
   /** Each change moves it forward. */
   updatedAt: made(moment),

@@ -1,4 +1,4 @@
-import type { EventType, OutboxEntry } from '../../events/event.ts';
+import type { OutboxEntry } from '../../events/event.ts';
 import { outboxCollections, type OutboxCollection, type Relay } from '../../events/outbox.ts';
 import type { IntegrationDirectory } from '../../integrations/directory.ts';
 import { createBatcher, type Batcher } from '../batcher.ts';
@@ -112,12 +112,12 @@ export function createRelay(dependencies: RelayDependencies): RunningRelay {
 
   const toStoredEvent = (
     entry: OutboxEntry,
-    subscribers: ReadonlyMap<EventType, readonly string[]>,
+    subscribers: (event: OutboxEntry) => readonly string[],
   ): StoredEvent | undefined => {
     const { id, type, targetUuid, targetId, locationId, createdAt, traceparent } = entry;
     try {
       const body = serialise(entry);
-      const recipients = subscribers.get(type) ?? [];
+      const recipients = subscribers(entry);
       return { id, type, targetUuid, targetId, locationId, createdAt, traceparent, body, recipients };
     } catch (error) {
       // It stays where it is: a later version may be able to send it.

@@ -1,4 +1,5 @@
 import type { EventType } from '../../events/event.ts';
+import { receivesFrom, type IntegrationDirectory } from '../../integrations/directory.ts';
 import { deliveryId, type Delivery, type NewDelivery } from '../deliveries/delivery.ts';
 import type { DeliveryStore } from '../deliveries/delivery-store.ts';
 import type { Listing } from '../../lists/listing.ts';
@@ -39,6 +40,7 @@ export interface ReplayDependencies {
   readonly replays: ReplayStore;
   readonly events: EventStore;
   readonly deliveries: DeliveryStore;
+  readonly integrations: Pick<IntegrationDirectory, 'find'>;
   /** Told of an integration that has something to be sent. */
   readonly nudge: (integrationId: string) => void;
   readonly timing: Pick<WebhookTiming, 'retention'>;
@@ -50,7 +52,7 @@ const pageSize = 200;
 const integrationsAtOnce = 1_000;
 
 export function createReplays(dependencies: ReplayDependencies): Replays & ReplayWorker {
-  const { replays, events, deliveries, nudge, timing, clock } = dependencies;
+  const { replays, events, deliveries, integrations, nudge, timing, clock } = dependencies;
 
   const begin = async (id: string, integrationId: string, source: Replay['source']): Promise<Replay> => {
     const createdAt = clock.now();
@@ -73,9 +75,13 @@ export function createReplays(dependencies: ReplayDependencies): Replays & Repla
     }
     // No id is smaller than the empty one: the span begins with its first instant.
     const position = source.cursor ?? { createdAt: source.since, id: '' };
-    const { events: found, next } = await events.listAfter(position, source.until, source.types, pageSize);
+    const [{ events: found, next }, [integration]] = await Promise.all([
+      events.listAfter(position, source.until, source.types, pageSize),
+      integrations.find([integrationId]),
+    ]);
+    const received = found.filter(({ locationId }) => receivesFrom(integration?.locationIds, locationId));
     return {
-      page: found.map(({ id, type, targetUuid, createdAt, traceparent, body }) => ({
+      page: received.map(({ id, type, targetUuid, createdAt, traceparent, body }) => ({
         ...{ eventId: id, eventType: type, integrationId, replayId, targetUuid, eventCreatedAt: createdAt },
         ...{ traceparent, body },
       })),

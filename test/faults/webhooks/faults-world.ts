@@ -86,6 +86,7 @@ export async function startWorld({
         ...{ id, name: 'Receiver', url, eventTypes, headers: [], status: 'active', createdAt: at, updatedAt: at },
         secret: secrets.seal(secret, secretRecord(id)),
         ...{ rotation: undefined, finishedRotationId: undefined, disabled: undefined, warning: undefined },
+        ...{ locationIds: undefined },
       });
       return id;
     },

@@ -1,0 +1,14 @@
+/** Whether a list has what is archived. */
+export type ArchivedSelection = 'exclude' | 'include' | 'only';
+
+/** What the filter of a list says about it. Documents of earlier versions lack the field: they are not archived. */
+export function archivedIn(selection: ArchivedSelection): { archived?: true | { $ne: true } } {
+  switch (selection) {
+    case 'exclude':
+      return { archived: { $ne: true } };
+    case 'include':
+      return {};
+    case 'only':
+      return { archived: true };
+  }
+}
