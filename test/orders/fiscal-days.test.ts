@@ -108,7 +108,14 @@ describe('the clock of a location', () => {
         type: 'FISCAL_DAY_END',
         targetUuid: id,
         createdAt: '2026-06-02T02:00:05.000Z',
-        data: { fiscalDay: '2026-06-01', orderCount: 2, total: 500, currency: 'EUR', locationName: 'Café' },
+        data: {
+          fiscalDay: '2026-06-01',
+          orderCount: 2,
+          total: 500,
+          currency: 'EUR',
+          locationName: 'Café',
+          locationId: id,
+        },
       },
     ]);
   });
