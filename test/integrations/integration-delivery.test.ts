@@ -60,6 +60,7 @@ describe('an order', () => {
         zoneName: 'Terrace',
         total: order.body.total,
         currency: 'EUR',
+        locationId: shop.location.id,
       },
     });
     expect(isOrderPlaced(payload)).toBe(true);

@@ -21,12 +21,14 @@ describe('200', () => {
     expect(status).toBe(200);
     expect((body.data as EventType[]).map(({ type, subscribable }) => [type, subscribable])).toEqual([
       ['ORDER_PLACED', true],
+      ['ORDER_COMPLETED', true],
+      ['ORDER_CANCELED', true],
       ['PRODUCT_UPDATED', true],
       ['CATEGORY_UPDATED', true],
       ['FISCAL_DAY_END', true],
       ['TEST', false],
     ]);
-    expect(body.pagination).toEqual({ total: 5, limit: 20, offset: 0, next: null });
+    expect(body.pagination).toEqual({ total: 7, limit: 20, offset: 0, next: null });
   });
 
   it('gives each a schema that is complete in itself and accepts its example, but no other', async () => {
