@@ -837,6 +837,12 @@ export const operationTable = {
     "needsKey": true,
     "parameters": [
       {
+        "name": "archived",
+        "in": "query",
+        "type": "string",
+        "required": false
+      },
+      {
         "name": "limit",
         "in": "query",
         "type": "integer",
@@ -1227,6 +1233,12 @@ export const operationTable = {
         "required": false
       },
       {
+        "name": "archived",
+        "in": "query",
+        "type": "string",
+        "required": false
+      },
+      {
         "name": "limit",
         "in": "query",
         "type": "integer",
@@ -1444,6 +1456,12 @@ export const operationTable = {
       },
       {
         "name": "category_id",
+        "in": "query",
+        "type": "string",
+        "required": false
+      },
+      {
+        "name": "archived",
         "in": "query",
         "type": "string",
         "required": false
@@ -1701,6 +1719,12 @@ export const operationTable = {
         "in": "query",
         "type": "string",
         "required": false
+      },
+      {
+        "name": "reference_id",
+        "in": "query",
+        "type": "string",
+        "required": false
       }
     ],
     "body": "none",
@@ -1769,6 +1793,7 @@ export const operationTable = {
       "unknown-location",
       "unknown-spot",
       "unknown-product",
+      "archived",
       "product-not-active",
       "unknown-modifier",
       "order-total-too-large",
@@ -2033,6 +2058,7 @@ export const operationTable = {
       "unsupported-media-type",
       "target-not-allowed",
       "header-not-allowed",
+      "unknown-location",
       "idempotency-key-reused",
       "rate-limited",
       "too-much-in-progress",
@@ -2144,6 +2170,7 @@ export const operationTable = {
       "target-not-allowed",
       "header-not-allowed",
       "read-only-field",
+      "unknown-location",
       "rate-limited",
       "too-much-in-progress",
       "too-much-kept",

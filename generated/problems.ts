@@ -178,6 +178,10 @@ export const problems = {
     "status": 422,
     "title": "Unknown product"
   },
+  "archived": {
+    "status": 422,
+    "title": "Archived"
+  },
   "product-not-active": {
     "status": 422,
     "title": "Product not active"

@@ -336,6 +336,9 @@ export interface paths {
          * Change a location
          * @description Changes the fields that are sent and leaves the others as they are. `zones` is replaced whole.
          *
+         *     An archived location takes no new orders. Open orders can still be completed and canceled, and its fiscal days go on
+         *     being closed, so that every order is counted.
+         *
          *     New tax and fee rates apply to orders placed from then on. A new time zone or end of the fiscal day moves the
          *     end of the day that is under way. Where the new end is past, the day ends with this request, so an order stays in
          *     the day in which it was placed. The day keeps its date and can be closed at any time. A request that changes
@@ -464,6 +467,8 @@ export interface paths {
          *     `CATEGORY_UPDATED` event; a request that changes nothing announces nothing and leaves `updated_at` and `ETag`
          *     alone.
          *
+         *     Products of an archived category cannot be ordered. They are not archived themselves and stay in the lists of products.
+         *
          *     Send `If-Match` with the `ETag` that you know, and nobody's change is overwritten unseen.
          */
         put: operations["updateCategory"];
@@ -513,7 +518,8 @@ export interface paths {
         /**
          * Change a product
          * @description Changes the fields that are sent and leaves the others as they are. Arrays are replaced whole. Orders that were
-         *     placed keep the product as it was. To take a product off the menu, set `active` to false.
+         *     placed keep the product as it was. To take a product off the menu for a while, set `active` to false;
+         *     to retire it, set `archived` to true.
          *
          *     A change is announced by a `PRODUCT_UPDATED` event, and by a `CATEGORY_UPDATED` event for its category; if the
          *     product moves to another category, for both. A request that changes nothing announces nothing and leaves
@@ -547,6 +553,8 @@ export interface paths {
          * @description Places an order. The server prices it from the catalog and keeps what it found there: names, tags and prices of
          *     the products and of the chosen modifiers. Tax and fee are taken of the subtotal, each rounded half-up once. An
          *     `ORDER_PLACED` event announces the order.
+         *
+         *     Nothing archived can be ordered: at an archived location, an archived product, or a product of an archived category.
          *
          *     When several things that the order names do not exist, the problem is the first one of this operation's list of
          *     422 problems that applies, and `errors` names all places, up to 100. An unknown location is named alone: spots and
@@ -1680,23 +1688,6 @@ export interface components {
             required?: boolean;
         };
         /**
-         * VariableDefinitionsInput
-         * @description Variables by name. Content; a change makes a new version.
-         * @example {
-         *       "ticket": {
-         *         "description": "Full text of the ticket",
-         *         "required": true
-         *       },
-         *       "tone": {
-         *         "default": "friendly",
-         *         "description": "Tone of the summary"
-         *       }
-         *     }
-         */
-        VariableDefinitionsInput: {
-            [key: string]: components["schemas"]["VariableDefinitionInput"];
-        };
-        /**
          * PromptCreate
          * @description A new prompt. What is left out is not set.
          * @example {
@@ -1719,7 +1710,22 @@ export interface components {
             slug?: components["schemas"]["Slug"];
             description?: components["schemas"]["PromptDescription"];
             messages: components["schemas"]["MessagesInput"];
-            variables?: components["schemas"]["VariableDefinitionsInput"];
+            /**
+             * @description Variables by name. Content; a change makes a new version.
+             * @example {
+             *       "ticket": {
+             *         "description": "Full text of the ticket",
+             *         "required": true
+             *       },
+             *       "tone": {
+             *         "default": "friendly",
+             *         "description": "Tone of the summary"
+             *       }
+             *     }
+             */
+            variables?: {
+                [key: string]: components["schemas"]["VariableDefinitionInput"];
+            };
             strict?: components["schemas"]["Strict"];
             selected_provider?: components["schemas"]["ProviderId"];
             selected_model?: components["schemas"]["ModelId"];
@@ -2412,6 +2418,12 @@ export interface components {
             spots: components["schemas"]["Spot"][];
         };
         /**
+         * Archived
+         * @description Whether it is archived. What is archived is left out of lists unless they are asked for it, and refused in new orders; it can still be read by its id, changed, and unarchived with `false`.
+         * @example false
+         */
+        Archived: boolean;
+        /**
          * Location
          * @description A place that sells things.
          * @example {
@@ -2423,6 +2435,7 @@ export interface components {
          *       "tax_rate_bp": 900,
          *       "fee_rate_bp": 250,
          *       "zones": [],
+         *       "archived": false,
          *       "created_at": "2026-11-04T08:00:00.000Z",
          *       "updated_at": "2026-11-04T08:00:00.000Z"
          *     }
@@ -2437,6 +2450,7 @@ export interface components {
             fee_rate_bp: components["schemas"]["FeeRate"];
             /** @description The zones of the location. Empty when it has none. */
             zones: components["schemas"]["Zone"][];
+            archived: components["schemas"]["Archived"];
             created_at: components["schemas"]["Timestamp"];
             updated_at: components["schemas"]["Timestamp"];
         };
@@ -2539,6 +2553,7 @@ export interface components {
              */
             fee_rate_bp?: number;
             zones?: components["schemas"]["ZonesInput"];
+            archived?: components["schemas"]["Archived"];
         };
         /**
          * LocationUpdate
@@ -2557,6 +2572,7 @@ export interface components {
             tax_rate_bp?: components["schemas"]["TaxRate"];
             fee_rate_bp?: components["schemas"]["FeeRate"];
             zones?: components["schemas"]["ZonesInput"];
+            archived?: components["schemas"]["Archived"];
             id?: components["schemas"]["LocationId"];
             created_at?: components["schemas"]["DateTimeInput"];
             updated_at?: components["schemas"]["DateTimeInput"];
@@ -2644,6 +2660,7 @@ export interface components {
          *       "id": "cat_5f0c2a9be1d84736a8c15e7d90b3f264",
          *       "location_id": "3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753",
          *       "name": "Hot drinks",
+         *       "archived": false,
          *       "created_at": "2026-11-04T08:05:00.000Z",
          *       "updated_at": "2026-11-04T08:05:00.000Z"
          *     }
@@ -2652,6 +2669,7 @@ export interface components {
             id: components["schemas"]["CategoryId"];
             location_id: components["schemas"]["LocationId"];
             name: components["schemas"]["CategoryName"];
+            archived: components["schemas"]["Archived"];
             created_at: components["schemas"]["Timestamp"];
             updated_at: components["schemas"]["Timestamp"];
         };
@@ -2684,6 +2702,7 @@ export interface components {
         CategoryCreate: {
             location_id: components["schemas"]["LocationId"];
             name: components["schemas"]["CategoryName"];
+            archived?: components["schemas"]["Archived"];
         };
         /**
          * CategoryUpdate
@@ -2695,6 +2714,7 @@ export interface components {
          */
         CategoryUpdate: {
             name?: components["schemas"]["CategoryName"];
+            archived?: components["schemas"]["Archived"];
             id?: components["schemas"]["CategoryId"];
             location_id?: components["schemas"]["LocationId"];
             created_at?: components["schemas"]["DateTimeInput"];
@@ -2712,6 +2732,24 @@ export interface components {
          * @example Flat white
          */
         ProductName: string;
+        /**
+         * ProductDescription
+         * @description What guests are told about the product. Plain text; it is stored and not interpreted.
+         * @example Double espresso with steamed milk.
+         */
+        ProductDescription: string;
+        /**
+         * Sku
+         * @description Stock keeping unit, the article number of the caller's own system. The service does not require it to be unique.
+         * @example FW-001
+         */
+        Sku: string;
+        /**
+         * ImageUrl
+         * @description URL of a picture, `https` or `http`, without user name and password. The service does not fetch it.
+         * @example https://cdn.example.com/products/flat-white.jpg
+         */
+        ImageUrl: string;
         /**
          * Price
          * @description In the minor unit of the currency, as ISO 4217 has it. 420 is 4.20 euros, or 420 yen.
@@ -2766,6 +2804,7 @@ export interface components {
          *       ],
          *       "modifiers": [],
          *       "active": true,
+         *       "archived": false,
          *       "created_at": "2026-11-04T08:10:00.000Z",
          *       "updated_at": "2026-11-04T08:10:00.000Z"
          *     }
@@ -2775,6 +2814,9 @@ export interface components {
             location_id: components["schemas"]["LocationId"];
             category_id: components["schemas"]["CategoryId"];
             name: components["schemas"]["ProductName"];
+            description?: components["schemas"]["ProductDescription"];
+            sku?: components["schemas"]["Sku"];
+            image_url?: components["schemas"]["ImageUrl"];
             price: components["schemas"]["Price"];
             currency: components["schemas"]["CurrencyCode"];
             /** @description Words that the product is marked with. Empty when there are none. */
@@ -2786,6 +2828,7 @@ export interface components {
              * @example true
              */
             active: boolean;
+            archived: components["schemas"]["Archived"];
             created_at: components["schemas"]["Timestamp"];
             updated_at: components["schemas"]["Timestamp"];
         };
@@ -2855,6 +2898,9 @@ export interface components {
             location_id: components["schemas"]["LocationId"];
             category_id: components["schemas"]["CategoryId"];
             name: components["schemas"]["ProductName"];
+            description?: components["schemas"]["ProductDescription"];
+            sku?: components["schemas"]["Sku"];
+            image_url?: components["schemas"]["ImageUrl"];
             price: components["schemas"]["Price"];
             tags?: components["schemas"]["TagsInput"];
             modifiers?: components["schemas"]["ModifiersInput"];
@@ -2863,10 +2909,12 @@ export interface components {
              * @example true
              */
             active?: boolean;
+            archived?: components["schemas"]["Archived"];
         };
         /**
          * ProductUpdate
-         * @description Any of the fields. Modifiers that are sent with their ids stay the same ones. `id`, `location_id`, `currency`,
+         * @description Any of the fields. Modifiers that are sent with their ids stay the same ones. `null` clears
+         *     `description`, `sku` and `image_url`. `id`, `location_id`, `currency`,
          *     `created_at` and `updated_at` cannot be changed; they may be sent with their present values.
          * @example {
          *       "price": 440
@@ -2875,6 +2923,21 @@ export interface components {
         ProductUpdate: {
             category_id?: components["schemas"]["CategoryId"];
             name?: components["schemas"]["ProductName"];
+            /**
+             * @description What guests are told about the product. `null` clears it.
+             * @example Double espresso with steamed milk.
+             */
+            description?: string | null;
+            /**
+             * @description URL of a picture, `https` or `http`, without user name and password. `null` clears it.
+             * @example https://cdn.example.com/products/flat-white.jpg
+             */
+            image_url?: string | null;
+            /**
+             * @description Stock keeping unit, the article number of the caller's own system. `null` clears it.
+             * @example FW-001
+             */
+            sku?: string | null;
             price?: components["schemas"]["Price"];
             tags?: components["schemas"]["TagsInput"];
             modifiers?: components["schemas"]["ModifiersInput"];
@@ -2883,6 +2946,7 @@ export interface components {
              * @example false
              */
             active?: boolean;
+            archived?: components["schemas"]["Archived"];
             id?: components["schemas"]["ProductId"];
             location_id?: components["schemas"]["LocationId"];
             currency?: components["schemas"]["CurrencyCode"];
@@ -2902,6 +2966,12 @@ export interface components {
          */
         Moment: string | components["schemas"]["DateTimeInput"];
         /**
+         * ReferenceId
+         * @description What the caller's own system calls the order. It is stored and not interpreted, and need not be unique. Orders can be listed by it.
+         * @example till-3-0042
+         */
+        ReferenceId: string;
+        /**
          * OrderId
          * @description Id of an order. Made by the server, never changes.
          * @example c81e4a97-3d5b-4062-9f7a-e12b6d80c5f4
@@ -2915,7 +2985,9 @@ export interface components {
          *       "status": "open",
          *       "total": 1584,
          *       "currency": "EUR",
-         *       "created_at": "2026-11-06T12:31:08.214Z"
+         *       "created_at": "2026-11-06T12:31:08.214Z",
+         *       "updated_at": "2026-11-06T12:31:08.214Z",
+         *       "location_id": "3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753"
          *     }
          */
         OrderListItem: {
@@ -2932,6 +3004,9 @@ export interface components {
             total: number;
             currency: components["schemas"]["CurrencyCode"];
             created_at: components["schemas"]["Timestamp"];
+            updated_at: components["schemas"]["Timestamp"];
+            location_id: components["schemas"]["LocationId"];
+            reference_id?: components["schemas"]["ReferenceId"];
         };
         /**
          * OrderPage
@@ -3000,6 +3075,17 @@ export interface components {
          */
         OrderNote: string;
         /**
+         * OrderMetadata
+         * @description Up to 16 values of the caller's own, by name. They are stored and not interpreted.
+         * @example {
+         *       "till": "3",
+         *       "covers": "2"
+         *     }
+         */
+        OrderMetadata: {
+            [key: string]: string;
+        };
+        /**
          * OrderCreate
          * @description What is ordered, and where. The server prices it from the catalog.
          * @example {
@@ -3019,6 +3105,8 @@ export interface components {
             items: components["schemas"]["OrderItemInput"][];
             spot_id?: components["schemas"]["SpotId"];
             note?: components["schemas"]["OrderNote"];
+            reference_id?: components["schemas"]["ReferenceId"];
+            metadata?: components["schemas"]["OrderMetadata"];
         };
         /**
          * OrderSpot
@@ -3101,13 +3189,15 @@ export interface components {
         /**
          * Order
          * @description An order, priced by the server when it was placed. Later changes of the catalog do not touch it. Fields that are not
-         *     set are absent.
+         *     set are absent. `updated_at` is when its status last changed, or when it was placed; the closing of the fiscal day that
+         *     counts the order does not move it.
          * @example {
          *       "id": "c81e4a97-3d5b-4062-9f7a-e12b6d80c5f4",
          *       "status": "open",
          *       "total": 1048,
          *       "currency": "EUR",
          *       "created_at": "2026-11-06T12:31:08.214Z",
+         *       "updated_at": "2026-11-06T12:31:08.214Z",
          *       "location_id": "3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753",
          *       "subtotal": 940,
          *       "taxes": 85,
@@ -3149,9 +3239,12 @@ export interface components {
             total: number;
             currency: components["schemas"]["CurrencyCode"];
             created_at: components["schemas"]["Timestamp"];
+            updated_at: components["schemas"]["Timestamp"];
             location_id: components["schemas"]["LocationId"];
+            reference_id?: components["schemas"]["ReferenceId"];
             spot?: components["schemas"]["OrderSpot"];
             note?: components["schemas"]["OrderNote"];
+            metadata?: components["schemas"]["OrderMetadata"];
             /**
              * @description Sum of the items' totals.
              * @example 1420
@@ -3207,7 +3300,7 @@ export interface components {
          * @example ORDER_PLACED
          * @enum {string}
          */
-        SubscribableEventType: "ORDER_PLACED" | "PRODUCT_UPDATED" | "CATEGORY_UPDATED" | "FISCAL_DAY_END";
+        SubscribableEventType: "ORDER_PLACED" | "ORDER_COMPLETED" | "ORDER_CANCELED" | "PRODUCT_UPDATED" | "CATEGORY_UPDATED" | "FISCAL_DAY_END";
         /**
          * EventTypeName
          * @description Name of a type of event.
@@ -3402,6 +3495,8 @@ export interface components {
             url: components["schemas"]["IntegrationUrl"];
             /** @description The types of events that it has subscribed to. */
             event_types: components["schemas"]["EventTypeName"][];
+            /** @description The locations whose events it receives. Absent when it receives those of all locations. */
+            location_ids?: components["schemas"]["LocationId"][];
             headers: components["schemas"]["CustomHeaders"];
             /**
              * @description Whether deliveries carry `X-Service-Signature`. The secret itself is never shown.
@@ -3460,6 +3555,14 @@ export interface components {
          */
         EventTypesInput: components["schemas"]["SubscribableEventType"][];
         /**
+         * LocationIdsInput
+         * @description The locations whose events are sent. Empty or left out when a new integration is made, those of all locations.
+         * @example [
+         *       "3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753"
+         *     ]
+         */
+        LocationIdsInput: components["schemas"]["LocationId"][];
+        /**
          * CustomHeadersInput
          * @description Headers to send with every delivery, by name: visible ASCII and inner blanks. Values that look like credentials are
          *     stored encrypted and answered as `********`; sending `********` leaves the stored value of that header as it is, and is
@@ -3492,6 +3595,7 @@ export interface components {
             name: components["schemas"]["IntegrationName"];
             url: components["schemas"]["IntegrationUrl"];
             event_types: components["schemas"]["EventTypesInput"];
+            location_ids?: components["schemas"]["LocationIdsInput"];
             headers?: components["schemas"]["CustomHeadersInput"];
             /**
              * @description The key that deliveries are signed with: 24 to 64 printable ASCII characters, whose bytes are the key. A receiver that
@@ -3557,6 +3661,8 @@ export interface components {
             url: components["schemas"]["IntegrationUrl"];
             /** @description The types of events that it has subscribed to. */
             event_types: components["schemas"]["EventTypeName"][];
+            /** @description The locations whose events it receives. Absent when it receives those of all locations. */
+            location_ids?: components["schemas"]["LocationId"][];
             headers: components["schemas"]["CustomHeaders"];
             /**
              * @description Whether deliveries carry `X-Service-Signature`.
@@ -3590,7 +3696,7 @@ export interface components {
         };
         /**
          * IntegrationUpdate
-         * @description Any of the fields. A header value of `********` stands for the stored value, and so does such a value in the query of
+         * @description Any of the fields. An empty `location_ids` stands for all locations. A header value of `********` stands for the stored value, and so does such a value in the query of
          *     `url`. Stored credentials stay with scheme, host and port of the URL: when one of these changes, send the values again.
          *
          *     The secret is changed by rotation, the status by pausing and enabling. `id`, `has_secret`, `secret_rotation`, `status`,
@@ -3607,6 +3713,7 @@ export interface components {
             name?: components["schemas"]["IntegrationName"];
             url?: components["schemas"]["IntegrationUrl"];
             event_types?: components["schemas"]["EventTypesInput"];
+            location_ids?: components["schemas"]["LocationIdsInput"];
             headers?: components["schemas"]["CustomHeadersInput"];
             id?: components["schemas"]["IntegrationId"];
             /**
@@ -3705,63 +3812,11 @@ export interface components {
          */
         EventTime: string;
         /**
-         * OrderPlacedData
-         * @description What was ordered, where, and for how much. Names are those of the moment when the order was placed.
-         * @example {
-         *       "itemNames": [
-         *         "Flat white",
-         *         "Apple pie"
-         *       ],
-         *       "itemTags": [
-         *         "coffee",
-         *         "hot",
-         *         "pastry"
-         *       ],
-         *       "spotName": "Table 4",
-         *       "total": 1584,
-         *       "currency": "EUR",
-         *       "zoneName": "Terrace"
-         *     }
+         * EventLocationId
+         * @description Id of the location at which it happened.
+         * @example 3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753
          */
-        OrderPlacedData: {
-            /**
-             * @description Names of the ordered products, one for each line of the order.
-             * @example [
-             *       "Flat white",
-             *       "Apple pie"
-             *     ]
-             */
-            itemNames: string[];
-            /**
-             * @description Tags of the ordered products, each once.
-             * @example [
-             *       "coffee",
-             *       "hot",
-             *       "pastry"
-             *     ]
-             */
-            itemTags: string[];
-            /**
-             * @description The spot where the order was placed. Absent when it was placed at none.
-             * @example Table 4
-             */
-            spotName?: string;
-            /**
-             * @description Total of the order, taxes and fees included, in the minor unit of `currency`. 1584 EUR is 15.84 euros.
-             * @example 1584
-             */
-            total: number;
-            /**
-             * @description ISO 4217 code of the currency.
-             * @example EUR
-             */
-            currency: string;
-            /**
-             * @description The zone that the spot is in. Absent when the order was placed at no spot.
-             * @example Terrace
-             */
-            zoneName?: string;
-        };
+        EventLocationId: string;
         /**
          * OrderPlaced
          * @description An order has been placed at a location.
@@ -3782,7 +3837,9 @@ export interface components {
          *         "spotName": "Table 4",
          *         "total": 1584,
          *         "currency": "EUR",
-         *         "zoneName": "Terrace"
+         *         "zoneName": "Terrace",
+         *         "locationId": "3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753",
+         *         "referenceId": "till-3-0042"
          *       }
          *     }
          */
@@ -3798,15 +3855,138 @@ export interface components {
              */
             targetUuid: string;
             createdAt: components["schemas"]["EventTime"];
-            data: components["schemas"]["OrderPlacedData"];
+            /** @description What was ordered, where, and for how much. Names are those of the moment when the order was placed. */
+            data: {
+                /**
+                 * @description Names of the ordered products, one for each line of the order.
+                 * @example [
+                 *       "Flat white",
+                 *       "Apple pie"
+                 *     ]
+                 */
+                itemNames: string[];
+                /**
+                 * @description Tags of the ordered products, each once.
+                 * @example [
+                 *       "coffee",
+                 *       "hot",
+                 *       "pastry"
+                 *     ]
+                 */
+                itemTags: string[];
+                /**
+                 * @description The spot where the order was placed. Absent when it was placed at none.
+                 * @example Table 4
+                 */
+                spotName?: string;
+                /**
+                 * @description Total of the order, taxes and fees included, in the minor unit of `currency`. 1584 EUR is 15.84 euros.
+                 * @example 1584
+                 */
+                total: number;
+                /**
+                 * @description ISO 4217 code of the currency.
+                 * @example EUR
+                 */
+                currency: string;
+                /**
+                 * @description The zone that the spot is in. Absent when the order was placed at no spot.
+                 * @example Terrace
+                 */
+                zoneName?: string;
+                locationId: components["schemas"]["EventLocationId"];
+                /**
+                 * @description What the system that placed the order calls it. Absent when it named none.
+                 * @example till-3-0042
+                 */
+                referenceId?: string;
+            };
         };
         /**
-         * NoData
-         * @description No fields yet. Later releases may add some.
-         * @example {}
+         * OrderEndedData
+         * @description The order that was completed or canceled, as it was priced when it was placed.
+         * @example {
+         *       "total": 1584,
+         *       "currency": "EUR",
+         *       "locationId": "3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753",
+         *       "referenceId": "till-3-0042"
+         *     }
          */
-        NoData: {
-            [key: string]: unknown;
+        OrderEndedData: {
+            /**
+             * @description Total of the order, taxes and fees included, in the minor unit of `currency`. 1584 EUR is 15.84 euros.
+             * @example 1584
+             */
+            total: number;
+            /**
+             * @description ISO 4217 code of the currency.
+             * @example EUR
+             */
+            currency: string;
+            locationId: components["schemas"]["EventLocationId"];
+            /**
+             * @description What the system that placed the order calls it. Absent when it named none.
+             * @example till-3-0042
+             */
+            referenceId?: string;
+        };
+        /**
+         * OrderCompleted
+         * @description An order has been completed.
+         * @example {
+         *       "type": "ORDER_COMPLETED",
+         *       "targetUuid": "c81e4a97-3d5b-4062-9f7a-e12b6d80c5f4",
+         *       "createdAt": "2026-11-06T12:48:51.730Z",
+         *       "data": {
+         *         "total": 1584,
+         *         "currency": "EUR",
+         *         "locationId": "3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753",
+         *         "referenceId": "till-3-0042"
+         *       }
+         *     }
+         */
+        OrderCompleted: {
+            /**
+             * @description Always `ORDER_COMPLETED`. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            type: "ORDER_COMPLETED";
+            /**
+             * @description Id of the order.
+             * @example c81e4a97-3d5b-4062-9f7a-e12b6d80c5f4
+             */
+            targetUuid: string;
+            createdAt: components["schemas"]["EventTime"];
+            data: components["schemas"]["OrderEndedData"];
+        };
+        /**
+         * OrderCanceled
+         * @description An order has been canceled.
+         * @example {
+         *       "type": "ORDER_CANCELED",
+         *       "targetUuid": "c81e4a97-3d5b-4062-9f7a-e12b6d80c5f4",
+         *       "createdAt": "2026-11-06T12:48:51.730Z",
+         *       "data": {
+         *         "total": 1584,
+         *         "currency": "EUR",
+         *         "locationId": "3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753",
+         *         "referenceId": "till-3-0042"
+         *       }
+         *     }
+         */
+        OrderCanceled: {
+            /**
+             * @description Always `ORDER_CANCELED`. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            type: "ORDER_CANCELED";
+            /**
+             * @description Id of the order.
+             * @example c81e4a97-3d5b-4062-9f7a-e12b6d80c5f4
+             */
+            targetUuid: string;
+            createdAt: components["schemas"]["EventTime"];
+            data: components["schemas"]["OrderEndedData"];
         };
         /**
          * ProductUpdated
@@ -3815,7 +3995,9 @@ export interface components {
          *       "type": "PRODUCT_UPDATED",
          *       "targetUuid": "d27a6f13-90e4-4b58-8c3a-6b1f5e0d7c92",
          *       "createdAt": "2026-11-06T09:12:44.031Z",
-         *       "data": {}
+         *       "data": {
+         *         "locationId": "3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753"
+         *       }
          *     }
          */
         ProductUpdated: {
@@ -3830,42 +4012,10 @@ export interface components {
              */
             targetUuid: string;
             createdAt: components["schemas"]["EventTime"];
-            data: components["schemas"]["NoData"];
-        };
-        /**
-         * UpdateCause
-         * @description The update that triggered the event.
-         * @example {
-         *       "type": "PRODUCT_UPDATED",
-         *       "targetUuid": "d27a6f13-90e4-4b58-8c3a-6b1f5e0d7c92"
-         *     }
-         */
-        UpdateCause: {
-            /**
-             * @description - `CATEGORY_UPDATED`: the category itself was updated.
-             *     - `PRODUCT_UPDATED`: a product was updated that is in the category, or was until then.
-             *
-             *     Later releases may add causes.
-             * @example PRODUCT_UPDATED
-             */
-            type: string;
-            /**
-             * @description Id of the product, when a product's update is the cause.
-             * @example d27a6f13-90e4-4b58-8c3a-6b1f5e0d7c92
-             */
-            targetUuid?: string;
-        };
-        /**
-         * CategoryUpdatedData
-         * @description Why the category counts as updated.
-         * @example {
-         *       "cause": {
-         *         "type": "CATEGORY_UPDATED"
-         *       }
-         *     }
-         */
-        CategoryUpdatedData: {
-            cause: components["schemas"]["UpdateCause"];
+            /** @description Where the product is sold. What has changed is read from the API. */
+            data: {
+                locationId: components["schemas"]["EventLocationId"];
+            };
         };
         /**
          * CategoryUpdated
@@ -3879,7 +4029,8 @@ export interface components {
          *         "cause": {
          *           "type": "PRODUCT_UPDATED",
          *           "targetUuid": "d27a6f13-90e4-4b58-8c3a-6b1f5e0d7c92"
-         *         }
+         *         },
+         *         "locationId": "3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753"
          *       }
          *     }
          */
@@ -3900,46 +4051,26 @@ export interface components {
              */
             targetId: string;
             createdAt: components["schemas"]["EventTime"];
-            data: components["schemas"]["CategoryUpdatedData"];
-        };
-        /**
-         * FiscalDayEndData
-         * @description The day that ended and what was ordered in it. Orders canceled before the close are not counted.
-         * @example {
-         *       "fiscalDay": "2026-11-06",
-         *       "orderCount": 148,
-         *       "total": 231642,
-         *       "currency": "EUR",
-         *       "locationName": "Canal Café"
-         *     }
-         */
-        FiscalDayEndData: {
-            /**
-             * Format: date
-             * @description Date of the fiscal day.
-             * @example 2026-11-06
-             */
-            fiscalDay: string;
-            /**
-             * @description Number of orders of the day, at most 500,000. The next day counts the rest.
-             * @example 148
-             */
-            orderCount: number;
-            /**
-             * @description Sum of the orders' totals, taxes and fees included, in the minor unit of `currency`.
-             * @example 231642
-             */
-            total: number;
-            /**
-             * @description ISO 4217 code of the currency.
-             * @example EUR
-             */
-            currency: string;
-            /**
-             * @description Name of the location.
-             * @example Canal Café
-             */
-            locationName: string;
+            /** @description Why the category counts as updated. */
+            data: {
+                /** @description The update that triggered the event. */
+                cause: {
+                    /**
+                     * @description - `CATEGORY_UPDATED`: the category itself was updated.
+                     *     - `PRODUCT_UPDATED`: a product was updated that is in the category, or was until then.
+                     *
+                     *     Later releases may add causes.
+                     * @example PRODUCT_UPDATED
+                     */
+                    type: string;
+                    /**
+                     * @description Id of the product, when a product's update is the cause.
+                     * @example d27a6f13-90e4-4b58-8c3a-6b1f5e0d7c92
+                     */
+                    targetUuid?: string;
+                };
+                locationId: components["schemas"]["EventLocationId"];
+            };
         };
         /**
          * FiscalDayEnd
@@ -3953,7 +4084,8 @@ export interface components {
          *         "orderCount": 148,
          *         "total": 231642,
          *         "currency": "EUR",
-         *         "locationName": "Canal Café"
+         *         "locationName": "Canal Café",
+         *         "locationId": "3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753"
          *       }
          *     }
          */
@@ -3969,7 +4101,36 @@ export interface components {
              */
             targetUuid: string;
             createdAt: components["schemas"]["EventTime"];
-            data: components["schemas"]["FiscalDayEndData"];
+            /** @description The day that ended and what was ordered in it. Orders canceled before the close are not counted. */
+            data: {
+                /**
+                 * Format: date
+                 * @description Date of the fiscal day.
+                 * @example 2026-11-06
+                 */
+                fiscalDay: string;
+                /**
+                 * @description Number of orders of the day, at most 500,000. The next day counts the rest.
+                 * @example 148
+                 */
+                orderCount: number;
+                /**
+                 * @description Sum of the orders' totals, taxes and fees included, in the minor unit of `currency`.
+                 * @example 231642
+                 */
+                total: number;
+                /**
+                 * @description ISO 4217 code of the currency.
+                 * @example EUR
+                 */
+                currency: string;
+                /**
+                 * @description Name of the location.
+                 * @example Canal Café
+                 */
+                locationName: string;
+                locationId: components["schemas"]["EventLocationId"];
+            };
         };
         /**
          * TestEvent
@@ -3987,7 +4148,13 @@ export interface components {
              */
             type: "TEST";
             createdAt: components["schemas"]["EventTime"];
-            data: components["schemas"]["NoData"];
+            /**
+             * @description No fields yet. Later releases may add some.
+             * @example {}
+             */
+            data: {
+                [key: string]: unknown;
+            };
         };
         /**
          * Event
@@ -3996,10 +4163,12 @@ export interface components {
          *       "type": "PRODUCT_UPDATED",
          *       "targetUuid": "d27a6f13-90e4-4b58-8c3a-6b1f5e0d7c92",
          *       "createdAt": "2026-11-06T09:12:44.031Z",
-         *       "data": {}
+         *       "data": {
+         *         "locationId": "3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753"
+         *       }
          *     }
          */
-        Event: components["schemas"]["OrderPlaced"] | components["schemas"]["ProductUpdated"] | components["schemas"]["CategoryUpdated"] | components["schemas"]["FiscalDayEnd"] | components["schemas"]["TestEvent"];
+        Event: components["schemas"]["OrderPlaced"] | components["schemas"]["OrderCompleted"] | components["schemas"]["OrderCanceled"] | components["schemas"]["ProductUpdated"] | components["schemas"]["CategoryUpdated"] | components["schemas"]["FiscalDayEnd"] | components["schemas"]["TestEvent"];
         /**
          * Delivery
          * @description One event on its way to one integration. Fields that are not set are absent.
@@ -5888,7 +6057,7 @@ export interface components {
              * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:unknown-location
              */
-            type: ("urn:prompt-gateway:problem:unknown-location" | "urn:prompt-gateway:problem:unknown-spot" | "urn:prompt-gateway:problem:unknown-product" | "urn:prompt-gateway:problem:product-not-active" | "urn:prompt-gateway:problem:unknown-modifier" | "urn:prompt-gateway:problem:order-total-too-large" | "urn:prompt-gateway:problem:idempotency-key-reused") | components["schemas"]["OtherValue"];
+            type: ("urn:prompt-gateway:problem:unknown-location" | "urn:prompt-gateway:problem:unknown-spot" | "urn:prompt-gateway:problem:unknown-product" | "urn:prompt-gateway:problem:archived" | "urn:prompt-gateway:problem:product-not-active" | "urn:prompt-gateway:problem:unknown-modifier" | "urn:prompt-gateway:problem:order-total-too-large" | "urn:prompt-gateway:problem:idempotency-key-reused") | components["schemas"]["OtherValue"];
             /**
              * @description HTTP status of the answer.
              * @example 422
@@ -5970,7 +6139,7 @@ export interface components {
              * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:target-not-allowed
              */
-            type: ("urn:prompt-gateway:problem:target-not-allowed" | "urn:prompt-gateway:problem:header-not-allowed" | "urn:prompt-gateway:problem:idempotency-key-reused") | components["schemas"]["OtherValue"];
+            type: ("urn:prompt-gateway:problem:target-not-allowed" | "urn:prompt-gateway:problem:header-not-allowed" | "urn:prompt-gateway:problem:unknown-location" | "urn:prompt-gateway:problem:idempotency-key-reused") | components["schemas"]["OtherValue"];
             /**
              * @description HTTP status of the answer.
              * @example 422
@@ -6026,7 +6195,7 @@ export interface components {
              * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:target-not-allowed
              */
-            type: ("urn:prompt-gateway:problem:target-not-allowed" | "urn:prompt-gateway:problem:header-not-allowed" | "urn:prompt-gateway:problem:read-only-field") | components["schemas"]["OtherValue"];
+            type: ("urn:prompt-gateway:problem:target-not-allowed" | "urn:prompt-gateway:problem:header-not-allowed" | "urn:prompt-gateway:problem:read-only-field" | "urn:prompt-gateway:problem:unknown-location") | components["schemas"]["OtherValue"];
             /**
              * @description HTTP status of the answer.
              * @example 422
@@ -6752,6 +6921,11 @@ export interface components {
          * @example 5d9f1b7e-8c24-4a63-b0f1-9e7d2c6a4f38
          */
         PathTestRunId: components["schemas"]["TestRunId"];
+        /**
+         * @description Whether the list has what is archived: `exclude` it, `include` it, or `only` that. Left out, it is `exclude`.
+         * @example include
+         */
+        ArchivedFilter: "exclude" | "include" | "only";
         /**
          * @description Id of the location.
          * @example 3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753
@@ -7826,6 +8000,11 @@ export interface operations {
         parameters: {
             query?: {
                 /**
+                 * @description Whether the list has what is archived: `exclude` it, `include` it, or `only` that. Left out, it is `exclude`.
+                 * @example include
+                 */
+                archived?: components["parameters"]["ArchivedFilter"];
+                /**
                  * @description The most entries of a page.
                  * @example 20
                  */
@@ -8256,6 +8435,11 @@ export interface operations {
                  */
                 location_id?: components["parameters"]["InLocation"];
                 /**
+                 * @description Whether the list has what is archived: `exclude` it, `include` it, or `only` that. Left out, it is `exclude`.
+                 * @example include
+                 */
+                archived?: components["parameters"]["ArchivedFilter"];
+                /**
                  * @description The most entries of a page.
                  * @example 20
                  */
@@ -8493,6 +8677,11 @@ export interface operations {
                  * @example cat_5f0c2a9be1d84736a8c15e7d90b3f264
                  */
                 category_id?: string;
+                /**
+                 * @description Whether the list has what is archived: `exclude` it, `include` it, or `only` that. Left out, it is `exclude`.
+                 * @example include
+                 */
+                archived?: components["parameters"]["ArchivedFilter"];
                 /**
                  * @description The most entries of a page.
                  * @example 20
@@ -8760,6 +8949,11 @@ export interface operations {
                  * @example 3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753
                  */
                 location_id?: components["parameters"]["InLocation"];
+                /**
+                 * @description Only orders with this `reference_id`.
+                 * @example till-3-0042
+                 */
+                reference_id?: components["schemas"]["ReferenceId"];
             };
             header?: never;
             path?: never;
@@ -9094,7 +9288,7 @@ export interface operations {
             409: components["responses"]["IdempotencyKeyInUse"];
             413: components["responses"]["ContentTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
-            /** @description The URL or a custom header is not allowed, or the idempotency key was used before with a different request. */
+            /** @description The URL or a custom header is not allowed, a location is unknown, or the idempotency key was used before with a different request. */
             422: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -9728,7 +9922,7 @@ export interface operations {
                  * @description Only deliveries of events of this type.
                  * @example ORDER_PLACED
                  */
-                event_type?: "ORDER_PLACED" | "PRODUCT_UPDATED" | "CATEGORY_UPDATED" | "FISCAL_DAY_END" | "TEST";
+                event_type?: "ORDER_PLACED" | "ORDER_COMPLETED" | "ORDER_CANCELED" | "PRODUCT_UPDATED" | "CATEGORY_UPDATED" | "FISCAL_DAY_END" | "TEST";
                 /**
                  * @description Only entries created at this moment or later: an RFC 3339 date, which means its midnight in UTC, or a date and time with
                  *     `T` and seconds, in UTC unless it has an offset (`Z` or `±hh:mm`).

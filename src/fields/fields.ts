@@ -20,6 +20,8 @@ export interface FieldOptions<Value> {
   readonly initially?: Value;
   /** Its name in the contract, where that is not its name in snake case. */
   readonly shownAs?: string;
+  /** Its name in documents, where that is another one: documents of earlier versions have it. */
+  readonly storedAs?: string;
 }
 
 export interface Field<
@@ -52,7 +54,11 @@ export const hidden = declare('hidden');
 export type Table = Readonly<Record<string, Field>>;
 
 /** Its name in documents. */
-type StoredName<Name> = Name extends 'id' ? '_id' : SnakeCase<Name & string>;
+type StoredName<F extends Field, Name> = F['options'] extends { readonly storedAs: infer Other extends string }
+  ? Other
+  : Name extends 'id'
+    ? '_id'
+    : SnakeCase<Name & string>;
 /** Its name in the contract; `never` for fields that others set. */
 type ShownName<F extends Field, Name, By extends SetBy> = F['setBy'] extends By
   ? F['options'] extends { readonly shownAs: infer Other extends string }
@@ -77,8 +83,8 @@ export type Thing<T extends Table> = {
 };
 /** Its document. The id is `_id`. */
 export type Document<T extends Table> = Flat<
-  { -readonly [Name in keyof T as Unless<T[Name], Optional, StoredName<Name>>]: StoredOf<T[Name]['kind']> } & {
-    -readonly [Name in keyof T as If<T[Name], Optional, StoredName<Name>>]?: StoredOf<T[Name]['kind']>;
+  { -readonly [Name in keyof T as Unless<T[Name], Optional, StoredName<T[Name], Name>>]: StoredOf<T[Name]['kind']> } & {
+    -readonly [Name in keyof T as If<T[Name], Optional, StoredName<T[Name], Name>>]?: StoredOf<T[Name]['kind']>;
   }
 >;
 /** Its representation in answers. */
@@ -134,7 +140,7 @@ type Values = Readonly<Record<string, unknown>>;
 export function fields<const T extends Table>(table: T): Fields<T> {
   const all = Object.entries(table).map(([name, { kind, setBy, options }]) => ({
     ...{ name, kind, setBy },
-    stored: name === 'id' ? '_id' : snakeCase(name),
+    stored: options.storedAs ?? (name === 'id' ? '_id' : snakeCase(name)),
     shown: options.shownAs ?? snakeCase(name),
     initially: options.initially,
     isOptional: options.optional === true,

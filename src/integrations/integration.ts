@@ -44,7 +44,7 @@ export const integrationFields = fields({
   rotation: hidden(object({ id: text, secret: sealed, startedAt: moment }), { optional: true }),
   /** The rotation that was finished last, so that finishing it again is recognised. */
   finishedRotationId: hidden(text, { optional: true }),
-  status: made(same<IntegrationStatus>()),
+  status: made(same<IntegrationStatus>(), { storedAs: 'state' }),
   /** Set while `status` is `disabled`. */
   disabled: hidden(object({ reason: same<DisabledReason>(), at: moment }), { optional: true }),
   /** Nothing succeeded since `failingSince`; the integration is going to be disabled at `disablesAt`. */

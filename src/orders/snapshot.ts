@@ -69,7 +69,7 @@ export function snapshotOrder(
     },
     {
       type: 'archived',
-      detail: 'The order names what is archived: its location, products, or the categories of products.',
+      detail: 'The order names an archived location, archived products, or products of archived categories.',
       errors: archived,
     },
     {
