@@ -135,7 +135,7 @@ describe('createBlobStore with files', () => {
     const file = join(folder, 'file');
     await writeFile(file, '');
     await expect(createBlobStore({ kind: 'files', directory: file })).rejects.toThrow(
-      `Files cannot be written in ${file}; set DATA_DIR or S3_BUCKET. (Error: `,
+      `Files cannot be written in ${file}; set DATA_DIR or S3_BUCKET. (ENOTDIR: `,
     );
     await rm(folder, { recursive: true });
   });
