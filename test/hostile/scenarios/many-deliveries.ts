@@ -9,6 +9,7 @@ import type { DeliveryDocument } from '../../../src/webhooks/deliveries/delivery
 import { createDeliveryStore } from '../../../src/webhooks/deliveries/delivery-store.ts';
 import { createEventStore, type StoredEvent } from '../../../src/webhooks/events/event-store.ts';
 import { figuresOf, type Figure, type Scenario, type Target, type World } from '../hostile-world.ts';
+import { walk } from './many-lists.ts';
 import { openDatabase, uuid } from '../seeding.ts';
 
 const size = 25_000;
@@ -160,6 +161,7 @@ const list: Operation = async ({ target, path }) => {
   return [
     { name: 'lists without an answer', value: refused, atMost: 0 },
     { name: 'the slowest list', value: Math.max(...times), unit: 'ms' },
+    ...(await walk(target, `${path}/deliveries`, size)),
   ];
 };
 

@@ -1,5 +1,6 @@
 import { sampleField } from '../../../src/db/narrow-reads.ts';
 import type { OrderDocument } from '../../../src/orders/order-store.ts';
+import { median } from '../../bench/statistics.ts';
 import { openDatabase, uuid } from '../seeding.ts';
 import { figuresOf, type Figure, type Scenario, type Target } from '../hostile-world.ts';
 
@@ -31,7 +32,7 @@ async function multiply(
   atOnce = 500,
 ): Promise<void> {
   const documents = database.db.collection<{ _id: string }>(collection);
-  const original = await documents.findOne({}, { sort: { created_at: -1 } });
+  const original = await documents.findOne({}, { sort: { created_at: -1, _id: 1 } });
   if (original === null) throw new Error(`nothing in ${collection}`);
   const { sample: _, ...rest } = original as Record<string, unknown>;
   for (let index = 0; index < size; index += atOnce) {
@@ -41,6 +42,28 @@ async function multiply(
     });
     await documents.insertMany(copies, { ordered: false });
   }
+}
+
+/** Walks a list to its end by `after`, and compares how long its first pages take with its last ones. */
+export async function walk(target: Target, path: string, size: number): Promise<Figure[]> {
+  const times: number[] = [];
+  const seen = new Set<string>();
+  for (let after = ''; ;) {
+    const started = performance.now();
+    const { body } = await target.call('GET', `${path}?limit=100${after}`);
+    times.push(performance.now() - started);
+    for (const { id } of body.data as { id: string }[]) seen.add(id);
+    if (body.pagination.next === null) break;
+    after = `&after=${body.pagination.next as string}`;
+  }
+  const quarter = Math.floor(times.length / 4);
+  const [first, last] = [median(times.slice(0, quarter)), median(times.slice(-quarter))];
+  return [
+    { name: 'entries seen on a walk', value: seen.size, atLeast: size },
+    { name: 'a page in the first quarter', value: first, unit: 'ms' },
+    { name: 'a page in the last quarter', value: last, unit: 'ms', atMost: first * 1.2 },
+    { name: 'the walk', value: times.reduce((sum, time) => sum + time, 0) / 1_000, unit: 's' },
+  ];
 }
 
 const orders: Scenario = {
@@ -75,6 +98,7 @@ const orders: Scenario = {
       ...(await listAtOnce(target, () => '/v1/orders?limit=1')),
       ...(await listAtOnce(target, (caller) => `/v1/orders?limit=20&offset=${caller * 20}`)),
     ];
+    figures.push(...(await walk(target, '/v1/orders', 23_000)));
     const seen = await watching.stop();
     await database.close();
     return [...figuresOf(seen, { p99: 100, serviceMebibytes: 500, databaseMebibytes: 700 }), ...figures];
