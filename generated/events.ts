@@ -15,7 +15,8 @@ export interface components {
     schemas: {
         /**
          * DeliveryHeaders
-         * @description What every delivery carries. The integration's own headers are sent besides. Names of HTTP headers are the same in any case.
+         * @description Headers of every delivery. The integration's own headers are sent in addition. Names of HTTP headers are
+         *     case-insensitive.
          */
         DeliveryHeaders: {
             /**
@@ -35,27 +36,27 @@ export interface components {
              */
             "X-Service-Event-Type": string;
             /**
-             * @description The event's `targetUuid`. Absent when it has none or it is `null`.
+             * @description The event's `targetUuid`. Absent if it is missing or `null`.
              * @example c81e4a97-3d5b-4062-9f7a-e12b6d80c5f4
              */
             "X-Service-Event-Target-UUID"?: string;
             /**
-             * @description The Application ID, which is the id of the integration that the event is for.
+             * @description Id of the integration that receives the event.
              * @example f4d81b36-a05c-4e72-9b18-7c3e2d6f0a95
              */
             "X-Service-Application-ID": string;
             /**
-             * @description HMAC-SHA-256 of the body in lower-case hexadecimal. Absent when the integration has no secret.
+             * @description HMAC-SHA-256 of the body in lower-case hexadecimal. Absent if the integration has no secret.
              * @example 1e51ddee748cc8a1bb6a2f43f40a6f1df9301715037c8693e9e0d7cd63e28776
              */
             "X-Service-Signature"?: string;
             /**
-             * @description W3C trace context of the request that caused the event, as it was sent. Absent when there was none, and replaced by a header of this name that the integration has.
+             * @description W3C trace context of the request that caused the event. Absent if the request had none. An integration's own header with this name replaces it.
              * @example 00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01
              */
             traceparent?: string;
             /**
-             * @description Id of the event, the same on every attempt, resend and replay.
+             * @description Id of the event, the same for every attempt, resend and replay.
              * @example 2f9a7c54-8e01-4d63-b7a2-5c1d0e9f8b36
              */
             "webhook-id": string;
@@ -65,8 +66,8 @@ export interface components {
              */
             "webhook-timestamp": string;
             /**
-             * @description `v1,` and the base64 of the HMAC-SHA-256 of `<webhook-id>.<webhook-timestamp>.<body>`; two of them, separated by a
-             *     blank, while a secret is being rotated. Absent when the integration has no secret, neither a present nor a next one.
+             * @description `v1,` followed by the base64 of the HMAC-SHA-256 of `<webhook-id>.<webhook-timestamp>.<body>`. During a rotation
+             *     of the secret there are two, separated by a space. Absent if the integration has no current and no next secret.
              * @example v1,KDxjHD3581Zh/w5StS4SpsHQJbjiID7gtdfqPCQhiR8=
              */
             "webhook-signature"?: string;
@@ -74,7 +75,7 @@ export interface components {
         /**
          * EventTime
          * Format: date-time
-         * @description When the event was created, in UTC to the millisecond. Deliveries may arrive in another order.
+         * @description When the event was created, in UTC with milliseconds. Deliveries can arrive in another order.
          * @example 2026-11-06T12:31:08.214Z
          */
         EventTime: string;
@@ -407,7 +408,7 @@ export interface components {
         };
         /**
          * TestEvent
-         * @description An event that announces nothing. It is sent when someone tries out an integration, and cannot be subscribed to.
+         * @description An event without data. It is sent when someone tests an integration. Integrations cannot subscribe to it.
          * @example {
          *       "type": "TEST",
          *       "createdAt": "2026-11-06T08:30:00.000Z",
@@ -495,7 +496,7 @@ export const eventCatalog = {
     example: {"type":"FISCAL_DAY_END","targetUuid":"3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753","createdAt":"2026-11-07T03:00:00.000Z","data":{"fiscalDay":"2026-11-06","orderCount":148,"total":231642,"currency":"EUR","locationName":"Canal Café","locationId":"3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753"}},
   },
   TEST: {
-    description: "Someone tries out the integration.",
+    description: "Someone tests the integration.",
     subscribable: false,
     schema: testEventSchema,
     example: {"type":"TEST","createdAt":"2026-11-06T08:30:00.000Z","data":{}},

@@ -11,8 +11,8 @@ export interface paths {
         };
         /**
          * List prompts
-         * @description Lists the prompts, the most recently updated first. A prompt that is updated while you walk the list moves to its
-         *     front, so the rest of the walk does not have it.
+         * @description Lists the prompts, the most recently updated first. A prompt that is updated while you read the list moves to the
+         *     front, so the later pages do not contain it.
          */
         get: operations["listPrompts"];
         put?: never;
@@ -20,14 +20,14 @@ export interface paths {
          * Create a prompt
          * @description Stores a prompt as version 1.
          *
-         *     Without `slug`, one is generated from the name, with `-2`, `-3` … appended while it is taken. A `slug` that you
-         *     choose yourself must be free.
+         *     Without `slug`, the service makes one from the name and appends `-2`, `-3` … if it is taken. A `slug` that you send
+         *     must be free.
          *
-         *     `warnings` in the answer lists what was accepted and is probably a mistake: text that looks like a placeholder and is
-         *     none, and variables that no placeholder uses.
+         *     `warnings` in the answer lists probable mistakes: text that looks like a placeholder but is not one, and variables
+         *     that no placeholder uses.
          *
-         *     A `selected_provider` that the service does not know is `unknown-provider`. One that is known and not configured is
-         *     accepted: whether it can be called is checked when the prompt is invoked. The model is not checked.
+         *     An unknown `selected_provider` gets `unknown-provider`. A known provider is accepted even if it is not configured;
+         *     an invocation checks this. The model is not checked.
          */
         post: operations["createPrompt"];
         delete?: never;
@@ -45,30 +45,30 @@ export interface paths {
         };
         /**
          * Get a prompt
-         * @description Returns one prompt as it is now. To see its earlier content, get a version.
+         * @description Returns one prompt with its current content. For earlier content, get a version.
          */
         get: operations["getPrompt"];
         /**
          * Change a prompt
-         * @description Changes the fields that are sent and leaves the others as they are. Objects and arrays are replaced whole.
+         * @description Changes the fields that you send and keeps the others. Objects and arrays are replaced as a whole.
          *
-         *     A change of the content (`messages`, `variables`, `strict`, `selected_provider`, `selected_model`) makes a new version;
-         *     invocations use it at once. A change of metadata makes none. Content that equals the present one makes no
-         *     version, and a request that changes nothing leaves `updated_at` and `ETag` alone.
+         *     A change of the content (`messages`, `variables`, `strict`, `selected_provider`, `selected_model`) creates a new
+         *     version, which the next invocation uses. A change of metadata creates no version. Sending the current content
+         *     creates no version. A request that changes nothing keeps `updated_at` and `ETag`.
          *
-         *     `warnings` in the answer is about the content as it is now, changed by this request or not.
+         *     `warnings` in the answer describes the current content, even if this request did not change it.
          *
-         *     A new `selected_provider` that the service does not know is `unknown-provider`. The present one may be sent back even
-         *     if the service knows it no longer.
+         *     A new `selected_provider` that is unknown gets `unknown-provider`. You can send back the current one even if the
+         *     service no longer knows it.
          *
-         *     Send `If-Match` with the `ETag` that you know, and nobody's change is overwritten unseen.
+         *     Send `If-Match` with the `ETag` of your copy, so that you do not overwrite a change that you have not seen.
          */
         put: operations["updatePrompt"];
         post?: never;
         /**
          * Delete a prompt
-         * @description Removes the prompt, all its versions, all its test runs and their results, for good. Should the request be
-         *     interrupted half-way, repeat it: the removal goes on where it stopped.
+         * @description Deletes the prompt, all its versions, and all its test runs with their results, permanently. If the request is
+         *     interrupted, repeat it; it continues where it stopped.
          */
         delete: operations["deletePrompt"];
         options?: never;
@@ -127,9 +127,9 @@ export interface paths {
         put?: never;
         /**
          * Restore a version
-         * @description Gives the prompt the content of an earlier version, as a new version: history is added to, never rewritten.
-         *     Restoring what the content already is makes no version. The request has no body; `If-Match` is about the
-         *     prompt. The provider selection is restored unchecked, as it was accepted before.
+         * @description Restores the content of an earlier version as a new version. Existing versions do not change. If the content is
+         *     already the same, no version is created. The request has no body. `If-Match` takes an `ETag` of the prompt. The
+         *     provider selection is restored without a check.
          */
         post: operations["restorePromptVersion"];
         delete?: never;
@@ -149,7 +149,7 @@ export interface paths {
         put?: never;
         /**
          * Invoke a prompt
-         * @description Fills in the prompt's placeholders, sends the messages to a provider, and returns what it generated.
+         * @description Fills in the prompt's placeholders, sends the messages to a provider, and returns the generated text.
          *
          *     | | Without `version` | With `version` |
          *     |---|---|---|
@@ -158,15 +158,15 @@ export interface paths {
          *     | `X-Served-Version` | the version that ran | the version that ran |
          *     | `X-Prompt-Version` | absent | the version |
          *
-         *     `provider` and `model` override the selection. With `provider` alone, that provider's default model is used.
+         *     `provider` and `model` override the selection. Without `model`, an overriding `provider` uses its default model.
          *
-         *     Variables that the prompt neither declares nor uses are ignored, and named by `warnings` in the answer; where the
+         *     Variables that the prompt does not know (does not declare or use) are ignored and listed in `warnings`. If the
          *     prompt is `strict`, they are refused with `unknown-variables`.
          *
-         *     Everything that can be checked is checked before any provider is called, in this order: prompt, version,
-         *     variables, provider, model. Failures of the provider are a 502 and say whether a repetition may help
-         *     (`retryable`); the service itself has then made up to three attempts within the deadline. If you hang up, the
-         *     provider call is cancelled, unless the request has an `Idempotency-Key`.
+         *     The service checks the request before it calls a provider, in this order: prompt, version, variables, provider,
+         *     model. A failure of the provider is a 502, after up to three attempts within the deadline; `retryable` says whether
+         *     a repetition may help. If you close the connection, the provider call is canceled, unless the request has an
+         *     `Idempotency-Key`.
          */
         post: operations["invokePrompt"];
         delete?: never;
@@ -186,22 +186,21 @@ export interface paths {
         put?: never;
         /**
          * Run a test
-         * @description Runs the prompt on up to 20 providers and models at the same time and stores the results. A provider that fails
-         *     leaves the others alone: its result is an `error` instead of a `result`.
+         * @description Runs the prompt on up to 20 providers and models at the same time and stores the results. If a provider fails, its
+         *     result has an `error` instead of a `result`; the others are not affected.
          *
-         *     Providers, variables and version are checked before any provider is called; one unknown provider refuses the
-         *     whole test.
+         *     The service checks providers, variables and version before it calls a provider. If one provider is unknown, the
+         *     whole request is refused.
          *
-         *     The answer waits for the results, unless `Prefer: respond-async` asks for a 202 at once. The test run then goes
-         *     on, and its results can be had when it is `done`.
+         *     The answer comes when the results are stored. With `Prefer: respond-async` it is a 202 and comes immediately; get
+         *     the results when the test run is `done`.
          *
-         *     Test runs and their results are kept for 30 days from their end, unless the operator set another time
+         *     Test runs and their results are kept for 30 days after their end. The operator can set another time
          *     (`TEST_RUN_RETENTION_DAYS`).
          *
-         *     A test run is not cancelled when the caller hangs up: it is in the prompt's list of test runs, and its results are
-         *     stored. Provider calls that were made are never repeated: when a request is repeated with its `Idempotency-Key`
-         *     after the service crashed, and its test run was cut off, the answer is a 409 `test-run-not-stored`, and the key is
-         *     free for a new test run.
+         *     If you close the connection, the test run continues and its results are stored; the prompt's list of test runs
+         *     contains it. Provider calls are never repeated. If the service crashes during a test run, a repetition with the same
+         *     `Idempotency-Key` gets 409 `test-run-not-stored`, and the key can then start a new test run.
          */
         post: operations["createTestRun"];
         delete?: never;
@@ -239,7 +238,7 @@ export interface paths {
         };
         /**
          * Get a test run
-         * @description Returns the status of a test run, without its results. Poll it after a 202.
+         * @description Returns the status of a test run, without its results. After a 202, repeat this until it has ended.
          */
         get: operations["getTestRun"];
         put?: never;
@@ -259,9 +258,9 @@ export interface paths {
         };
         /**
          * Get the results of a test run
-         * @description Returns the stored results of a test run that is `done`. While it is `running` the answer is a 409 with
-         *     `Retry-After`; one that `failed` or was `interrupted` has no results. Results are kept for 30 days from the
-         *     end of the test run, unless the operator set another time; then the test run is gone, and the answer is a 404.
+         * @description Returns the results of a test run that is `done`. While it is `running`, the answer is 409 with `Retry-After`. A
+         *     test run that `failed` or was `interrupted` has no results. Results are kept for 30 days after the end of the test
+         *     run (the operator can set another time); then the answer is 404.
          */
         get: operations["getTestRunResults"];
         put?: never;
@@ -281,8 +280,8 @@ export interface paths {
         };
         /**
          * List providers
-         * @description Lists all providers that the service knows, with their models. Those that are not `configured` cannot be
-         *     called. `echo` needs no credentials and always can: it answers with the text it is sent.
+         * @description Lists all providers that the service knows, with their models. Providers that are not `configured` cannot be called.
+         *     `echo` needs no credentials and can always be called: it answers with the text that it gets.
          */
         get: operations["listProviders"];
         put?: never;
@@ -308,10 +307,10 @@ export interface paths {
         put?: never;
         /**
          * Create a location
-         * @description Creates a location with its zones and spots. Its currency cannot be changed later. Its first fiscal day is the
-         *     one that is under way at that moment by its own clock.
+         * @description Creates a location with its zones and spots. The currency cannot be changed later. The first fiscal day is the one
+         *     in progress at that moment in the location's time zone.
          *
-         *     When time zone and currency are both unknown, the problem is `unknown-timezone`, and `errors` names both.
+         *     If both time zone and currency are unknown, the problem is `unknown-timezone`, and `errors` lists both.
          */
         post: operations["createLocation"];
         delete?: never;
@@ -334,17 +333,17 @@ export interface paths {
         get: operations["getLocation"];
         /**
          * Change a location
-         * @description Changes the fields that are sent and leaves the others as they are. `zones` is replaced whole.
+         * @description Changes the fields that you send and keeps the others. `zones` is replaced as a whole.
          *
          *     An archived location takes no new orders. Open orders can still be completed and canceled, and its fiscal days go on
          *     being closed, so that every order is counted.
          *
-         *     New tax and fee rates apply to orders placed from then on. A new time zone or end of the fiscal day moves the
-         *     end of the day that is under way. Where the new end is past, the day ends with this request, so an order stays in
-         *     the day in which it was placed. The day keeps its date and can be closed at any time. A request that changes
-         *     nothing leaves `updated_at` and `ETag` alone.
+         *     New tax and fee rates apply to later orders. A new time zone or `fiscal_day_end` moves the end of the current fiscal
+         *     day. If the new end is in the past, the day ends with this request, so that an order stays in the day in which it
+         *     was placed. The day keeps its date and can be closed at any time. A request that changes nothing keeps `updated_at`
+         *     and `ETag`.
          *
-         *     Send `If-Match` with the `ETag` that you know, and nobody's change is overwritten unseen.
+         *     Send `If-Match` with the `ETag` of your copy, so that you do not overwrite a change that you have not seen.
          */
         put: operations["updateLocation"];
         post?: never;
@@ -405,18 +404,17 @@ export interface paths {
         put?: never;
         /**
          * Close a fiscal day
-         * @description Closes the fiscal day that is under way, or one that has ended and the clock has not closed yet. Orders placed
-         *     from that instant on belong to the next day. A `FISCAL_DAY_END` event announces the close.
+         * @description Closes the current fiscal day, or a day that has ended and is not closed yet. Orders placed after this moment belong
+         *     to the next day. This sends a `FISCAL_DAY_END` event.
          *
-         *     Days are closed in order: earlier days that are still open are closed first, as the clock would have. Without
-         *     this operation, a day is closed by the location's clock, some seconds after its end. Closing a closed day again
-         *     changes nothing and gives the same answer.
+         *     Days are closed in order: earlier open days are closed first, at their usual end. The service also closes each day
+         *     automatically, some seconds after its end. Closing a closed day again gives the same answer and changes nothing.
          *
-         *     `If-Match` takes entity tags of the location: the day is closed only if nobody has changed the location, for
-         *     example its time zone, since you read it.
+         *     `If-Match` takes an `ETag` of the location: the day is closed only if the location, for example its time zone, has
+         *     not changed since you read it.
          *
-         *     A day counts at most 500,000 orders, the oldest first, and at most a total of 9,007,199,254,740,991. The next day
-         *     counts the rest.
+         *     A day counts at most 500,000 orders and a total of at most 9,007,199,254,740,991, the oldest orders first. The next
+         *     day counts the rest.
          */
         post: operations["closeFiscalDay"];
         delete?: never;
@@ -440,7 +438,7 @@ export interface paths {
         put?: never;
         /**
          * Create a category
-         * @description Creates a category of a location. No event announces it.
+         * @description Creates a category at a location. This sends no event.
          */
         post: operations["createCategory"];
         delete?: never;
@@ -463,13 +461,12 @@ export interface paths {
         get: operations["getCategory"];
         /**
          * Change a category
-         * @description Changes the fields that are sent and leaves the others as they are. A change is announced by a
-         *     `CATEGORY_UPDATED` event; a request that changes nothing announces nothing and leaves `updated_at` and `ETag`
-         *     alone.
+         * @description Changes the fields that you send and keeps the others. A change sends a `CATEGORY_UPDATED` event. A request that
+         *     changes nothing sends no event and keeps `updated_at` and `ETag`.
          *
          *     Products of an archived category cannot be ordered. They are not archived themselves and stay in the lists of products.
          *
-         *     Send `If-Match` with the `ETag` that you know, and nobody's change is overwritten unseen.
+         *     Send `If-Match` with the `ETag` of your copy, so that you do not overwrite a change that you have not seen.
          */
         put: operations["updateCategory"];
         post?: never;
@@ -494,7 +491,7 @@ export interface paths {
         put?: never;
         /**
          * Create a product
-         * @description Creates a product of a location, priced in the currency of the location. No event announces it.
+         * @description Creates a product at a location. Its price is in the location's currency. This sends no event.
          */
         post: operations["createProduct"];
         delete?: never;
@@ -517,15 +514,15 @@ export interface paths {
         get: operations["getProduct"];
         /**
          * Change a product
-         * @description Changes the fields that are sent and leaves the others as they are. Arrays are replaced whole. Orders that were
-         *     placed keep the product as it was. To take a product off the menu for a while, set `active` to false;
-         *     to retire it, set `archived` to true.
+         * @description Changes the fields that you send and keeps the others. Arrays are replaced whole. Orders that were placed keep the
+         *     product as it was. To take a product off the menu for a while, set `active` to false; to retire it, set `archived`
+         *     to true.
          *
-         *     A change is announced by a `PRODUCT_UPDATED` event, and by a `CATEGORY_UPDATED` event for its category; if the
-         *     product moves to another category, for both. A request that changes nothing announces nothing and leaves
-         *     `updated_at` and `ETag` alone.
+         *     A change sends a `PRODUCT_UPDATED` event and a `CATEGORY_UPDATED` event for the product's category. If the product
+         *     moves to another category, each of the two categories gets an event. A request that changes nothing sends no event
+         *     and keeps `updated_at` and `ETag`.
          *
-         *     Send `If-Match` with the `ETag` that you know, and nobody's change is overwritten unseen.
+         *     Send `If-Match` with the `ETag` of your copy, so that you do not overwrite a change that you have not seen.
          */
         put: operations["updateProduct"];
         post?: never;
@@ -544,24 +541,24 @@ export interface paths {
         };
         /**
          * List orders
-         * @description Lists the orders, the newest first, without their details. `since` and `until` go by `created_at`.
+         * @description Lists the orders, the newest first, without their details. `since` and `until` filter by `created_at`.
          */
         get: operations["listOrders"];
         put?: never;
         /**
          * Place an order
-         * @description Places an order. The server prices it from the catalog and keeps what it found there: names, tags and prices of
-         *     the products and of the chosen modifiers. Tax and fee are taken of the subtotal, each rounded half-up once. An
-         *     `ORDER_PLACED` event announces the order.
+         * @description Places an order. The server prices it from the catalog and stores the names, tags and prices of the products and
+         *     chosen modifiers with it. Tax and fee are computed from the subtotal; each is rounded half-up once. This sends an
+         *     `ORDER_PLACED` event.
          *
          *     Nothing archived can be ordered: at an archived location, an archived product, or a product of an archived category.
          *
-         *     When several things that the order names do not exist, the problem is the first one of this operation's list of
-         *     422 problems that applies, and `errors` names all places, up to 100. An unknown location is named alone: spots and
-         *     products are looked up there.
+         *     If several parts of the order are wrong, the problem is the first that applies in this operation's list of 422
+         *     problems. `errors` lists all places, up to 100. If the location is unknown, `errors` lists only the location,
+         *     because spots and products belong to it.
          *
-         *     **An `Idempotency-Key` names its order for ever**, not only for 24 hours: the same request with the same key
-         *     answers with the order as it was placed, however much later, and never places a second one.
+         *     **An `Idempotency-Key` of an order never expires.** The same request with the same key always returns the order as
+         *     it was placed, and never places a second order.
          */
         post: operations["createOrder"];
         delete?: never;
@@ -603,8 +600,8 @@ export interface paths {
          * Complete an order
          * @description Completes an open order. A completed order can no longer be canceled.
          *
-         *     A completed order is answered with 200 and not changed, whatever `If-Match` says: so a request whose answer got lost
-         *     can be sent again. A canceled order is answered with 409 `order-not-open`; `order_status` in the problem is its
+         *     For a completed order the answer is 200 and nothing changes, whatever `If-Match` says. So you can repeat a request
+         *     whose answer got lost. For a canceled order the answer is 409 `order-not-open`; `order_status` in the problem is its
          *     status.
          */
         post: operations["completeOrder"];
@@ -625,12 +622,12 @@ export interface paths {
         put?: never;
         /**
          * Cancel an order
-         * @description Cancels an open order. A canceled order can no longer be completed. An order that is canceled before its fiscal day
-         *     is closed is not counted in that day.
+         * @description Cancels an open order. A canceled order can no longer be completed. If it is canceled before its fiscal day is
+         *     closed, that day does not count it.
          *
-         *     A canceled order is answered with 200 and not changed, whatever `If-Match` says: so a request whose answer got lost
-         *     can be sent again. A completed order is answered with 409 `order-not-open`; `order_status` in the problem is its
-         *     status.
+         *     For a canceled order the answer is 200 and nothing changes, whatever `If-Match` says. So you can repeat a request
+         *     whose answer got lost. For a completed order the answer is 409 `order-not-open`; `order_status` in the problem is
+         *     its status.
          */
         post: operations["cancelOrder"];
         delete?: never;
@@ -654,13 +651,14 @@ export interface paths {
         put?: never;
         /**
          * Create an integration
-         * @description Creates an integration, which receives the events of its types from then on.
+         * @description Creates an integration. From then on it receives the events of its types.
          *
-         *     A secret that the server makes (`generate_secret`) is shown only in the answer. It cannot be retrieved later, but a
-         *     repetition with the same `Idempotency-Key` gets the same answer, with the secret: the answer is kept encrypted.
+         *     With `generate_secret` the server creates the secret. It is shown only in the answer and cannot be retrieved later.
+         *     A repetition with the same `Idempotency-Key` gets the same answer with the secret, because the answer is stored
+         *     encrypted.
          *
-         *     A URL whose host is a literal address that is not public is refused here; what a host name resolves to is
-         *     checked whenever a connection is made.
+         *     A URL whose host is an IP address that is not public is refused. The addresses of a host name are checked for each
+         *     connection.
          */
         post: operations["createIntegration"];
         delete?: never;
@@ -678,22 +676,21 @@ export interface paths {
         };
         /**
          * Get an integration
-         * @description Returns one integration without its secret, with a `warning` if it is about to be disabled.
+         * @description Returns one integration without its secret. It has a `warning` if it will soon be disabled.
          */
         get: operations["getIntegration"];
         /**
          * Change an integration
-         * @description Changes the fields that are sent and leaves the others as they are. Deliveries under way go to the URL and with
-         *     the headers that they began with; attempts that follow use the new ones. Event types apply to events that happen
-         *     from then on.
+         * @description Changes the fields that you send and keeps the others. Attempts in progress use the old URL and headers; later
+         *     attempts use the new ones. New event types apply to later events.
          *
-         *     Send `If-Match` with the `ETag` that you know, and nobody's change is overwritten unseen.
+         *     Send `If-Match` with the `ETag` of your copy, so that you do not overwrite a change that you have not seen.
          */
         put: operations["updateIntegration"];
         post?: never;
         /**
          * Delete an integration
-         * @description Removes the integration for good. Nothing more is sent to it; its deliveries and replays are removed in the
+         * @description Deletes the integration permanently. Nothing more is sent to it. Its deliveries and replays are deleted in the
          *     background.
          */
         delete: operations["deleteIntegration"];
@@ -713,8 +710,8 @@ export interface paths {
         put?: never;
         /**
          * Pause an integration
-         * @description Stops sending. Events are held for up to 30 days and sent when the integration is enabled. Pausing a paused
-         *     integration changes nothing and answers the same.
+         * @description Pauses an integration. Its events are held for up to 30 days and sent when it is enabled. Pausing a paused
+         *     integration gives the same answer and changes nothing.
          */
         post: operations["pauseIntegration"];
         delete?: never;
@@ -734,9 +731,9 @@ export interface paths {
         put?: never;
         /**
          * Enable an integration
-         * @description Starts sending again, whether someone paused the integration or the service disabled it. What was held is sent.
-         *     The count of failures starts anew. Enabling an active integration changes nothing and answers the same; a delivery
-         *     that is due is sent at once, even before `retrying_until`.
+         * @description Enables a paused or disabled integration. Held deliveries are sent. The count of failures starts again at 0.
+         *     Enabling an active integration gives the same answer and does not change it, but a delivery that is due is sent
+         *     immediately, even before `retrying_until`.
          */
         post: operations["enableIntegration"];
         delete?: never;
@@ -756,24 +753,24 @@ export interface paths {
         put?: never;
         /**
          * Begin to rotate the secret
-         * @description Sets the integration's next secret beside the present one, so that no delivery fails verification:
+         * @description Adds a next secret to the integration's current secret, so that no delivery fails verification:
          *
-         *     1. Begin. From now on `webhook-signature` carries a signature of each secret; `X-Service-Signature` still uses
-         *     the present one.
+         *     1. Begin. From now on `webhook-signature` has a signature with each secret; `X-Service-Signature` still uses the
+         *     current secret.
          *
          *     2. Give the next secret to the receiver.
          *
          *     3. Finish. Both headers use only the new secret.
          *
-         *     The next secret is yours, or one that the server makes and shows only in the answer. If the answer gets lost, begin
-         *     again: this replaces the next secret, and the present one stays in force. An integration without a secret gets its
-         *     first one in the same way: `webhook-signature` starts at once, `X-Service-Signature` when the rotation is finished.
+         *     Send the next secret, or let the server create one, which is shown only in the answer. If the answer gets lost,
+         *     begin again: this replaces the next secret and keeps the current one. An integration without a secret gets its first
+         *     secret in the same way: `webhook-signature` starts immediately, `X-Service-Signature` when the rotation is finished.
          */
         post: operations["beginSecretRotation"];
         /**
          * Cancel a rotation of the secret
-         * @description Forgets the next secret. The integration keeps its present one. When no rotation is pending, nothing changes and
-         *     the answer is the same.
+         * @description Deletes the next secret. The integration keeps its current secret. If no rotation is pending, the answer is the same
+         *     and nothing changes.
          */
         delete: operations["cancelSecretRotation"];
         options?: never;
@@ -792,8 +789,8 @@ export interface paths {
         put?: never;
         /**
          * Finish a rotation of the secret
-         * @description Makes the next secret the only one. The request names the rotation, so that a secret which has been replaced
-         *     meanwhile is not taken for the one that the receiver knows. Finishing it again answers the same.
+         * @description Makes the next secret the only secret. The request contains the id of the rotation, so that you cannot finish a
+         *     rotation whose secret was replaced. Finishing it again gives the same answer.
          */
         post: operations["finishSecretRotation"];
         delete?: never;
@@ -813,9 +810,9 @@ export interface paths {
         put?: never;
         /**
          * Send a test event
-         * @description Makes an event of type `TEST` and sends it to this integration only, signed and retried as any other. The answer
-         *     is the delivery, to look at until it is `delivered`. While the integration is paused or disabled, the delivery
-         *     is `held`. It is sent at once, even before `retrying_until`.
+         * @description Sends an event of type `TEST` to this integration only, signed and retried like any other event. The answer is the
+         *     delivery; get it again until its status is `delivered`. It is sent immediately, even before `retrying_until`. While
+         *     the integration is paused or disabled, the delivery is `held`.
          */
         post: operations["sendTestEvent"];
         delete?: never;
@@ -833,20 +830,20 @@ export interface paths {
         };
         /**
          * List replays
-         * @description Lists the replays to an integration, the newest first, those of single deliveries (resends) among them.
+         * @description Lists the replays to an integration, the newest first. Resends of single deliveries are included.
          */
         get: operations["listReplays"];
         put?: never;
         /**
          * Replay events
-         * @description Sends past events to the integration once more: all that were created in the span and are of the types that it
-         *     is subscribed to now, whether they had been delivered to it or not. `until` is now when left out; a `since` that
-         *     is not before it, to the millisecond, is an `invalid-request`. With an `until` in the future the replay ends when it
-         *     has caught up with the present.
+         * @description Sends past events to the integration again: all events that were created in a time span and have the integration's
+         *     current event types, delivered or not. Without `until`, the span ends now. A `since` that is not before `until`
+         *     (compared in milliseconds) is an `invalid-request`. With an `until` in the future, the replay ends when it has sent
+         *     all events up to the present.
          *
-         *     Each makes a new delivery that carries the event's own id, so receivers that remember ids can tell repetitions.
-         *     The replay goes on in the background, also through a restart; while the integration is paused or disabled it waits.
-         *     Events are kept for 30 days, older ones are not sent.
+         *     Each event becomes a new delivery with the same event id, so a receiver that stores ids can recognise repetitions.
+         *     The replay runs in the background and continues after a restart. It waits while the integration is paused or
+         *     disabled. Events are kept for 30 days; older events are not sent.
          */
         post: operations["createReplay"];
         delete?: never;
@@ -864,7 +861,7 @@ export interface paths {
         };
         /**
          * List deliveries
-         * @description Lists the deliveries to an integration, the newest first, without their bodies. `since` and `until` go by
+         * @description Lists the deliveries to an integration, the newest first, without their bodies. `since` and `until` filter by
          *     `created_at`.
          */
         get: operations["listDeliveries"];
@@ -885,7 +882,7 @@ export interface paths {
         };
         /**
          * Get a delivery
-         * @description Returns one delivery with the body that is sent.
+         * @description Returns one delivery, with the body that is sent.
          */
         get: operations["getDelivery"];
         put?: never;
@@ -905,7 +902,7 @@ export interface paths {
         };
         /**
          * List attempts
-         * @description Lists the attempts to send a delivery, the first one first, with what the receiver answered.
+         * @description Lists the attempts of a delivery, the oldest first, with the receiver's answers.
          */
         get: operations["listDeliveryAttempts"];
         put?: never;
@@ -927,8 +924,8 @@ export interface paths {
         put?: never;
         /**
          * Resend a delivery
-         * @description Sends the event of a delivery once more, whatever became of it, as a new delivery with the same event id and
-         *     body. It is a replay of one.
+         * @description Sends the event of a delivery again, whatever its status, as a new delivery with the same event id and body. This
+         *     starts a replay of one delivery.
          */
         post: operations["resendDelivery"];
         delete?: never;
@@ -946,7 +943,7 @@ export interface paths {
         };
         /**
          * Get a replay
-         * @description Returns how far a replay is.
+         * @description Returns the status of a replay and the number of its deliveries.
          */
         get: operations["getReplay"];
         put?: never;
@@ -966,8 +963,8 @@ export interface paths {
         };
         /**
          * List event types
-         * @description Lists the types of events with the JSON Schema and an example of each. Generate types from the schemas, or
-         *     validate what you receive.
+         * @description Lists the types of events, each with its JSON Schema and an example. Use the schemas to generate types or to
+         *     validate the events that you receive.
          */
         get: operations["listEventTypes"];
         put?: never;
@@ -987,8 +984,8 @@ export interface paths {
         };
         /**
          * Get the API key of this request
-         * @description Returns the API key that the request was sent with: its id, name and scopes, when it expires, and whether it is an
-         *     administrator key. It also returns the version of the service. Every valid key may ask; no scope is required.
+         * @description Returns the API key that sent the request: its id, name and scopes, when it expires, and whether it is an
+         *     administrator key. It also returns the version of the service. Any valid key can do this; no scope is required.
          */
         get: operations["getCurrentApiKey"];
         put?: never;
@@ -1014,14 +1011,14 @@ export interface paths {
         put?: never;
         /**
          * Create an API key
-         * @description Creates an API key. `key` in the answer is the key with its secret. It is shown only in this answer and cannot be
-         *     retrieved later, because only a hash of it is stored. So there is nothing to answer a repetition with, and the
-         *     operation does not accept an `Idempotency-Key` (400 `invalid-request`). If the answer gets lost, create another
-         *     key and revoke the lost one; the list of keys shows both.
+         * @description Creates an API key. `key` in the answer is the key itself. It is shown only in this answer and cannot be retrieved
+         *     later, because the service stores only a hash of it. For the same reason the operation does not accept an
+         *     `Idempotency-Key` (400 `invalid-request`). If the answer gets lost, create another key and revoke the lost one; the
+         *     list shows both.
          *
-         *     A key can grant only scopes that it holds itself, and no key outlives its maker: without `expires_at` the new key
-         *     ends when its maker ends; a later `expires_at`, or one that has passed, is an `invalid-request`. `created_by` names
-         *     the maker. A key whose maker is revoked while it is made is not made.
+         *     A key can grant only scopes that it has itself. The new key expires with the key that creates it, or at an earlier
+         *     `expires_at`. An `expires_at` that is later, or in the past, is an `invalid-request`. `created_by` is the id of the
+         *     creating key. If the creating key is revoked during the request, no key is created.
          */
         post: operations["createApiKey"];
         delete?: never;
@@ -1061,17 +1058,17 @@ export interface paths {
         put?: never;
         /**
          * Revoke an API key
-         * @description Ends the validity of an API key for good, everywhere within 5 seconds. The key stays listed, with `revoked_at`,
-         *     so that its past use can be explained. Revoking it again changes nothing.
+         * @description Revokes an API key permanently. All processes refuse it within 5 seconds. The key stays in the list, with
+         *     `revoked_at`. Revoking it again changes nothing.
          *
-         *     A key's *descendants* are the keys that it made, those that they made, and so on. They stay valid unless
-         *     `descendants=revoke` is sent; `active_descendants` says how many there are. With it, none of them works when the
-         *     request is answered: should the request fail half-way, repeat it.
+         *     The *descendants* of a key are the keys that it created, the keys that those created, and so on. They stay valid
+         *     unless you send `descendants=revoke`. `active_descendants` is their number. With `descendants=revoke`, all of them
+         *     are revoked when you get the answer. If the request fails, repeat it.
          *
-         *     **Who may revoke.** A key may revoke itself and its descendants. An administrator key may revoke every key. Any
+         *     **Who can revoke.** A key can revoke itself and its descendants. An administrator key can revoke every key. Any
          *     other revocation gets `no-authority`. Administrator keys are the key that the first start printed, the key that the
-         *     operator configured, and each key that has every scope and does not expire. Keys that are older than `created_by`
-         *     are nobody's descendants.
+         *     operator configured, and each key that has every scope and does not expire. Keys without `created_by` are not
+         *     descendants of any key.
          */
         post: operations["revokeApiKey"];
         delete?: never;
@@ -1089,8 +1086,8 @@ export interface paths {
         };
         /**
          * Get what runs here
-         * @description Returns the name and version of the service, and the paths of its documents. A browser, which prefers `text/html`,
-         *     gets a start page instead.
+         * @description Returns the name and version of the service, and the paths of its documents. A browser (a client that prefers
+         *     `text/html`) gets a start page.
          */
         get: operations["getServiceInfo"];
         put?: never;
@@ -1110,7 +1107,7 @@ export interface paths {
         };
         /**
          * Is the process alive?
-         * @description Answers as long as the process does, whatever becomes of database and storage. For liveness probes: restart the
+         * @description Answers while the process runs, even if the database or the storage fails. Use it for liveness probes: restart the
          *     process when this fails.
          */
         get: operations["getLiveness"];
@@ -1131,8 +1128,8 @@ export interface paths {
         };
         /**
          * Can the process do its work?
-         * @description Checks database and object storage. For readiness probes and load balancers: send no requests while this is a
-         *     503. Without object storage the process is ready, for only test runs suffer.
+         * @description Checks the database and the object storage. Use it for readiness probes and load balancers: send no requests while
+         *     the answer is 503. Without object storage the process is still ready, because only test runs need it.
          */
         get: operations["getReadiness"];
         put?: never;
@@ -1152,7 +1149,7 @@ export interface paths {
         };
         /**
          * Get metrics
-         * @description Returns this process's metrics in the Prometheus text format.
+         * @description Returns the metrics of this process in the Prometheus text format.
          */
         get: operations["getMetrics"];
         put?: never;
@@ -1189,66 +1186,67 @@ export interface components {
     schemas: {
         /**
          * PromptId
-         * @description Made by the server, never changes.
+         * @description The server sets it; it never changes.
          * @example 6f1c0a52-3f0e-4b7e-9d5a-1c2b7f3e8a90
          */
         PromptId: string;
         /**
          * Slug
-         * @description Readable name for use in paths: lower-case letters and digits in groups joined by single hyphens. Unique among prompts and never shaped like a UUID.
+         * @description Readable name for paths: groups of lower-case letters and digits, joined by single hyphens. Unique among prompts. It cannot have the form of a UUID.
          * @example summarise-support-ticket
          */
         Slug: string;
         /**
          * PromptName
-         * @description What people call the prompt. Not only blanks.
+         * @description Display name of the prompt. Must contain a character that is not a space.
          * @example Summarise support ticket
          */
         PromptName: string;
         /**
          * PromptDescription
-         * @description What the prompt is for. Metadata, not sent to any provider.
+         * @description Purpose of the prompt. Metadata; not sent to providers.
          * @example Three-sentence summary of a ticket for the shift handover.
          */
         PromptDescription: string;
         /**
          * MessageRole
-         * @description Who speaks. `system` sets the rules, `user` asks, `assistant` is an answer given as an example.
+         * @description Role of the speaker. `system` gives instructions, `user` asks, `assistant` is an example of an answer.
          * @example user
          * @enum {string}
          */
         MessageRole: "system" | "user" | "assistant";
         /**
          * OtherValue
-         * @description A value that a later release adds. Clients that were made before accept it, and treat it as one that they do not know.
+         * @description A value that a later release adds. Clients accept it and treat it as unknown.
          * @example a-later-value
          */
         OtherValue: never;
         /**
          * MessageContent
-         * @description Text with placeholders, filled in when the prompt is invoked.
+         * @description Text with placeholders. An invocation fills them in.
          *
          *     | Written | Becomes |
          *     |---|---|
          *     | `{{name}}` | the value of `name` |
-         *     | `{{name\|text}}` | the value of `name`, or `text`, taken as written, if there is none |
+         *     | `{{name\|text}}` | the value of `name`, or `text`, exactly as written, if there is no value |
          *     | `\{{` | a literal `{{` |
          *
-         *     Blanks (spaces and tabs, no line breaks) around a name are allowed: `{{ name }}`. Names begin with a letter or `_`, go on with letters, digits, `_`, `.`
-         *     and `-`, and have at most 64 characters. Everything else between braces is plain text, so JSON needs no escaping. What looks
-         *     like a placeholder and is none (`{{name}`, `{{user name}}`, `{{#if x}}`) is plain text too; `warnings` in the answer that
-         *     saves the prompt lists it.
+         *     Spaces and tabs around a name are allowed: `{{ name }}`. Names begin with a letter or `_`, continue with letters,
+         *     digits, `_`, `.` and `-`, and have at most 64 characters. Everything else between braces is plain text, so JSON needs
+         *     no escaping. Text that looks like a placeholder but is not one (`{{name}`, `{{user name}}`, `{{#if x}}`) is also plain
+         *     text; `warnings` lists it when the prompt is saved.
          *
          *     A placeholder takes the first of these: the supplied value, the definition's `default`, the inline default, the empty
-         *     string if the variable is declared. A placeholder with none of them fails with `missing-variables`. What was
-         *     filled in is never searched for placeholders again.
+         *     string if the variable is declared. If there is none, the invocation fails with `missing-variables`. Placeholders in a
+         *     filled-in value are not replaced.
          *
-         *     Strings go in as they are, other values as compact JSON: without blanks, numbers in their shortest form (`1.0` as `1`,
-         *     `1e2` as `100`). The members of an object keep the order in which they were sent, but for names that are whole numbers
-         *     below 4294967295, such as `"7"`: these come first, in ascending order. Of members with the same name the last counts.
+         *     Strings are inserted unchanged. Other values are inserted as compact JSON: without spaces, with numbers in their
+         *     shortest form (`1.0` as `1`, `1e2` as `100`). The members of an object keep their order, except that names that are
+         *     whole numbers below 4294967295, such as `"7"`, come first, in ascending order. If a name occurs twice, the last member
+         *     counts.
          *
-         *     All messages of a rendered prompt together have at most 4,194,304 characters (UTF-16 code units); a prompt that would
-         *     become larger is not sent, and answered with `rendered-prompt-too-large`.
+         *     All messages of a rendered prompt together have at most 4,194,304 characters (UTF-16 code units). A larger prompt is
+         *     not sent; the answer is `rendered-prompt-too-large`.
          * @example Ticket from {{customer_name|a customer}}:
          *
          *     {{ticket}}
@@ -1264,7 +1262,7 @@ export interface components {
          */
         Message: {
             /**
-             * @description Who speaks.
+             * @description Role of the speaker.
              * @example user
              */
             role: components["schemas"]["MessageRole"] | components["schemas"]["OtherValue"];
@@ -1293,7 +1291,7 @@ export interface components {
         VariableName: string;
         /**
          * VariableDefinition
-         * @description How a variable behaves when it is not supplied.
+         * @description Definition of a variable.
          * @example {
          *       "default": "friendly",
          *       "description": "Tone of the summary"
@@ -1301,17 +1299,17 @@ export interface components {
          */
         VariableDefinition: {
             /**
-             * @description Value of the variable when it is not supplied. It goes before an inline default.
+             * @description Value of the variable if it is not supplied. It takes precedence over an inline default.
              * @example friendly
              */
             default?: string;
             /**
-             * @description What the variable is for.
+             * @description Purpose of the variable.
              * @example Tone of the summary
              */
             description?: string;
             /**
-             * @description When true, an invocation that does not supply the variable fails with `missing-variables`, whatever defaults there are. False when left out.
+             * @description If true, an invocation without a value for the variable fails with `missing-variables`, even if there is a default. Default: false.
              * @example false
              */
             required?: boolean;
@@ -1335,7 +1333,7 @@ export interface components {
         };
         /**
          * Strict
-         * @description Content; a change makes a new version. When true, an invocation or a test with a variable that the prompt neither declares nor uses fails with `unknown-variables`. Otherwise such a variable is ignored with a warning. False when left out, and absent in answers unless it is true.
+         * @description Part of the content: a change creates a new version. If true, an invocation or a test with a variable that the prompt does not know (does not declare or use) fails with `unknown-variables`. If false, such a variable is ignored with a warning. Default: false. Absent in answers unless true.
          * @example true
          */
         Strict: boolean;
@@ -1347,13 +1345,13 @@ export interface components {
         ProviderId: string;
         /**
          * ModelId
-         * @description Id of a model, in the provider's own spelling. A model that the provider's list lacks is passed on all the same.
+         * @description Id of a model, as the provider writes it. A model that is not in the provider's list is also passed on.
          * @example gpt-4.1-mini
          */
         ModelId: string;
         /**
          * TestSettings
-         * @description Any JSON value of at most 16 KiB, kept for the tool that edits the prompt. `null` means none, on creation too. Metadata; the service does not interpret it. The size is that of compact JSON in UTF-8.
+         * @description Any JSON value of at most 16 KiB (as compact JSON in UTF-8), for the tool that edits the prompt. `null` means no value. Metadata; the service does not interpret it.
          * @example {
          *       "temperature": 0.2,
          *       "sample_tickets": [
@@ -1366,13 +1364,13 @@ export interface components {
         /**
          * Timestamp
          * Format: date-time
-         * @description Date and time in UTC to the millisecond, as RFC 3339 writes it.
+         * @description Date and time in UTC with milliseconds (RFC 3339).
          * @example 2026-11-05T14:30:12.480Z
          */
         Timestamp: string;
         /**
          * Warning
-         * @description Something that was accepted and is probably a mistake.
+         * @description A probable mistake in an accepted request.
          * @example {
          *       "code": "unknown-variable",
          *       "detail": "is not declared or used by the prompt",
@@ -1381,12 +1379,12 @@ export interface components {
          */
         Warning: {
             /**
-             * @description What it is. `unknown-variable`: the prompt neither declares nor uses a variable that was supplied. `not-a-placeholder`: text that looks like a placeholder and is none, such as `{{name}`, `{{user name}}` or `{{#if x}}`. `unused-variable`: no placeholder uses a variable that the prompt declares.
+             * @description Type of the warning. `unknown-variable`: the prompt does not declare or use a supplied variable. `not-a-placeholder`: text looks like a placeholder but is not one, such as `{{name}`, `{{user name}}` or `{{#if x}}`. `unused-variable`: no placeholder uses a declared variable.
              * @example unknown-variable
              */
             code: ("unknown-variable" | "not-a-placeholder" | "unused-variable") | components["schemas"]["OtherValue"];
             /**
-             * @description What is wrong there, for people.
+             * @description What is wrong at this place, for people.
              * @example is not declared or used by the prompt
              */
             detail: string;
@@ -1398,7 +1396,7 @@ export interface components {
         };
         /**
          * Warnings
-         * @description What was accepted and is probably a mistake. Absent when there is nothing.
+         * @description Probable mistakes in the accepted request. Absent if there are none.
          * @example [
          *       {
          *         "code": "unknown-variable",
@@ -1410,12 +1408,12 @@ export interface components {
         Warnings: components["schemas"]["Warning"][];
         /**
          * Prompt
-         * @description A prompt as it is now. Fields that are not set are absent.
+         * @description A prompt with its current content. Fields without a value are absent.
          *
-         *     `messages`, `variables`, `strict`, `selected_provider` and `selected_model` are its *content*: each change of them makes a new
-         *     version. The rest is metadata.
+         *     `messages`, `variables`, `strict`, `selected_provider` and `selected_model` are its *content*: each change of the
+         *     content creates a new version. The other fields are metadata.
          *
-         *     `warnings` is about the content, and only in the answers of the operations that save one: create, change, restore.
+         *     `warnings` describes the content. Only the answers to create, change and restore have it.
          * @example {
          *       "id": "6f1c0a52-3f0e-4b7e-9d5a-1c2b7f3e8a90",
          *       "slug": "summarise-support-ticket",
@@ -1448,7 +1446,7 @@ export interface components {
             selected_model?: components["schemas"]["ModelId"];
             test_settings?: components["schemas"]["TestSettings"];
             /**
-             * @description Number of the latest version, the one that an invocation without `version` runs.
+             * @description Number of the latest version. An invocation without `version` runs this version.
              * @example 2
              */
             version: number;
@@ -1458,7 +1456,7 @@ export interface components {
         };
         /**
          * Pagination
-         * @description Where in the whole list a page is, and what follows.
+         * @description Position of a page in the whole list.
          * @example {
          *       "total": 42,
          *       "limit": 20,
@@ -1468,23 +1466,22 @@ export interface components {
          */
         Pagination: {
             /**
-             * @description Number of entries in the whole list, counted when the page was made. Of a list of more than 2,000 entries the
-             *     number may be as old as 2 seconds.
+             * @description Number of entries in the whole list. For a list of more than 2,000 entries, the number can be up to 2 seconds old.
              * @example 42
              */
             total: number;
             /**
-             * @description The most entries that a page may have, as asked for or by default.
+             * @description Maximum number of entries in the page: the requested or the default limit.
              * @example 20
              */
             limit: number;
             /**
-             * @description Number of entries before this page. With `after`, those on the pages before it.
+             * @description Number of entries before this page. With `after`, the number of entries on the previous pages.
              * @example 0
              */
             offset: number;
             /**
-             * @description Send it as `after` to get the next page. `null` on the last page.
+             * @description Value of `after` for the next page. `null` on the last page.
              * @example B7ie7drMbos7MiAxNzkzOTY4MTgwNTUxIDRkMDdjOWUyLWI4NmEtNDE1My04ZTlmLWM1YTFkNzJmM2I2MA
              */
             next: string | null;
@@ -1510,25 +1507,25 @@ export interface components {
         /**
          * ProblemType
          * Format: uri
-         * @description Names the kind of problem. Decide by this, not by `title` or `detail`.
+         * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
          * @example urn:prompt-gateway:problem:missing-variables
          */
         ProblemType: string;
         /**
          * ProblemTitle
-         * @description The kind of problem in words, the same in every occurrence.
+         * @description Title of the problem type, always the same for a type.
          * @example Missing variables
          */
         ProblemTitle: string;
         /**
          * ProblemText
-         * @description What happened this time, for a person to read.
+         * @description What happened in this case, for people.
          * @example No value for: ticket, customer_name.
          */
         ProblemText: string;
         /**
          * ProblemDetail
-         * @description One place that is wrong. Exactly one of `pointer`, `parameter` and `header` says where, if a place can be named.
+         * @description One mistake in the request. At most one of `pointer`, `parameter` and `header` is present and names the place.
          * @example {
          *       "detail": "must have at least 1 item",
          *       "pointer": "#/messages"
@@ -1536,12 +1533,12 @@ export interface components {
          */
         ProblemDetail: {
             /**
-             * @description What is wrong there.
+             * @description What is wrong at this place.
              * @example must have at least 1 item
              */
             detail: string;
             /**
-             * @description JSON Pointer into the body as a URI fragment (RFC 6901, section 6); `#` is the body as a whole.
+             * @description JSON Pointer into the body, as a URI fragment (RFC 6901, section 6). `#` is the whole body.
              * @example #/messages
              */
             pointer?: string;
@@ -1558,22 +1555,22 @@ export interface components {
         };
         /**
          * OrderStatus
-         * @description - `open`: placed, neither completed nor canceled.
-         *     - `completed`: done. Final.
-         *     - `canceled`: withdrawn. Final.
+         * @description - `open`: placed, and not completed or canceled.
+         *     - `completed`: completed. Final.
+         *     - `canceled`: canceled. Final.
          * @example open
          * @enum {string}
          */
         OrderStatus: "open" | "completed" | "canceled";
         /**
          * ProviderStatus
-         * @description The HTTP status that the provider answered with, if it did.
+         * @description HTTP status of the provider's answer, if it answered.
          * @example 429
          */
         ProviderStatus: number;
         /**
          * Retryable
-         * @description Whether the same request may succeed when it is repeated later.
+         * @description Whether the same request may succeed later.
          * @example true
          */
         Retryable: boolean;
@@ -1597,7 +1594,7 @@ export interface components {
             type: components["schemas"]["ProblemType"];
             title: components["schemas"]["ProblemTitle"];
             /**
-             * @description The HTTP status of the answer.
+             * @description HTTP status of the answer.
              * @example 422
              */
             status: number;
@@ -1609,26 +1606,26 @@ export interface components {
              */
             instance: string;
             /**
-             * @description The request id, as in the header `X-Request-Id`. Name it when you ask for help.
+             * @description Id of the request, as in the header `X-Request-Id`. Include it when you ask for help.
              * @example 01J9ZQ4C7N8VX2M5K3T6B1R0DW
              */
             request_id: string;
-            /** @description The places that are wrong, on problems about the request's content. */
+            /** @description Mistakes in the request, each with its place. */
             errors?: components["schemas"]["ProblemDetail"][];
-            /** @description Names of the variables that have no value, on `missing-variables`, or that the prompt does not know, on `unknown-variables`. */
+            /** @description With `missing-variables`: names of the variables without a value. With `unknown-variables`: names that the prompt does not know. */
             variables?: components["schemas"]["VariableName"][];
             /**
-             * @description Id of the provider, on problems that concern one.
+             * @description Id of the provider, if the problem concerns one.
              * @example openai
              */
             provider?: string;
             /**
-             * @description Id of the model, on problems that concern one.
+             * @description Id of the model, if the problem concerns one.
              * @example gpt-4.1-mini
              */
             model?: string;
             /**
-             * @description Where the order stands, on `order-not-open`.
+             * @description With `order-not-open`: status of the order.
              * @example open
              */
             order_status?: components["schemas"]["OrderStatus"] | components["schemas"]["OtherValue"];
@@ -1637,7 +1634,7 @@ export interface components {
         };
         /**
          * MessageInput
-         * @description One message of a prompt, as it is sent.
+         * @description One message of a prompt, in a request.
          * @example {
          *       "role": "user",
          *       "content": "Ticket from {{customer_name|a customer}}:\n\n{{ticket}}"
@@ -1649,7 +1646,7 @@ export interface components {
         };
         /**
          * MessagesInput
-         * @description The chat messages of a prompt, in order. Content; a change makes a new version.
+         * @description The chat messages of a prompt, in order. Part of the content: a change creates a new version.
          * @example [
          *       {
          *         "role": "system",
@@ -1664,7 +1661,7 @@ export interface components {
         MessagesInput: components["schemas"]["MessageInput"][];
         /**
          * VariableDefinitionInput
-         * @description How a variable behaves when it is not supplied, as it is sent.
+         * @description Definition of a variable, in a request.
          * @example {
          *       "default": "friendly",
          *       "description": "Tone of the summary"
@@ -1672,24 +1669,24 @@ export interface components {
          */
         VariableDefinitionInput: {
             /**
-             * @description Value of the variable when it is not supplied. It goes before an inline default.
+             * @description Value of the variable if it is not supplied. It takes precedence over an inline default.
              * @example friendly
              */
             default?: string;
             /**
-             * @description What the variable is for.
+             * @description Purpose of the variable.
              * @example Tone of the summary
              */
             description?: string;
             /**
-             * @description When true, an invocation that does not supply the variable fails with `missing-variables`, whatever defaults there are. False when left out.
+             * @description If true, an invocation without a value for the variable fails with `missing-variables`, even if there is a default. Default: false.
              * @example false
              */
             required?: boolean;
         };
         /**
          * PromptCreate
-         * @description A new prompt. What is left out is not set.
+         * @description A new prompt. Fields that you leave out have no value.
          * @example {
          *       "name": "Summarise support ticket",
          *       "messages": [
@@ -1711,7 +1708,7 @@ export interface components {
             description?: components["schemas"]["PromptDescription"];
             messages: components["schemas"]["MessagesInput"];
             /**
-             * @description Variables by name. Content; a change makes a new version.
+             * @description Variables by name. Part of the content: a change creates a new version.
              * @example {
              *       "ticket": {
              *         "description": "Full text of the ticket",
@@ -1733,20 +1730,20 @@ export interface components {
         };
         /**
          * VersionNumber
-         * @description Number of a version. The first is 1, each further one is the number before plus one.
+         * @description Number of a version. Versions are numbered 1, 2, 3 …
          * @example 2
          */
         VersionNumber: number;
         /**
          * DateTimeInput
          * Format: date-time
-         * @description RFC 3339 date and time with `T`, seconds, and an offset (`Z` or `±hh:mm`).
+         * @description Date and time (RFC 3339) with `T`, seconds, and an offset (`Z` or `±hh:mm`).
          * @example 2027-06-30T23:59:59+02:00
          */
         DateTimeInput: string;
         /**
          * IgnoredObject
-         * @description An object of the server, as GET returned it.
+         * @description An object that the server sets, as GET returned it.
          * @example {
          *       "started_at": "2026-11-06T09:00:00.000Z"
          *     }
@@ -1757,8 +1754,8 @@ export interface components {
         /**
          * PromptUpdate
          * @description Any of the fields. `null` clears `description`, `variables`, `selected_provider`, `selected_model` and
-         *     `test_settings`. `id`, `version`, `created_at`, `updated_at` and `warnings` cannot be changed; they may be sent with
-         *     their present values.
+         *     `test_settings`. `id`, `version`, `created_at`, `updated_at` and `warnings` cannot be changed; you can send them with
+         *     their current values.
          * @example {
          *       "selected_provider": "openai",
          *       "selected_model": "gpt-4.1-mini"
@@ -1768,23 +1765,23 @@ export interface components {
             name?: components["schemas"]["PromptName"];
             slug?: components["schemas"]["Slug"];
             /**
-             * @description What the prompt is for. `null` clears it.
+             * @description Purpose of the prompt. `null` clears it.
              * @example Three-sentence summary of a ticket for the shift handover.
              */
             description?: string | null;
             messages?: components["schemas"]["MessagesInput"];
-            /** @description Variables by name. Content; a change makes a new version. `null` clears them. */
+            /** @description Variables by name. Part of the content: a change creates a new version. `null` clears them. */
             variables?: {
                 [key: string]: components["schemas"]["VariableDefinitionInput"];
             } | null;
             strict?: components["schemas"]["Strict"];
             /**
-             * @description Id of the provider that invocations use. Content; a change makes a new version. `null` clears it.
+             * @description Id of the provider that invocations use. Part of the content: a change creates a new version. `null` clears it.
              * @example openai
              */
             selected_provider?: string | null;
             /**
-             * @description Id of the model that invocations use. Content; a change makes a new version. `null` clears it.
+             * @description Id of the model that invocations use. Part of the content: a change creates a new version. `null` clears it.
              * @example gpt-4.1-mini
              */
             selected_model?: string | null;
@@ -1793,12 +1790,12 @@ export interface components {
             version?: components["schemas"]["VersionNumber"];
             created_at?: components["schemas"]["DateTimeInput"];
             updated_at?: components["schemas"]["DateTimeInput"];
-            /** @description What the present content was warned of. It cannot be changed. */
+            /** @description Warnings about the current content. They cannot be changed. */
             warnings?: components["schemas"]["IgnoredObject"][];
         };
         /**
          * Confirmation
-         * @description What was asked for is done.
+         * @description The action is done.
          * @example {
          *       "ok": true
          *     }
@@ -1813,7 +1810,7 @@ export interface components {
         };
         /**
          * PromptVersion
-         * @description The content that a prompt had in one version. It never changes. Fields that were not set are absent.
+         * @description The content that a prompt had in one version. It never changes. Fields without a value are absent.
          * @example {
          *       "version": 1,
          *       "messages": [
@@ -1835,7 +1832,7 @@ export interface components {
             selected_model?: components["schemas"]["ModelId"];
             created_at: components["schemas"]["Timestamp"];
             /**
-             * @description True for the latest version, the prompt's present content.
+             * @description True for the latest version, which is the prompt's current content.
              * @example false
              */
             current: boolean;
@@ -1860,7 +1857,7 @@ export interface components {
         };
         /**
          * VariableValues
-         * @description Values by variable name, any JSON. `null` counts as not supplied. A variable that the prompt neither declares nor uses is ignored with a warning, and refused with `unknown-variables` where the prompt is `strict`.
+         * @description Values by variable name; any JSON value. `null` means that the variable is not supplied. A variable that the prompt does not know (does not declare or use) is ignored with a warning, or refused with `unknown-variables` if the prompt is `strict`.
          * @example {
          *       "ticket": "The export button has been greyed out since this morning.",
          *       "customer_name": "Ada"
@@ -1871,7 +1868,7 @@ export interface components {
         };
         /**
          * InvokeRequest
-         * @description What to run the prompt with. All fields are optional.
+         * @description Variables and options of an invocation. All fields are optional.
          * @example {
          *       "variables": {
          *         "ticket": "The export button has been greyed out since this morning."
@@ -1882,30 +1879,30 @@ export interface components {
         InvokeRequest: {
             variables?: components["schemas"]["VariableValues"];
             /**
-             * @description Runs exactly this version, with its own provider selection. A version that does not exist is a 404, never the latest instead. Left out, the latest version runs.
+             * @description Version to run, with its own provider selection. If it does not exist, the answer is 404. Default: the latest version.
              * @example 1
              */
             version?: number;
             /**
-             * @description Runs on this provider instead of the selected one. Without `model` beside it, on the provider's default model.
+             * @description Provider to use instead of the selected one. Without `model`, its default model runs.
              * @example echo
              */
             provider?: string;
             /**
-             * @description Runs on this model instead of the selected one.
+             * @description Model to use instead of the selected one.
              * @example gpt-4.1-mini
              */
             model?: string;
         };
         /**
          * LatencyMs
-         * @description Milliseconds from the start of the first attempt to the end of the last one.
+         * @description Time from the start of the first attempt to the end of the last attempt, in milliseconds.
          * @example 1874
          */
         LatencyMs: number;
         /**
          * Usage
-         * @description Tokens as the provider counted them. A number that it leaves out is 0.
+         * @description Numbers of tokens, as the provider counts them. A number that the provider does not give is 0.
          * @example {
          *       "inputTokens": 64,
          *       "outputTokens": 13
@@ -1925,7 +1922,7 @@ export interface components {
         };
         /**
          * InvocationResult
-         * @description What the provider generated. `warnings` is about the request, and never in the results of a test run.
+         * @description The generated text. `warnings` describes the request; results of a test run never have it.
          * @example {
          *       "text": "Ada cannot use the export button since this morning.",
          *       "finishReason": "stop",
@@ -1942,7 +1939,7 @@ export interface components {
              */
             text: string;
             /**
-             * @description Why generation ended: the model was done (`stop`), reached a length limit (`length`), was stopped by a filter (`content-filter`), wants to call tools (`tool-calls`), broke off (`error`), or another reason (`other`).
+             * @description Why generation ended: the model finished (`stop`), reached a length limit (`length`), was stopped by a filter (`content-filter`), wants to call tools (`tool-calls`), failed (`error`), or ended for another reason (`other`).
              * @example stop
              */
             finishReason: ("stop" | "length" | "content-filter" | "tool-calls" | "error" | "other") | components["schemas"]["OtherValue"];
@@ -1960,14 +1957,14 @@ export interface components {
         TestTargetInput: {
             provider: components["schemas"]["ProviderId"];
             /**
-             * @description Id of the model. Left out, the provider's default model.
+             * @description Id of the model. Default: the provider's default model.
              * @example gpt-4.1-mini
              */
             model?: string;
         };
         /**
          * TestRunCreate
-         * @description Where to run the prompt, and with what.
+         * @description Providers, models and variables of a test run.
          * @example {
          *       "providers": [
          *         {
@@ -1984,34 +1981,34 @@ export interface components {
          *     }
          */
         TestRunCreate: {
-            /** @description The providers and models to compare. All run at the same time; the same pair may occur more than once. */
+            /** @description Providers and models to compare. They run at the same time. The same pair can occur more than once. */
             providers: components["schemas"]["TestTargetInput"][];
             variables?: components["schemas"]["VariableValues"];
             /**
-             * @description The version to run. Left out, the latest.
+             * @description Version to run. Default: the latest version.
              * @example 2
              */
             version?: number;
         };
         /**
          * TestRunId
-         * @description Made by the server, never changes.
+         * @description The server sets it; it never changes.
          * @example 5d9f1b7e-8c24-4a63-b0f1-9e7d2c6a4f38
          */
         TestRunId: string;
         /**
          * TestRunStatus
          * @description - `running`: providers are being called.
-         *     - `done`: ended, its results are stored. Single results may be errors.
-         *     - `failed`: ended without results, because they could not be stored.
-         *     - `interrupted`: cut off, for example by a restart. Calls already made are not repeated.
+         *     - `done`: ended; its results are stored. Some results may be errors.
+         *     - `failed`: ended; its results could not be stored.
+         *     - `interrupted`: stopped before its end, for example by a restart. Its calls are not repeated.
          * @example done
          * @enum {string}
          */
         TestRunStatus: "running" | "done" | "failed" | "interrupted";
         /**
          * TestTarget
-         * @description One provider and model that the prompt runs on.
+         * @description One provider and model of a test run.
          * @example {
          *       "provider": "openai",
          *       "model": "gpt-4.1-mini"
@@ -2052,7 +2049,7 @@ export interface components {
         };
         /**
          * TestError
-         * @description Why a call failed, in the terms of the problem that an invocation would have been answered with.
+         * @description Why a call failed: the fields of the problem that an invocation would get.
          * @example {
          *       "type": "urn:prompt-gateway:problem:provider-rate-limited",
          *       "title": "Provider rate limit reached",
@@ -2070,7 +2067,7 @@ export interface components {
         };
         /**
          * TestFailure
-         * @description The call failed. The others are not affected.
+         * @description The call failed. Other calls are not affected.
          * @example {
          *       "status": "failed",
          *       "provider": "anthropic",
@@ -2098,7 +2095,7 @@ export interface components {
         };
         /**
          * TestResult
-         * @description What one provider and model answered. It has `result` when it succeeded and `error` when it failed.
+         * @description Result of one provider and model. It has `result` if the call succeeded and `error` if it failed.
          * @example {
          *       "status": "succeeded",
          *       "provider": "openai",
@@ -2138,7 +2135,7 @@ export interface components {
         TestResults: components["schemas"]["TestResult"][];
         /**
          * TestRunWithResults
-         * @description A test run that has ended, and what each provider answered.
+         * @description A test run that has ended, with its results.
          * @example {
          *       "id": "5d9f1b7e-8c24-4a63-b0f1-9e7d2c6a4f38",
          *       "prompt_id": "6f1c0a52-3f0e-4b7e-9d5a-1c2b7f3e8a90",
@@ -2174,16 +2171,16 @@ export interface components {
             id: components["schemas"]["TestRunId"];
             prompt_id: components["schemas"]["PromptId"];
             /**
-             * @description Number of the version that ran, pinned or not.
+             * @description Number of the version that ran.
              * @example 2
              */
             prompt_version: number;
             /**
-             * @description Where the test run stands.
+             * @description Status of the test run.
              * @example done
              */
             status: components["schemas"]["TestRunStatus"] | components["schemas"]["OtherValue"];
-            /** @description The providers and models, in the order of the request, default models filled in. */
+            /** @description Providers and models, in the order of the request, with default models filled in. */
             providers: components["schemas"]["TestTarget"][];
             warnings?: components["schemas"]["Warnings"];
             created_at: components["schemas"]["Timestamp"];
@@ -2211,16 +2208,16 @@ export interface components {
             id: components["schemas"]["TestRunId"];
             prompt_id: components["schemas"]["PromptId"];
             /**
-             * @description Number of the version that ran, pinned or not.
+             * @description Number of the version that ran.
              * @example 2
              */
             prompt_version: number;
             /**
-             * @description Where the test run stands.
+             * @description Status of the test run.
              * @example done
              */
             status: components["schemas"]["TestRunStatus"] | components["schemas"]["OtherValue"];
-            /** @description The providers and models, in the order of the request, default models filled in. */
+            /** @description Providers and models, in the order of the request, with default models filled in. */
             providers: components["schemas"]["TestTarget"][];
             warnings?: components["schemas"]["Warnings"];
             created_at: components["schemas"]["Timestamp"];
@@ -2260,7 +2257,7 @@ export interface components {
             id: components["schemas"]["TestRunId"];
             prompt_id: components["schemas"]["PromptId"];
             /**
-             * @description Number of the version that ran, pinned or not.
+             * @description Number of the version that ran.
              * @example 2
              */
             prompt_version: number;
@@ -2288,15 +2285,15 @@ export interface components {
              * @example OpenAI
              */
             name: string;
-            /** @description Models known to work. Others are passed on as well. */
+            /** @description Models that are known to work. Other models are passed on too. */
             models: components["schemas"]["ModelId"][];
             /**
-             * @description The model that is used when only the provider is given. One of `models`.
+             * @description Model that runs if only the provider is selected. One of `models`.
              * @example gpt-4.1-mini
              */
             defaultModel: string;
             /**
-             * @description Whether the service has what it needs to call the provider.
+             * @description Whether the service has the credentials to call the provider.
              * @example true
              */
             configured: boolean;
@@ -2319,13 +2316,13 @@ export interface components {
         ProviderList: components["schemas"]["Provider"][];
         /**
          * LocationId
-         * @description Id of a location. Made by the server, never changes.
+         * @description Id of a location. The server sets it; it never changes.
          * @example 3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753
          */
         LocationId: string;
         /**
          * LocationName
-         * @description What people call the location. Not only blanks.
+         * @description Display name of the location. Must contain a character that is not a space.
          * @example Canal Café
          */
         LocationName: string;
@@ -2337,27 +2334,27 @@ export interface components {
         CurrencyCode: string;
         /**
          * Timezone
-         * @description Name of a time zone in the IANA database. The fiscal day ends by its clock. It may be sent in capital or small letters, and is kept as the database spells it; an alias such as `Asia/Calcutta` stays what it is.
+         * @description Name of a time zone in the IANA database. Fiscal days end in this time zone. Upper and lower case are accepted; the name is stored as the database writes it. An alias such as `Asia/Calcutta` is not replaced.
          * @example Europe/Amsterdam
          */
         Timezone: string;
         /**
          * FiscalDayEndTime
-         * @description Time of day, `HH:MM`, at which a fiscal day ends and the next begins, on the clock of the location's time zone. With
-         *     `04:00`, an order at 01:30 belongs to the day before. A time that daylight saving skips moves on by the length of
-         *     the gap, so that 02:30 becomes 03:30; of a time that comes twice, the first counts.
+         * @description Time of day, `HH:MM`, at which a fiscal day ends and the next begins, in the location's time zone. With `04:00`, an
+         *     order at 01:30 belongs to the day before. If daylight saving skips this time, the day ends later by the length of the
+         *     gap: 02:30 becomes 03:30. If this time occurs twice, the first counts.
          * @example 04:00
          */
         FiscalDayEndTime: string;
         /**
          * TaxRate
-         * @description Tax on an order's subtotal in basis points, rounded half-up once per order. 900 is 9 %.
+         * @description Tax on the subtotal of an order, in basis points, rounded half-up once per order. 900 is 9 %.
          * @example 900
          */
         TaxRate: number;
         /**
          * FeeRate
-         * @description Fee on an order's subtotal in basis points, rounded half-up once per order. 250 is 2.5 %.
+         * @description Fee on the subtotal of an order, in basis points, rounded half-up once per order. 250 is 2.5 %.
          * @example 250
          */
         FeeRate: number;
@@ -2369,7 +2366,7 @@ export interface components {
         ZoneId: string;
         /**
          * ZoneName
-         * @description What people call the zone. Not only blanks.
+         * @description Display name of the zone. Must contain a character that is not a space.
          * @example Terrace
          */
         ZoneName: string;
@@ -2381,13 +2378,13 @@ export interface components {
         SpotId: string;
         /**
          * SpotName
-         * @description What people call the spot. Not only blanks.
+         * @description Display name of the spot. Must contain a character that is not a space.
          * @example Table 4
          */
         SpotName: string;
         /**
          * Spot
-         * @description A place where orders are placed, such as a table.
+         * @description A place at a location where orders are placed, such as a table.
          * @example {
          *       "id": "a4f01c82-6e3d-4b79-b5d2-0c8e7f964a13",
          *       "name": "Table 4"
@@ -2448,7 +2445,7 @@ export interface components {
             fiscal_day_end: components["schemas"]["FiscalDayEndTime"];
             tax_rate_bp: components["schemas"]["TaxRate"];
             fee_rate_bp: components["schemas"]["FeeRate"];
-            /** @description The zones of the location. Empty when it has none. */
+            /** @description Zones of the location. Can be empty. */
             zones: components["schemas"]["Zone"][];
             archived: components["schemas"]["Archived"];
             created_at: components["schemas"]["Timestamp"];
@@ -2474,7 +2471,7 @@ export interface components {
         };
         /**
          * SpotInput
-         * @description A place where orders are placed. Without `id` it is a new one and the server makes its id.
+         * @description A place where orders are placed. Without `id` it is new, and the server creates the id.
          * @example {
          *       "name": "Table 4"
          *     }
@@ -2485,7 +2482,7 @@ export interface components {
         };
         /**
          * ZoneInput
-         * @description A part of a location. Without `id` it is a new one and the server makes its id.
+         * @description A part of a location. Without `id` it is new, and the server creates the id.
          * @example {
          *       "name": "Terrace",
          *       "spots": [
@@ -2498,13 +2495,13 @@ export interface components {
         ZoneInput: {
             id?: components["schemas"]["ZoneId"];
             name: components["schemas"]["ZoneName"];
-            /** @description The spots of the zone. Left out, it has none. */
+            /** @description Spots of the zone. Default: none. */
             spots?: components["schemas"]["SpotInput"][];
         };
         /**
          * ZonesInput
-         * @description The zones of the location and their spots. A zone or spot that is sent with an id keeps it; one without gets a new id.
-         *     The same id twice is an `invalid-request`.
+         * @description Zones of the location with their spots. A zone or spot that you send with an id keeps it; one without an id gets a new
+         *     one. The same id twice is an `invalid-request`.
          * @example [
          *       {
          *         "name": "Terrace",
@@ -2532,23 +2529,23 @@ export interface components {
         LocationCreate: {
             name: components["schemas"]["LocationName"];
             /**
-             * @description ISO 4217 code of the currency of all prices at the location. It cannot be changed later. The currency has to be in use and have a minor unit, by the list of 2026-01-01. A location whose currency is withdrawn later keeps it.
+             * @description ISO 4217 code of the currency of all prices at the location. It cannot be changed later. It must be a current currency with a minor unit in the ISO 4217 list of 2026-01-01. If a currency is withdrawn later, existing locations keep it.
              * @example EUR
              */
             currency: string;
             timezone: components["schemas"]["Timezone"];
             /**
-             * @description Time of day, `HH:MM`, at which a fiscal day ends and the next begins. Left out, `00:00`.
+             * @description Time of day, `HH:MM`, at which a fiscal day ends and the next begins. Default: `00:00`.
              * @example 04:00
              */
             fiscal_day_end?: string;
             /**
-             * @description Tax on an order's subtotal in basis points. 900 is 9 %. Left out, 0.
+             * @description Tax on the subtotal of an order, in basis points. 900 is 9 %. Default: 0.
              * @example 900
              */
             tax_rate_bp?: number;
             /**
-             * @description Fee on an order's subtotal in basis points. 250 is 2.5 %. Left out, 0.
+             * @description Fee on the subtotal of an order, in basis points. 250 is 2.5 %. Default: 0.
              * @example 250
              */
             fee_rate_bp?: number;
@@ -2557,9 +2554,9 @@ export interface components {
         };
         /**
          * LocationUpdate
-         * @description Any of the fields. `zones` is replaced whole. Zones and spots that are sent with their ids stay the same ones; a zone
-         *     that is sent without `spots` keeps its spots. `id`, `currency`, `created_at` and `updated_at` cannot be changed; they
-         *     may be sent with their present values.
+         * @description Any of the fields. `zones` is replaced as a whole. Zones and spots that you send with their ids keep these ids. A zone
+         *     that you send without `spots` keeps its spots. `id`, `currency`, `created_at` and `updated_at` cannot be changed; you
+         *     can send them with their current values.
          * @example {
          *       "tax_rate_bp": 2100
          *     }
@@ -2580,7 +2577,7 @@ export interface components {
         /**
          * FiscalDate
          * Format: date
-         * @description Date of a fiscal day, as the location's clock has it when the day begins.
+         * @description Date of a fiscal day: the date in the location's time zone when the day begins.
          * @example 2026-11-06
          */
         FiscalDate: string;
@@ -2602,23 +2599,23 @@ export interface components {
             date: components["schemas"]["FiscalDate"];
             /**
              * Format: date-time
-             * @description The instant at which the day was cut off. It counts the orders created before that no earlier day counts; later ones go into the next day.
+             * @description End of the day. The day counts the orders created before this time, except those that an earlier day counts. Later orders belong to the next day.
              * @example 2026-11-07T03:00:00.000Z
              */
             closed_at: string;
             /**
-             * @description Number of orders that the day counts, at most 500,000; the next day counts the rest. Orders canceled before the close are not among them.
+             * @description Number of orders that the day counts, at most 500,000. The next day counts the rest. Orders canceled before the close are not counted.
              * @example 148
              */
             order_count: number;
             /**
-             * @description Sum of those orders' totals, taxes and fees included, in the minor unit of the currency.
+             * @description Sum of the totals of these orders, with taxes and fees, in the minor unit of the currency.
              * @example 231642
              */
             total: number;
             currency: components["schemas"]["CurrencyCode"];
             /**
-             * @description What closed the day, a request (`call`) or the location's clock (`clock`).
+             * @description What closed the day: a request (`call`) or the service at the usual end of the day (`clock`).
              * @example clock
              */
             cause: ("call" | "clock") | components["schemas"]["OtherValue"];
@@ -2643,13 +2640,13 @@ export interface components {
         };
         /**
          * CategoryId
-         * @description Id of a category, `cat_` and 32 hexadecimal digits. Made by the server, never changes.
+         * @description Id of a category: `cat_` followed by 32 hexadecimal digits. The server sets it; it never changes.
          * @example cat_5f0c2a9be1d84736a8c15e7d90b3f264
          */
         CategoryId: string;
         /**
          * CategoryName
-         * @description What people call the category. Not only blanks.
+         * @description Display name of the category. Must contain a character that is not a space.
          * @example Hot drinks
          */
         CategoryName: string;
@@ -2706,8 +2703,8 @@ export interface components {
         };
         /**
          * CategoryUpdate
-         * @description Any of the fields. `id`, `location_id`, `created_at` and `updated_at` cannot be changed; they may be sent with their
-         *     present values.
+         * @description Any of the fields. `id`, `location_id`, `created_at` and `updated_at` cannot be changed; you can send them with their
+         *     current values.
          * @example {
          *       "name": "Coffee and tea"
          *     }
@@ -2722,13 +2719,13 @@ export interface components {
         };
         /**
          * ProductId
-         * @description Id of a product. Made by the server, never changes.
+         * @description Id of a product. The server sets it; it never changes.
          * @example d27a6f13-90e4-4b58-8c3a-6b1f5e0d7c92
          */
         ProductId: string;
         /**
          * ProductName
-         * @description What people call the product. Not only blanks.
+         * @description Display name of the product. Must contain a character that is not a space.
          * @example Flat white
          */
         ProductName: string;
@@ -2752,13 +2749,13 @@ export interface components {
         ImageUrl: string;
         /**
          * Price
-         * @description In the minor unit of the currency, as ISO 4217 has it. 420 is 4.20 euros, or 420 yen.
+         * @description Amount in the minor unit of the currency (ISO 4217). 420 is 4.20 euros, or 420 yen.
          * @example 420
          */
         Price: number;
         /**
          * Tag
-         * @description A word that products are marked with, for the receivers of events. Not only blanks.
+         * @description A word that marks products. Events contain it. Must contain a character that is not a space.
          * @example coffee
          */
         Tag: string;
@@ -2770,7 +2767,7 @@ export interface components {
         ModifierId: string;
         /**
          * ModifierName
-         * @description What people call the modifier. Not only blanks.
+         * @description Display name of the modifier. Must contain a character that is not a space.
          * @example Oat milk
          */
         ModifierName: string;
@@ -2819,9 +2816,9 @@ export interface components {
             image_url?: components["schemas"]["ImageUrl"];
             price: components["schemas"]["Price"];
             currency: components["schemas"]["CurrencyCode"];
-            /** @description Words that the product is marked with. Empty when there are none. */
+            /** @description Tags of the product. Can be empty. */
             tags: components["schemas"]["Tag"][];
-            /** @description What can be added to the product. Empty when there is nothing. */
+            /** @description Modifiers of the product. Can be empty. */
             modifiers: components["schemas"]["Modifier"][];
             /**
              * @description Whether the product can be ordered.
@@ -2852,7 +2849,7 @@ export interface components {
         };
         /**
          * TagsInput
-         * @description Words that the product is marked with.
+         * @description Tags of the product.
          * @example [
          *       "coffee",
          *       "hot"
@@ -2861,7 +2858,7 @@ export interface components {
         TagsInput: components["schemas"]["Tag"][];
         /**
          * ModifierInput
-         * @description Something that can be added to a product. Without `id` it is a new one and the server makes its id.
+         * @description Something that can be added to a product. Without `id` it is new, and the server creates the id.
          * @example {
          *       "name": "Oat milk",
          *       "price": 50
@@ -2874,8 +2871,8 @@ export interface components {
         };
         /**
          * ModifiersInput
-         * @description What can be added to the product. A modifier that is sent with an id keeps it; one without gets a new id. The same id
-         *     twice is an `invalid-request`.
+         * @description Modifiers of the product. A modifier that you send with an id keeps it; a modifier without an id gets a new one. The
+         *     same id twice is an `invalid-request`.
          * @example [
          *       {
          *         "name": "Oat milk",
@@ -2886,7 +2883,7 @@ export interface components {
         ModifiersInput: components["schemas"]["ModifierInput"][];
         /**
          * ProductCreate
-         * @description A new product. Its currency is the location's.
+         * @description A new product. It has the currency of the location.
          * @example {
          *       "location_id": "3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753",
          *       "category_id": "cat_5f0c2a9be1d84736a8c15e7d90b3f264",
@@ -2905,7 +2902,7 @@ export interface components {
             tags?: components["schemas"]["TagsInput"];
             modifiers?: components["schemas"]["ModifiersInput"];
             /**
-             * @description Whether the product can be ordered. Left out, it can.
+             * @description Whether the product can be ordered. Default: true.
              * @example true
              */
             active?: boolean;
@@ -2913,9 +2910,9 @@ export interface components {
         };
         /**
          * ProductUpdate
-         * @description Any of the fields. Modifiers that are sent with their ids stay the same ones. `null` clears
-         *     `description`, `sku` and `image_url`. `id`, `location_id`, `currency`,
-         *     `created_at` and `updated_at` cannot be changed; they may be sent with their present values.
+         * @description Any of the fields. Modifiers that you send with their ids keep these ids. `null` clears `description`, `sku` and
+         *     `image_url`. `id`, `location_id`, `currency`, `created_at` and `updated_at` cannot be changed; you can send them with
+         *     their current values.
          * @example {
          *       "price": 440
          *     }
@@ -2955,12 +2952,11 @@ export interface components {
         };
         /**
          * Moment
-         * @description RFC 3339 date, which means its midnight in UTC, or date and time with `T`, seconds, and an offset (`Z` or `±hh:mm`).
-         *     A date and time without an offset is in UTC.
+         * @description A date (RFC 3339), which means midnight in UTC, or a date and time with `T`, seconds, and an offset (`Z` or `±hh:mm`).
+         *     Without an offset, the date and time are in UTC.
          *
-         *     Digits beyond the millisecond are rounded up to the next one. What is compared with it has whole milliseconds, so
-         *     the comparison is exact. A moment before year 1 or after year 9999 in UTC counts as the first or last millisecond of
-         *     these years.
+         *     Fractions of a millisecond are rounded up. Stored times are whole milliseconds, so the comparison is exact. A time
+         *     before the year 1 or after the year 9999 in UTC counts as the first or last millisecond of these years.
          * @example 2026-11-06
          * @example 2026-11-06T00:00:00+01:00
          */
@@ -2973,7 +2969,7 @@ export interface components {
         ReferenceId: string;
         /**
          * OrderId
-         * @description Id of an order. Made by the server, never changes.
+         * @description Id of an order. The server sets it; it never changes.
          * @example c81e4a97-3d5b-4062-9f7a-e12b6d80c5f4
          */
         OrderId: string;
@@ -2993,12 +2989,12 @@ export interface components {
         OrderListItem: {
             id: components["schemas"]["OrderId"];
             /**
-             * @description Where the order stands.
+             * @description Status of the order.
              * @example open
              */
             status: components["schemas"]["OrderStatus"] | components["schemas"]["OtherValue"];
             /**
-             * @description In the minor unit of the currency, as ISO 4217 has it. 1584 is 15.84 euros, or 1584 yen.
+             * @description Amount in the minor unit of the currency (ISO 4217). 1584 is 15.84 euros, or 1584 yen.
              * @example 1584
              */
             total: number;
@@ -3028,7 +3024,7 @@ export interface components {
         };
         /**
          * Quantity
-         * @description How many.
+         * @description Quantity.
          * @example 2
          */
         Quantity: number;
@@ -3043,7 +3039,7 @@ export interface components {
         OrderItemModifierInput: {
             id: components["schemas"]["ModifierId"];
             /**
-             * @description How many for each unit of the item. Left out, 1.
+             * @description Quantity per unit of the item. Default: 1.
              * @example 1
              */
             quantity?: number;
@@ -3064,12 +3060,12 @@ export interface components {
         OrderItemInput: {
             product_id: components["schemas"]["ProductId"];
             quantity: components["schemas"]["Quantity"];
-            /** @description The chosen modifiers. Left out, none. */
+            /** @description Chosen modifiers. Default: none. */
             modifiers?: components["schemas"]["OrderItemModifierInput"][];
         };
         /**
          * OrderNote
-         * @description What the guest wants known. It is stored and not interpreted.
+         * @description A note from the guest. The service stores it and does not interpret it.
          * @example One flat white extra hot
          * @example please.
          */
@@ -3087,7 +3083,7 @@ export interface components {
         };
         /**
          * OrderCreate
-         * @description What is ordered, and where. The server prices it from the catalog.
+         * @description A new order. The server prices it from the catalog.
          * @example {
          *       "location_id": "3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753",
          *       "items": [
@@ -3101,7 +3097,7 @@ export interface components {
          */
         OrderCreate: {
             location_id: components["schemas"]["LocationId"];
-            /** @description The lines of the order. The same product may occur in more than one. */
+            /** @description Lines of the order. A product can be in several lines. */
             items: components["schemas"]["OrderItemInput"][];
             spot_id?: components["schemas"]["SpotId"];
             note?: components["schemas"]["OrderNote"];
@@ -3110,7 +3106,7 @@ export interface components {
         };
         /**
          * OrderSpot
-         * @description Where an order was placed, by the names of that moment.
+         * @description The spot where an order was placed, with the names of that time.
          * @example {
          *       "id": "a4f01c82-6e3d-4b79-b5d2-0c8e7f964a13",
          *       "name": "Table 4",
@@ -3139,7 +3135,7 @@ export interface components {
             name: components["schemas"]["ModifierName"];
             price: components["schemas"]["Price"];
             /**
-             * @description How many for each unit of the item.
+             * @description Quantity per unit of the item.
              * @example 1
              */
             quantity: number;
@@ -3176,9 +3172,9 @@ export interface components {
              * @example 420
              */
             unit_price: number;
-            /** @description Tags of the product. Empty when it has none. */
+            /** @description Tags of the product. Can be empty. */
             tags: components["schemas"]["Tag"][];
-            /** @description The chosen modifiers. Empty when there are none. */
+            /** @description Chosen modifiers. Can be empty. */
             modifiers: components["schemas"]["OrderItemModifier"][];
             /**
              * @description `quantity` × (`unit_price` + each modifier's `price` × its `quantity`), without taxes and fees.
@@ -3188,9 +3184,9 @@ export interface components {
         };
         /**
          * Order
-         * @description An order, priced by the server when it was placed. Later changes of the catalog do not touch it. Fields that are not
-         *     set are absent. `updated_at` is when its status last changed, or when it was placed; the closing of the fiscal day that
-         *     counts the order does not move it.
+         * @description An order. The server prices it when it is placed. Later changes of the catalog do not change it. Fields without a
+         *     value are absent. `updated_at` is when its status last changed, or when it was placed; the closing of the fiscal day
+         *     that counts the order does not move it.
          * @example {
          *       "id": "c81e4a97-3d5b-4062-9f7a-e12b6d80c5f4",
          *       "status": "open",
@@ -3228,7 +3224,7 @@ export interface components {
         Order: {
             id: components["schemas"]["OrderId"];
             /**
-             * @description Where the order stands.
+             * @description Status of the order.
              * @example open
              */
             status: components["schemas"]["OrderStatus"] | components["schemas"]["OtherValue"];
@@ -3251,52 +3247,52 @@ export interface components {
              */
             subtotal: number;
             /**
-             * @description The location's tax rate of the subtotal, rounded half-up.
+             * @description Tax on the subtotal at the location's tax rate, rounded half-up.
              * @example 128
              */
             taxes: number;
             /**
-             * @description The location's fee rate of the subtotal, rounded half-up.
+             * @description Fee on the subtotal at the location's fee rate, rounded half-up.
              * @example 36
              */
             fees: number;
-            /** @description The lines of the order, as they were sent. */
+            /** @description Lines of the order, as in the request. */
             items: components["schemas"]["OrderItem"][];
             completed_at?: components["schemas"]["Timestamp"];
             canceled_at?: components["schemas"]["Timestamp"];
             /**
              * Format: date
-             * @description Date of the closed fiscal day that counts the order. Absent until a day that counts it is closed.
+             * @description Date of the closed fiscal day that counts the order. Absent before such a day is closed.
              * @example 2026-11-06
              */
             fiscal_day?: string;
         };
         /**
          * IntegrationId
-         * @description Id of an integration, sent to it as `X-Service-Application-ID`. Made by the server, never changes.
+         * @description Id of an integration. Each delivery sends it as `X-Service-Application-ID`. The server sets it; it never changes.
          * @example f4d81b36-a05c-4e72-9b18-7c3e2d6f0a95
          */
         IntegrationId: string;
         /**
          * IntegrationName
-         * @description What people call the application that receives the events. Not only blanks.
+         * @description Display name of the application that receives the events. Must contain a character that is not a space.
          * @example Kitchen display
          */
         IntegrationName: string;
         /**
          * IntegrationUrl
          * Format: uri
-         * @description Where events are sent: `http` or `https`, without user information and without fragment. Unless the operator allows its
-         *     network, an address that is private, on the loopback, or otherwise not public is refused, here if it is written out and
-         *     when connecting in any case.
+         * @description URL that events are sent to: `http` or `https`, without user information and fragment. An address that is not public
+         *     (private, loopback and others) is refused, unless the operator allows its network. An IP address in the URL is checked
+         *     here; every address is checked again for each connection.
          *
-         *     Values of the query that look like credentials are shown as `********`.
+         *     Query values that look like credentials are shown as `********`.
          * @example https://kitchen.example.com/hooks/orders
          */
         IntegrationUrl: string;
         /**
          * SubscribableEventType
-         * @description A type of event that an integration can subscribe to.
+         * @description A type of event that an integration can receive.
          * @example ORDER_PLACED
          * @enum {string}
          */
@@ -3326,13 +3322,13 @@ export interface components {
         };
         /**
          * SecretRotationId
-         * @description Names one begun rotation. Each begin makes a new one.
+         * @description Id of a rotation. Each begin creates a new rotation.
          * @example 5b70e9d4-1c8f-4a26-93e7-f0a2d6c48b17
          */
         SecretRotationId: string;
         /**
          * SecretRotation
-         * @description A rotation that has begun and is not finished.
+         * @description A rotation that is not finished.
          * @example {
          *       "id": "5b70e9d4-1c8f-4a26-93e7-f0a2d6c48b17",
          *       "started_at": "2026-11-06T09:00:00.000Z"
@@ -3345,8 +3341,8 @@ export interface components {
         /**
          * IntegrationStatus
          * @description - `active`: events are sent.
-         *     - `paused`: someone stopped it. Events are held for up to 30 days and sent when it is enabled.
-         *     - `disabled`: the service stopped it, for the reason in `disabled_reason`. Events are held as when paused.
+         *     - `paused`: someone paused it. Events are held for up to 30 days and sent when it is enabled.
+         *     - `disabled`: the service disabled it; `disabled_reason` is the reason. Events are held as when it is paused.
          * @example active
          * @enum {string}
          */
@@ -3354,14 +3350,14 @@ export interface components {
         /**
          * DisabledReason
          * @description - `gone`: the receiver answered 410.
-         *     - `failing`: every attempt of five days failed.
+         *     - `failing`: every attempt failed for five days.
          * @example failing
          * @enum {string}
          */
         DisabledReason: "gone" | "failing";
         /**
          * IntegrationWarning
-         * @description Something that needs attention before the integration stops working.
+         * @description A problem to solve before the integration stops working.
          * @example {
          *       "type": "failing",
          *       "detail": "No delivery has succeeded since 2026-11-06T12:31:08.214Z.",
@@ -3371,52 +3367,52 @@ export interface components {
          */
         IntegrationWarning: {
             /**
-             * @description What kind of warning it is, such as nothing but failures (`failing`).
+             * @description Type of the warning. `failing`: all attempts have failed since `failing_since`.
              * @example failing
              */
             type: "failing" | components["schemas"]["OtherValue"];
             /**
-             * @description What is wrong, for a person to read.
+             * @description What is wrong, for people.
              * @example No delivery has succeeded since 2026-11-06T12:31:08.214Z.
              */
             detail: string;
             /**
              * Format: date-time
-             * @description Nothing has succeeded since then.
+             * @description No attempt has succeeded since this time.
              * @example 2026-11-06T12:31:08.214Z
              */
             failing_since?: string;
             /**
              * Format: date-time
-             * @description An attempt that fails from then on disables the integration, if nothing succeeds before.
+             * @description A failed attempt after this time disables the integration, unless an attempt succeeds before.
              * @example 2026-11-11T12:31:08.214Z
              */
             disables_at?: string;
         };
         /**
          * AttemptError
-         * @description Why no answer was received, or not all of it.
+         * @description Why there was no complete answer.
          *
-         *     - `target-refused`: the address is one that events are not sent to; no connection was made.
+         *     - `target-refused`: events are not sent to this address; no connection was made.
          *     - `name-not-found`: the host name has no address, or its name servers did not answer within 3 seconds.
          *     - `connection-refused`: no server listens at this address and port.
          *     - `unreachable`: the network or the host cannot be reached.
          *     - `connect-timeout`: no connection was made within 5 seconds.
-         *     - `tls-failed`: the certificate or the handshake is not acceptable.
-         *     - `connection-lost`: the connection broke before the answer was complete.
+         *     - `tls-failed`: the certificate is not trusted, or the TLS handshake failed.
+         *     - `connection-lost`: the connection closed before the answer was complete.
          *     - `timeout`: no complete answer within 15 seconds.
          *     - `not-http`: the answer is not HTTP.
          *     - `head-too-large`: more than 16 KiB of headers, more than 128 KiB of status line and headers in all, or more than 16
          *       informational answers.
-         *     - `aborted`: the service was stopped before the answer was complete.
-         *     - `other`: another error of the connection.
+         *     - `aborted`: the service stopped before the answer was complete.
+         *     - `other`: another connection error.
          * @example timeout
          * @enum {string}
          */
         AttemptError: "target-refused" | "name-not-found" | "connection-refused" | "unreachable" | "connect-timeout" | "tls-failed" | "connection-lost" | "timeout" | "not-http" | "head-too-large" | "aborted" | "other";
         /**
          * IntegrationError
-         * @description How the last attempt to deliver failed. Absent once one has succeeded, or the integration was changed.
+         * @description How the last attempt failed. Absent after a successful attempt or a change of the integration.
          * @example {
          *       "at": "2026-11-09T12:30:41.307Z",
          *       "error": "connect-timeout"
@@ -3425,12 +3421,12 @@ export interface components {
         IntegrationError: {
             at: components["schemas"]["Timestamp"];
             /**
-             * @description The HTTP status of the answer. Absent when there was none.
+             * @description HTTP status of the answer. Absent if there was no answer.
              * @example 503
              */
             status_code?: number;
             /**
-             * @description Why no answer was received, or not all of it. Absent when there was one.
+             * @description Why there was no complete answer. Absent if there was one.
              * @example timeout
              */
             error?: components["schemas"]["AttemptError"] | components["schemas"]["OtherValue"];
@@ -3438,17 +3434,15 @@ export interface components {
         /**
          * RetryingUntil
          * Format: date-time
-         * @description The receiver keeps failing and is left alone until then; the next delivery that is due is sent after that. A test
-         *     event is sent at once, and so is a delivery that is due when the integration is enabled. Absent while nothing is held
-         *     back.
+         * @description The receiver keeps failing, so sending pauses until this time. After it, the next due delivery is sent. A test event
+         *     is sent immediately, and so is a due delivery when the integration is enabled. Absent if sending is not paused.
          * @example 2026-11-09T12:45:41.307Z
          */
         RetryingUntil: string;
         /**
          * WaitingDeliveries
-         * @description Deliveries that are neither delivered nor given up: those that are due, wait for their next attempt, or are held while
-         *     the integration is not active or its receiver is left alone. Absent when there are none, and
-         *     in lists of integrations.
+         * @description Deliveries that wait: they are due, wait for their next attempt, or are held because the integration is not active or
+         *     sending to its receiver pauses. Absent if there are none, and in lists of integrations.
          * @example {
          *       "count": 214,
          *       "oldest_at": "2026-11-06T12:31:03.118Z"
@@ -3456,13 +3450,13 @@ export interface components {
          */
         WaitingDeliveries: {
             /**
-             * @description How many there are.
+             * @description Number of waiting deliveries.
              * @example 214
              */
             count: number;
             /**
-             * @description Whether both values are estimates, made from one delivery in 64: the number may be a third off, and the oldest may
-             *     have been made earlier. Absent when they are exact, which they are up to some hundred deliveries.
+             * @description True if both values are estimates from one delivery in 64: the number can be wrong by a third, and the oldest
+             *     delivery can be older. Absent if they are exact, as they are up to some hundred deliveries.
              * @example true
              */
             estimated?: boolean;
@@ -3470,7 +3464,7 @@ export interface components {
         };
         /**
          * Integration
-         * @description An application that receives events. Fields that are not set are absent.
+         * @description An application that receives events. Fields without a value are absent.
          * @example {
          *       "id": "f4d81b36-a05c-4e72-9b18-7c3e2d6f0a95",
          *       "name": "Kitchen display",
@@ -3493,31 +3487,31 @@ export interface components {
             id: components["schemas"]["IntegrationId"];
             name: components["schemas"]["IntegrationName"];
             url: components["schemas"]["IntegrationUrl"];
-            /** @description The types of events that it has subscribed to. */
+            /** @description Types of events that the integration receives. */
             event_types: components["schemas"]["EventTypeName"][];
             /** @description The locations whose events it receives. Absent when it receives those of all locations. */
             location_ids?: components["schemas"]["LocationId"][];
             headers: components["schemas"]["CustomHeaders"];
             /**
-             * @description Whether deliveries carry `X-Service-Signature`. The secret itself is never shown.
+             * @description Whether deliveries have `X-Service-Signature`. The secret itself is never shown.
              * @example true
              */
             has_secret: boolean;
             secret_rotation?: components["schemas"]["SecretRotation"];
             /**
-             * @description Whether events are sent.
+             * @description Status of the integration.
              * @example active
              */
             status: components["schemas"]["IntegrationStatus"] | components["schemas"]["OtherValue"];
             /**
-             * @description Why the service stopped it. Absent unless `status` is `disabled`.
+             * @description Why the service disabled the integration. Absent unless `status` is `disabled`.
              * @example failing
              */
             disabled_reason?: components["schemas"]["DisabledReason"] | components["schemas"]["OtherValue"];
             disabled_at?: components["schemas"]["Timestamp"];
             warning?: components["schemas"]["IntegrationWarning"];
             /**
-             * @description Attempts that failed since the last one that succeeded, or since the integration was changed.
+             * @description Number of failed attempts since the last successful attempt or the last change of the integration.
              * @example 0
              */
             consecutive_failures: number;
@@ -3547,7 +3541,7 @@ export interface components {
         };
         /**
          * EventTypesInput
-         * @description The types of events to send. There is no wildcard, so that a later type reaches nobody unasked.
+         * @description Types of events to send. There is no wildcard: an integration receives a new type only if you add it.
          * @example [
          *       "ORDER_PLACED",
          *       "FISCAL_DAY_END"
@@ -3564,12 +3558,12 @@ export interface components {
         LocationIdsInput: components["schemas"]["LocationId"][];
         /**
          * CustomHeadersInput
-         * @description Headers to send with every delivery, by name: visible ASCII and inner blanks. Values that look like credentials are
-         *     stored encrypted and answered as `********`; sending `********` leaves the stored value of that header as it is, and is
-         *     refused when there is none.
+         * @description Headers to send with every delivery, by name. Values are visible ASCII characters, with spaces only between them.
+         *     Values that look like credentials are stored encrypted and shown as `********`. Sending `********` keeps the stored
+         *     value; it is refused if there is no stored value.
          *
-         *     Names differ in more than case. `Host`, `Connection`, `Expect`, `Keep-Alive`, `TE`, `Trailer`, `Transfer-Encoding`,
-         *     `Upgrade`, `User-Agent`, `Content-*`, `Proxy-*`, `X-Service-*` and `webhook-*` are the service's own and refused.
+         *     Two names must not differ only in case. The service refuses `Host`, `Connection`, `Expect`, `Keep-Alive`, `TE`,
+         *     `Trailer`, `Transfer-Encoding`, `Upgrade`, `User-Agent`, `Content-*`, `Proxy-*`, `X-Service-*` and `webhook-*`.
          * @example {
          *       "X-Kitchen": "ground-floor",
          *       "Authorization": "Bearer EXAMPLE-not-a-real-token"
@@ -3580,7 +3574,7 @@ export interface components {
         };
         /**
          * IntegrationCreate
-         * @description A new integration. It is active at once.
+         * @description A new integration. It is active immediately.
          * @example {
          *       "name": "Kitchen display",
          *       "url": "https://kitchen.example.com/hooks/orders",
@@ -3598,21 +3592,21 @@ export interface components {
             location_ids?: components["schemas"]["LocationIdsInput"];
             headers?: components["schemas"]["CustomHeadersInput"];
             /**
-             * @description The key that deliveries are signed with: 24 to 64 printable ASCII characters, whose bytes are the key. A receiver that
-             *     wants the spelling of Standard Webhooks is given `whsec_` and the base64 of these bytes. A secret that starts with
-             *     `whsec_` itself is refused, because such a receiver would read it as another key.
+             * @description Secret that signs deliveries: 24 to 64 printable ASCII characters. The bytes of these characters are the key. For
+             *     libraries of Standard Webhooks, write it as `whsec_` followed by the base64 of these bytes. A secret that starts
+             *     with `whsec_` is refused, because such a library would read it as another key.
              * @example EXAMPLE-not-a-real-secret-0123456789
              */
             secret?: string;
             /**
-             * @description `true` has the server make a secret, which is shown only in the answer. It excludes `secret`; both together are an `invalid-request`. With neither, deliveries are not signed.
+             * @description With `true` the server creates the secret, which is shown only in the answer. It cannot be combined with `secret` (`invalid-request`). Without `generate_secret` and `secret`, deliveries are not signed.
              * @example true
              */
             generate_secret?: boolean;
         };
         /**
          * IssuedSecret
-         * @description A secret that the server made, in both spellings. It is shown only once and cannot be retrieved later.
+         * @description A secret that the server created, in two forms. It is shown only once and cannot be retrieved later.
          * @example {
          *       "value": "EXAMPLE-not-a-real-secret-0123456789",
          *       "standard_webhooks": "whsec_RVhBTVBMRS1ub3QtYS1yZWFsLXNlY3JldC0wMTIzNDU2Nzg5"
@@ -3620,19 +3614,19 @@ export interface components {
          */
         IssuedSecret: {
             /**
-             * @description The secret. Its bytes are the key of `X-Service-Signature`.
+             * @description The secret. Its bytes are the key for `X-Service-Signature`.
              * @example EXAMPLE-not-a-real-secret-0123456789
              */
             value: string;
             /**
-             * @description The same key as libraries for Standard Webhooks take it, `whsec_` and the base64 of the secret's bytes.
+             * @description The same key for libraries of Standard Webhooks: `whsec_` followed by the base64 of the secret's bytes.
              * @example whsec_RVhBTVBMRS1ub3QtYS1yZWFsLXNlY3JldC0wMTIzNDU2Nzg5
              */
             standard_webhooks: string;
         };
         /**
          * IntegrationWithSecret
-         * @description An integration and, if the server has just made one, its secret, which is shown only here.
+         * @description An integration, with its secret if the server has just created one. The secret is shown only here.
          * @example {
          *       "id": "f4d81b36-a05c-4e72-9b18-7c3e2d6f0a95",
          *       "name": "Kitchen display",
@@ -3659,31 +3653,31 @@ export interface components {
             id: components["schemas"]["IntegrationId"];
             name: components["schemas"]["IntegrationName"];
             url: components["schemas"]["IntegrationUrl"];
-            /** @description The types of events that it has subscribed to. */
+            /** @description Types of events that the integration receives. */
             event_types: components["schemas"]["EventTypeName"][];
             /** @description The locations whose events it receives. Absent when it receives those of all locations. */
             location_ids?: components["schemas"]["LocationId"][];
             headers: components["schemas"]["CustomHeaders"];
             /**
-             * @description Whether deliveries carry `X-Service-Signature`.
+             * @description Whether deliveries have `X-Service-Signature`.
              * @example true
              */
             has_secret: boolean;
             secret_rotation?: components["schemas"]["SecretRotation"];
             /**
-             * @description Whether events are sent.
+             * @description Status of the integration.
              * @example active
              */
             status: components["schemas"]["IntegrationStatus"] | components["schemas"]["OtherValue"];
             /**
-             * @description Why the service stopped it. Absent unless `status` is `disabled`.
+             * @description Why the service disabled the integration. Absent unless `status` is `disabled`.
              * @example failing
              */
             disabled_reason?: components["schemas"]["DisabledReason"] | components["schemas"]["OtherValue"];
             disabled_at?: components["schemas"]["Timestamp"];
             warning?: components["schemas"]["IntegrationWarning"];
             /**
-             * @description Attempts that failed since the last one that succeeded, or since the integration was changed.
+             * @description Number of failed attempts since the last successful attempt or the last change of the integration.
              * @example 0
              */
             consecutive_failures: number;
@@ -3696,13 +3690,14 @@ export interface components {
         };
         /**
          * IntegrationUpdate
-         * @description Any of the fields. An empty `location_ids` stands for all locations. A header value of `********` stands for the stored value, and so does such a value in the query of
-         *     `url`. Stored credentials stay with scheme, host and port of the URL: when one of these changes, send the values again.
+         * @description Any of the fields. An empty `location_ids` stands for all locations. A header value of `********` means the stored
+         *     value, and so does such a value in the query of `url`. If scheme, host or port of the URL changes, send these values
+         *     again.
          *
-         *     The secret is changed by rotation, the status by pausing and enabling. `id`, `has_secret`, `secret_rotation`, `status`,
-         *     `disabled_reason`, `disabled_at`, `warning`, `created_at` and `updated_at` cannot be changed; they may be sent with
-         *     their present values. `consecutive_failures`, `last_error`, `retrying_until` and `waiting` change all the time, so they
-         *     may be sent with any value; they are not stored.
+         *     To change the secret, rotate it. To change the status, pause or enable the integration. `id`, `has_secret`,
+         *     `secret_rotation`, `status`, `disabled_reason`, `disabled_at`, `warning`, `created_at` and `updated_at` cannot be
+         *     changed; you can send them with their current values. `consecutive_failures`, `last_error`, `retrying_until` and
+         *     `waiting` change all the time, so you can send them with any value; they are ignored.
          * @example {
          *       "event_types": [
          *         "ORDER_PLACED"
@@ -3746,14 +3741,14 @@ export interface components {
          */
         SecretRotationBegin: {
             /**
-             * @description The next secret, 24 to 64 printable ASCII characters that do not start with `whsec_`. Left out, the server makes one and shows it only in the answer.
+             * @description The next secret: 24 to 64 printable ASCII characters that do not start with `whsec_`. Default: the server creates one and shows it only in the answer.
              * @example EXAMPLE-not-a-real-secret-9876543210
              */
             secret?: string;
         };
         /**
          * SecretRotationFinish
-         * @description Names the rotation, so that nobody finishes one that has been replaced meanwhile.
+         * @description The rotation to finish.
          * @example {
          *       "rotation_id": "5b70e9d4-1c8f-4a26-93e7-f0a2d6c48b17"
          *     }
@@ -3763,13 +3758,13 @@ export interface components {
         };
         /**
          * DeliveryId
-         * @description Id of a delivery, that is of one event to one integration. A replay makes new deliveries.
+         * @description Id of a delivery (one event for one integration). A replay creates new deliveries.
          * @example b6e20d87-4f1a-4c95-a3d8-90f7e5c2b164
          */
         DeliveryId: string;
         /**
          * EventId
-         * @description Id of an event, sent as `webhook-id` on every attempt of every delivery of it.
+         * @description Id of an event. Each attempt of each of its deliveries sends it as `webhook-id`.
          * @example 2f9a7c54-8e01-4d63-b7a2-5c1d0e9f8b36
          */
         EventId: string;
@@ -3781,25 +3776,25 @@ export interface components {
         ReplayId: string;
         /**
          * DeliveryStatus
-         * @description - `pending`: waits for its next attempt, at `next_attempt_at`.
+         * @description - `pending`: waits for its next attempt at `next_attempt_at`.
          *     - `delivered`: the receiver answered with a 2xx status.
-         *     - `failed`: all attempts failed, and no more are made. It can be resent.
-         *     - `held`: the integration is paused or disabled. It is sent when that ends.
-         *     - `expired`: it was held for 30 days and dropped. It can be resent.
+         *     - `failed`: all attempts failed. You can resend it.
+         *     - `held`: the integration is paused or disabled. The delivery is sent when the integration is enabled.
+         *     - `expired`: it was held for 30 days and is no longer sent. You can resend it.
          * @example delivered
          * @enum {string}
          */
         DeliveryStatus: "pending" | "delivered" | "failed" | "held" | "expired";
         /**
          * AttemptCount
-         * @description Attempts made so far, the one under way included.
+         * @description Number of attempts so far, including one in progress.
          * @example 1
          */
         AttemptCount: number;
         /**
          * DeliveryOutcome
-         * @description What the last attempt ended with: the class of the answer's status or, where there was no answer, the `error` of that
-         *     attempt. Absent before the first attempt has ended.
+         * @description Outcome of the last attempt: the class of the answer's status, or the `error` of the attempt if there was no answer.
+         *     Absent before the first attempt has ended.
          * @example 5xx
          * @enum {string}
          */
@@ -3807,7 +3802,7 @@ export interface components {
         /**
          * EventTime
          * Format: date-time
-         * @description When the event was created, in UTC to the millisecond. Deliveries may arrive in another order.
+         * @description When the event was created, in UTC with milliseconds. Deliveries can arrive in another order.
          * @example 2026-11-06T12:31:08.214Z
          */
         EventTime: string;
@@ -4134,7 +4129,7 @@ export interface components {
         };
         /**
          * TestEvent
-         * @description An event that announces nothing. It is sent when someone tries out an integration, and cannot be subscribed to.
+         * @description An event without data. It is sent when someone tests an integration. Integrations cannot subscribe to it.
          * @example {
          *       "type": "TEST",
          *       "createdAt": "2026-11-06T08:30:00.000Z",
@@ -4158,7 +4153,7 @@ export interface components {
         };
         /**
          * Event
-         * @description The body of a delivery, one of the types of event.
+         * @description The body of a delivery: an event of one of these types.
          * @example {
          *       "type": "PRODUCT_UPDATED",
          *       "targetUuid": "d27a6f13-90e4-4b58-8c3a-6b1f5e0d7c92",
@@ -4171,7 +4166,7 @@ export interface components {
         Event: components["schemas"]["OrderPlaced"] | components["schemas"]["OrderCompleted"] | components["schemas"]["OrderCanceled"] | components["schemas"]["ProductUpdated"] | components["schemas"]["CategoryUpdated"] | components["schemas"]["FiscalDayEnd"] | components["schemas"]["TestEvent"];
         /**
          * Delivery
-         * @description One event on its way to one integration. Fields that are not set are absent.
+         * @description One event for one integration. Fields without a value are absent.
          * @example {
          *       "id": "b6e20d87-4f1a-4c95-a3d8-90f7e5c2b164",
          *       "event_id": "2f9a7c54-8e01-4d63-b7a2-5c1d0e9f8b36",
@@ -4192,13 +4187,13 @@ export interface components {
             integration_id: components["schemas"]["IntegrationId"];
             replay_id?: components["schemas"]["ReplayId"];
             /**
-             * @description Where the delivery stands.
+             * @description Status of the delivery.
              * @example delivered
              */
             status: components["schemas"]["DeliveryStatus"] | components["schemas"]["OtherValue"];
             attempt_count: components["schemas"]["AttemptCount"];
             /**
-             * @description What the last attempt ended with. Absent before the first attempt has ended.
+             * @description Outcome of the last attempt. Absent before the first attempt has ended.
              * @example 5xx
              */
             last_outcome?: components["schemas"]["DeliveryOutcome"] | components["schemas"]["OtherValue"];
@@ -4206,14 +4201,14 @@ export interface components {
             created_at: components["schemas"]["Timestamp"];
             delivered_at?: components["schemas"]["Timestamp"];
             /**
-             * @description The body that is sent, byte for byte. It is what the signatures are made of.
+             * @description The exact body that is sent. The signatures are made over it.
              * @example {"type":"TEST","createdAt":"2026-11-06T08:30:00.000Z","data":{}}
              */
             body: string;
         };
         /**
          * Replay
-         * @description The sending of past events once more, of a span of time or, when a delivery is resent, of one.
+         * @description Past events that are sent again: those of a time span, or a single event if a delivery was resent.
          * @example {
          *       "id": "8a6d3f92-e517-4b0c-84d9-1f2c7a5b0e63",
          *       "integration_id": "f4d81b36-a05c-4e72-9b18-7c3e2d6f0a95",
@@ -4230,23 +4225,23 @@ export interface components {
             delivery_id?: components["schemas"]["DeliveryId"];
             /**
              * Format: date-time
-             * @description Events created at this moment or later are sent. Absent when a delivery is resent.
+             * @description Events created at this time or later are sent. Absent for a resent delivery.
              * @example 2026-11-06T12:00:00.000Z
              */
             since?: string;
             /**
              * Format: date-time
-             * @description Events created before this moment are sent. Absent when a delivery is resent.
+             * @description Events created before this time are sent. Absent for a resent delivery.
              * @example 2026-11-06T13:00:00.000Z
              */
             until?: string;
             /**
-             * @description Whether deliveries are still being made (`running`), or all are made (`done`).
+             * @description `running`: the service is still creating deliveries. `done`: all deliveries are created.
              * @example done
              */
             status: ("running" | "done") | components["schemas"]["OtherValue"];
             /**
-             * @description Deliveries made so far.
+             * @description Number of deliveries created so far.
              * @example 23
              */
             delivery_count: number;
@@ -4273,7 +4268,7 @@ export interface components {
         };
         /**
          * ReplayCreate
-         * @description Which events to send again, by the time at which they were created.
+         * @description Time span of the events to send again.
          * @example {
          *       "since": "2026-11-06T12:00:00Z",
          *       "until": "2026-11-06T13:00:00Z"
@@ -4285,7 +4280,7 @@ export interface components {
         };
         /**
          * DeliveryListItem
-         * @description A delivery without its body. Fields that are not set are absent.
+         * @description A delivery without its body. Fields without a value are absent.
          * @example {
          *       "id": "b6e20d87-4f1a-4c95-a3d8-90f7e5c2b164",
          *       "event_id": "2f9a7c54-8e01-4d63-b7a2-5c1d0e9f8b36",
@@ -4305,13 +4300,13 @@ export interface components {
             integration_id: components["schemas"]["IntegrationId"];
             replay_id?: components["schemas"]["ReplayId"];
             /**
-             * @description Where the delivery stands.
+             * @description Status of the delivery.
              * @example delivered
              */
             status: components["schemas"]["DeliveryStatus"] | components["schemas"]["OtherValue"];
             attempt_count: components["schemas"]["AttemptCount"];
             /**
-             * @description What the last attempt ended with. Absent before the first attempt has ended.
+             * @description Outcome of the last attempt. Absent before the first attempt has ended.
              * @example 5xx
              */
             last_outcome?: components["schemas"]["DeliveryOutcome"] | components["schemas"]["OtherValue"];
@@ -4339,7 +4334,7 @@ export interface components {
         };
         /**
          * Attempt
-         * @description One attempt to send a delivery. Fields that are not set are absent.
+         * @description One attempt of a delivery. Fields without a value are absent.
          * @example {
          *       "number": 1,
          *       "started_at": "2026-11-06T08:30:00.028Z",
@@ -4350,35 +4345,35 @@ export interface components {
          */
         Attempt: {
             /**
-             * @description Number of the attempt. The first is 1. A number is missing when the service was stopped before there was an answer.
+             * @description Number of the attempt, from 1. A number is missing if the service stopped during that attempt.
              * @example 1
              */
             number: number;
             started_at: components["schemas"]["Timestamp"];
             /**
-             * @description Milliseconds from the start to the end of the answer or the failure.
+             * @description Time from the start of the attempt to the end of the answer or the failure, in milliseconds.
              * @example 84
              */
             latency_ms: number;
             /**
-             * @description True when the receiver answered with a 2xx status, even if the rest of its answer got lost (see `error`). Redirects
-             *     are failures.
+             * @description True if the receiver answered with a 2xx status, even if the rest of the answer got lost (see `error`). A redirect
+             *     is a failure.
              * @example true
              */
             succeeded: boolean;
             /**
-             * @description The HTTP status of the answer. Absent when there was none.
+             * @description HTTP status of the answer. Absent if there was no answer.
              * @example 204
              */
             status_code?: number;
             /**
-             * @description Why no answer was received, or not all of it. Absent when there was one.
+             * @description Why there was no complete answer. Absent if there was one.
              * @example timeout
              */
             error?: components["schemas"]["AttemptError"] | components["schemas"]["OtherValue"];
             /**
-             * @description The first 50 headers of the answer by lower-case name, repeated ones joined by commas, values cut at 1,000
-             *     characters. `set-cookie` is left out.
+             * @description The first 50 headers of the answer, by name in lower case. Repeated headers are joined by commas. Values are cut
+             *     at 1,000 characters. `set-cookie` is left out.
              */
             response_headers?: {
                 [key: string]: string;
@@ -4389,14 +4384,14 @@ export interface components {
              */
             response_body?: string;
             /**
-             * @description True when the answer's body was longer than that. Absent when there was no answer.
+             * @description True if the body was longer than 16 KiB. Absent if there was no answer.
              * @example false
              */
             response_body_truncated?: boolean;
         };
         /**
          * AttemptPage
-         * @description The attempts to send a delivery, the first one first.
+         * @description The attempts of a delivery, the oldest first.
          * @example {
          *       "data": [],
          *       "pagination": {
@@ -4414,10 +4409,10 @@ export interface components {
         };
         /**
          * EventType
-         * @description A type of event, the schema of its payload, and an example.
+         * @description A type of event, with the schema of its payload and an example.
          * @example {
          *       "type": "TEST",
-         *       "description": "An event that announces nothing.",
+         *       "description": "An event without data.",
          *       "subscribable": false,
          *       "schema": {
          *         "type": "object"
@@ -4432,16 +4427,16 @@ export interface components {
         EventType: {
             type: components["schemas"]["EventTypeName"];
             /**
-             * @description When events of the type are sent.
+             * @description When events of this type are sent.
              * @example An order has been placed at a location.
              */
             description: string;
             /**
-             * @description Whether integrations can subscribe to it. `TEST` events are sent only on request.
+             * @description Whether an integration can receive all events of this type. `TEST` events are sent only on request.
              * @example true
              */
             subscribable: boolean;
-            /** @description JSON Schema (2020-12) of the payload, complete in itself. It allows for fields that later releases add. */
+            /** @description JSON Schema (2020-12) of the payload, without external references. It allows fields that later releases add. */
             schema: {
                 [key: string]: unknown;
             };
@@ -4470,27 +4465,27 @@ export interface components {
         };
         /**
          * ApiKeyName
-         * @description Who or what uses the key. Not only blanks.
+         * @description Display name of the key, for example the application that uses it. Must contain a character that is not a space.
          * @example Helpdesk backend
          */
         ApiKeyName: string;
         /**
          * Scope
-         * @description What an API key may do. Each operation names the one that it requires.
+         * @description A permission of an API key. Each operation documents the scope that it requires.
          * @example prompts:invoke
          * @enum {string}
          */
         Scope: "prompts:read" | "prompts:write" | "prompts:invoke" | "orders:read" | "orders:write" | "catalog:read" | "catalog:write" | "integrations:read" | "integrations:manage" | "keys:manage" | "metrics:read";
         /**
          * GrantedScope
-         * @description What the API key may do.
+         * @description A scope of the API key.
          * @example prompts:invoke
          */
         GrantedScope: components["schemas"]["Scope"] | components["schemas"]["OtherValue"];
         /**
          * ApiKeyExpiry
          * Format: date-time
-         * @description When the key stops working by itself. Absent when it does not expire.
+         * @description When the key expires. Absent if it does not expire.
          * @example 2036-06-30T23:59:59.000Z
          */
         ApiKeyExpiry: string;
@@ -4502,7 +4497,7 @@ export interface components {
         ServiceVersion: string;
         /**
          * CurrentApiKey
-         * @description The API key of a request, and what it may do. Fields that are not set are absent.
+         * @description The API key of a request, and its scopes. Fields without a value are absent.
          * @example {
          *       "id": "1e4b7c90-2d6f-4f3a-8b5c-7a9d0e1f2c34",
          *       "name": "Kitchen dashboard",
@@ -4522,11 +4517,11 @@ export interface components {
              */
             id: string;
             name: components["schemas"]["ApiKeyName"];
-            /** @description All scopes that the key has, also those that another of its scopes includes. */
+            /** @description All scopes of the key, including scopes that another of its scopes contains. */
             scopes: components["schemas"]["GrantedScope"][];
             expires_at?: components["schemas"]["ApiKeyExpiry"];
             /**
-             * @description Whether this is an administrator key, which may revoke every key.
+             * @description Whether this is an administrator key, which can revoke every key.
              * @example false
              */
             administrator: boolean;
@@ -4534,13 +4529,13 @@ export interface components {
         };
         /**
          * ApiKeyId
-         * @description Made by the server, never changes. It is not the key itself and is no secret.
+         * @description The server sets it; it never changes. It is not the key itself, and it is not secret.
          * @example 1e4b7c90-2d6f-4f3a-8b5c-7a9d0e1f2c34
          */
         ApiKeyId: string;
         /**
          * ApiKeyPrefix
-         * @description How the key begins, to recognise it by. Absent when the operator chose the key.
+         * @description First characters of the key, to recognise it. Absent if the operator chose the key.
          * @example pgw_1e4b7c902d6f4f3a8b5c7a9d0e1f2c34
          */
         ApiKeyPrefix: string;
@@ -4555,13 +4550,13 @@ export interface components {
         ApiKeyStatus: "active" | "expired" | "revoked";
         /**
          * ApiKeyMaker
-         * @description Id of the API key that made this one; `administrator` for the key that the operator configured. Absent on the key of the first start, and on keys that are older than this field.
+         * @description Id of the API key that created this one; `administrator` for the key that the operator configured. Absent for the key of the first start, and for keys that are older than this field.
          * @example 00000000-0000-4000-8000-000000000001
          */
         ApiKeyMaker: string;
         /**
          * ApiKey
-         * @description An API key without its secret, which is not kept. Fields that are not set are absent.
+         * @description An API key, without the key itself. Fields without a value are absent.
          * @example {
          *       "id": "1e4b7c90-2d6f-4f3a-8b5c-7a9d0e1f2c34",
          *       "name": "Helpdesk backend",
@@ -4577,10 +4572,10 @@ export interface components {
             id: components["schemas"]["ApiKeyId"];
             name: components["schemas"]["ApiKeyName"];
             prefix?: components["schemas"]["ApiKeyPrefix"];
-            /** @description What the key may do. */
+            /** @description Scopes of the key. */
             scopes: components["schemas"]["GrantedScope"][];
             /**
-             * @description Whether the key can be used.
+             * @description Status of the key.
              * @example active
              */
             status: components["schemas"]["ApiKeyStatus"] | components["schemas"]["OtherValue"];
@@ -4589,20 +4584,20 @@ export interface components {
             expires_at?: components["schemas"]["ApiKeyExpiry"];
             /**
              * Format: date-time
-             * @description When the key was last used, to within a few minutes. Absent when it never was.
+             * @description When the key was last used, accurate to a few minutes. Absent if it was never used.
              * @example 2026-11-05T14:59:30.000Z
              */
             last_used_at?: string;
             /**
              * Format: date-time
-             * @description When the key was revoked. Absent when it was not.
+             * @description When the key was revoked. Absent if it is not revoked.
              * @example 2026-11-06T08:00:00.000Z
              */
             revoked_at?: string;
         };
         /**
          * ApiKeyPage
-         * @description API keys, the newest first, revoked and expired ones included.
+         * @description API keys, the newest first, including expired and revoked keys.
          * @example {
          *       "data": [],
          *       "pagination": {
@@ -4631,18 +4626,18 @@ export interface components {
          */
         ApiKeyCreate: {
             name: components["schemas"]["ApiKeyName"];
-            /** @description What the key may do. Only scopes that the creating key holds itself. */
+            /** @description Scopes of the key. The creating key must have each of them. */
             scopes: components["schemas"]["Scope"][];
             /**
              * Format: date-time
-             * @description When the key stops working, as RFC 3339 date and time with `T`, seconds, and an offset (`Z` or `±hh:mm`). It must be in the future, and not later than the end of the key that makes this one. Digits beyond the millisecond are rounded up, and a moment after year 9999 in UTC counts as the last millisecond of that year. Left out, the key ends when its maker ends, and does not expire when its maker does not.
+             * @description When the key expires: a date and time (RFC 3339) with `T`, seconds, and an offset (`Z` or `±hh:mm`). It must be in the future, and not later than the creating key expires. Fractions of a millisecond are rounded up. A time after the year 9999 in UTC counts as the last millisecond of that year. Default: the key expires with the creating key, or never if that key does not expire.
              * @example 2036-06-30T23:59:59Z
              */
             expires_at?: string;
         };
         /**
          * ApiKeyCreated
-         * @description A new API key with its secret.
+         * @description A new API key, with the key itself.
          * @example {
          *       "id": "1e4b7c90-2d6f-4f3a-8b5c-7a9d0e1f2c34",
          *       "name": "Helpdesk backend",
@@ -4659,10 +4654,10 @@ export interface components {
             id: components["schemas"]["ApiKeyId"];
             name: components["schemas"]["ApiKeyName"];
             prefix?: components["schemas"]["ApiKeyPrefix"];
-            /** @description What the key may do. */
+            /** @description Scopes of the key. */
             scopes: components["schemas"]["GrantedScope"][];
             /**
-             * @description Whether the key can be used.
+             * @description Status of the key.
              * @example active
              */
             status: components["schemas"]["ApiKeyStatus"] | components["schemas"]["OtherValue"];
@@ -4670,14 +4665,14 @@ export interface components {
             created_by?: components["schemas"]["ApiKeyMaker"];
             expires_at?: components["schemas"]["ApiKeyExpiry"];
             /**
-             * @description The key itself. It is shown only once; store it where secrets belong.
+             * @description The key itself. It is shown only once. Store it as a secret.
              * @example pgw_1e4b7c902d6f4f3a8b5c7a9d0e1f2c34_EXAMPLE-not-a-real-secret-EXAMPLE-0123456789
              */
             key: string;
         };
         /**
          * ApiKeyRevoked
-         * @description The revoked API key, and how its descendants are.
+         * @description The revoked API key, and the numbers of its descendants.
          * @example {
          *       "id": "1e4b7c90-2d6f-4f3a-8b5c-7a9d0e1f2c34",
          *       "name": "Helpdesk backend",
@@ -4696,10 +4691,10 @@ export interface components {
             id: components["schemas"]["ApiKeyId"];
             name: components["schemas"]["ApiKeyName"];
             prefix?: components["schemas"]["ApiKeyPrefix"];
-            /** @description What the key may do. */
+            /** @description Scopes of the key. */
             scopes: components["schemas"]["GrantedScope"][];
             /**
-             * @description Whether the key can be used.
+             * @description Status of the key.
              * @example revoked
              */
             status: components["schemas"]["ApiKeyStatus"] | components["schemas"]["OtherValue"];
@@ -4708,23 +4703,23 @@ export interface components {
             expires_at?: components["schemas"]["ApiKeyExpiry"];
             /**
              * Format: date-time
-             * @description When the key was last used, to within a few minutes. Absent when it never was.
+             * @description When the key was last used, accurate to a few minutes. Absent if it was never used.
              * @example 2026-11-05T14:59:30.000Z
              */
             last_used_at?: string;
             /**
              * Format: date-time
-             * @description When the key was revoked. Absent when it was not.
+             * @description When the key was revoked. Absent if it is not revoked.
              * @example 2026-11-06T08:00:00.000Z
              */
             revoked_at: string;
             /**
-             * @description How many descendants this request has revoked.
+             * @description Number of descendants that this request revoked.
              * @example 3
              */
             revoked_descendants: number;
             /**
-             * @description How many descendants still work: they are neither revoked nor expired. They can be revoked by this operation with `descendants=revoke`.
+             * @description Number of descendants that are still active. To revoke them, send `descendants=revoke`.
              * @example 0
              */
             active_descendants: number;
@@ -4804,16 +4799,16 @@ export interface components {
              * @constant
              */
             status: "ok";
-            /** @description What was checked. */
+            /** @description Results of the checks. */
             checks: {
                 /**
-                 * @description Always `ok`; without its database the process is not ready.
+                 * @description Always `ok`. Without the database the process is not ready.
                  * @example ok
                  * @constant
                  */
                 database: "ok";
                 /**
-                 * @description Whether the object storage answers. Without it only test runs suffer.
+                 * @description Whether the object storage answers. Only test runs need it.
                  * @example ok
                  */
                 storage: ("ok" | "unavailable") | components["schemas"]["OtherValue"];
@@ -4841,7 +4836,7 @@ export interface components {
             info: {
                 [key: string]: unknown;
             };
-            /** @description The operations by path. */
+            /** @description The operations, by path. */
             paths: {
                 [key: string]: unknown;
             };
@@ -4874,26 +4869,26 @@ export interface components {
              */
             instance: string;
             /**
-             * @description The request id, as in the header `X-Request-Id`. Name it when you ask for help.
+             * @description Id of the request, as in the header `X-Request-Id`. Include it when you ask for help.
              * @example 01J9ZQ4C7N8VX2M5K3T6B1R0DW
              */
             request_id: string;
-            /** @description The places that are wrong, on problems about the request's content. */
+            /** @description Mistakes in the request, each with its place. */
             errors?: components["schemas"]["ProblemDetail"][];
-            /** @description Names of the variables that have no value, on `missing-variables`, or that the prompt does not know, on `unknown-variables`. */
+            /** @description With `missing-variables`: names of the variables without a value. With `unknown-variables`: names that the prompt does not know. */
             variables?: components["schemas"]["VariableName"][];
             /**
-             * @description Id of the provider, on problems that concern one.
+             * @description Id of the provider, if the problem concerns one.
              * @example openai
              */
             provider?: string;
             /**
-             * @description Id of the model, on problems that concern one.
+             * @description Id of the model, if the problem concerns one.
              * @example gpt-4.1-mini
              */
             model?: string;
             /**
-             * @description Where the order stands, on `order-not-open`.
+             * @description With `order-not-open`: status of the order.
              * @example open
              */
             order_status?: components["schemas"]["OrderStatus"] | components["schemas"]["OtherValue"];
@@ -6465,7 +6460,7 @@ export interface components {
         } & components["schemas"]["ProblemFields"];
     };
     responses: {
-        /** @description A path parameter, query parameter or header breaks the contract. */
+        /** @description A path parameter, query parameter or header does not follow the contract. */
         InvalidParameters: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -6490,7 +6485,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["UnauthenticatedProblem"];
             };
         };
-        /** @description The API key lacks the scope that the operation requires. */
+        /** @description The API key does not have the scope that the operation requires. */
         InsufficientScope: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -6502,7 +6497,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["InsufficientScopeProblem"];
             };
         };
-        /** @description The `Accept` header excludes what the operation answers with. */
+        /** @description The `Accept` header excludes the media type of the answer. */
         NotAcceptable: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -6515,7 +6510,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["NotAcceptableProblem"];
             };
         };
-        /** @description The API key has used up its requests for now, or has too much under way or kept; or too many keys from this address were refused. */
+        /** @description The API key has sent too many requests, or has too much in progress or stored; or too many keys from this address were refused. */
         RateLimited: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -6529,7 +6524,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["RateLimitedProblem"];
             };
         };
-        /** @description The service failed unexpectedly. Report the request id to the operator. */
+        /** @description The service failed unexpectedly. */
         InternalError: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -6542,7 +6537,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["InternalErrorProblem"];
             };
         };
-        /** @description The service cannot answer at the moment. */
+        /** @description The service is temporarily unavailable. */
         ServiceUnavailable: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -6556,7 +6551,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["ServiceUnavailableProblem"];
             };
         };
-        /** @description The body is not JSON, or a parameter, a header or the body breaks the contract. */
+        /** @description The body is not JSON, or a parameter, a header or the body does not follow the contract. */
         InvalidRequest: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -6569,7 +6564,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["InvalidRequestProblem"];
             };
         };
-        /** @description The request did not arrive completely in time. */
+        /** @description The request did not arrive in time. */
         RequestTimeout: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -6595,7 +6590,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["ContentTooLargeProblem"];
             };
         };
-        /** @description The body is not declared as `application/json` in UTF-8. */
+        /** @description The `Content-Type` is not `application/json` in UTF-8, or the body is compressed. */
         UnsupportedMediaType: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -6608,7 +6603,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["UnsupportedMediaTypeProblem"];
             };
         };
-        /** @description The resource is still the one that `If-None-Match` names. No body. */
+        /** @description The resource has not changed since the `ETag` in `If-None-Match`. No body. */
         NotModified: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -6633,7 +6628,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["PromptNotFoundProblem"];
             };
         };
-        /** @description The resource is no longer the one that `If-Match` names. Nothing was changed. */
+        /** @description The resource has changed since the `ETag` in `If-Match`. This request changed nothing. */
         PreconditionFailed: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -6646,7 +6641,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["PreconditionFailedProblem"];
             };
         };
-        /** @description Others kept changing the resource. Nothing was changed. */
+        /** @description Other requests kept changing the resource. This request changed nothing. */
         EditConflict: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -6659,7 +6654,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["EditConflictProblem"];
             };
         };
-        /** @description The service or its object storage cannot answer at the moment. */
+        /** @description The service or its object storage is temporarily unavailable. */
         ServiceOrStorageUnavailable: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -6673,7 +6668,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["ServiceOrStorageUnavailableProblem"];
             };
         };
-        /** @description No prompt has this id or slug, or it has no such version. */
+        /** @description No prompt has this id or slug, or the prompt has no version with this number. */
         PromptOrVersionNotFound: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -6686,7 +6681,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["PromptOrVersionNotFoundProblem"];
             };
         };
-        /** @description The idempotency key was used before with a different request. */
+        /** @description The idempotency key was used with another request. */
         IdempotencyKeyReused: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -6699,7 +6694,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["IdempotencyKeyReusedProblem"];
             };
         };
-        /** @description A request with the same idempotency key is still being worked on. */
+        /** @description The first request with the same idempotency key has not ended. */
         IdempotencyKeyInUse: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -6778,7 +6773,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["OrderNotFoundProblem"];
             };
         };
-        /** @description The order has ended in the other way, or others kept changing it. */
+        /** @description The order already has the other final status, or other requests kept changing it. */
         OrderNotOpen: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -6841,7 +6836,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["InvalidPublicRequestProblem"];
             };
         };
-        /** @description The `Accept` header excludes what the operation answers with. */
+        /** @description The `Accept` header excludes the media type of the answer. */
         PublicNotAcceptable: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -6852,7 +6847,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["PublicNotAcceptableProblem"];
             };
         };
-        /** @description The service failed unexpectedly. Report the request id to the operator. */
+        /** @description The service failed unexpectedly. */
         PublicInternalError: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -6877,17 +6872,17 @@ export interface components {
     };
     parameters: {
         /**
-         * @description The `next` of the page before. Not together with `offset`.
+         * @description `next` of the previous page. Cannot be combined with `offset`.
          * @example B7ie7drMbos7MiAxNzkzOTY4MTgwNTUxIDRkMDdjOWUyLWI4NmEtNDE1My04ZTlmLWM1YTFkNzJmM2I2MA
          */
         After: string;
         /**
-         * @description How many entries to skip.
+         * @description Number of entries to skip.
          * @example 0
          */
         Offset: number;
         /**
-         * @description Makes it safe to repeat the request: a repetition gets the first answer again instead of doing the work twice. Up to 255 visible ASCII characters, in double quotes or without.
+         * @description A unique value for each action. A repetition with the same key gets the first answer again, and the action is done once. Up to 255 visible ASCII characters, with or without double quotes.
          * @example "8e03978e-40d5-43dd-bc93-6894a57f9324"
          */
         IdempotencyKey: string;
@@ -6897,17 +6892,17 @@ export interface components {
          */
         PathSlugOrId: string;
         /**
-         * @description Answers 304 without a body if the resource still has one of these entity tags.
+         * @description Answers 304 without a body if the current `ETag` of the resource is one of these.
          * @example "Zk3v9QwLx0uT1c"
          */
         IfNoneMatch: string;
         /**
-         * @description Changes the resource only if it still has one of these entity tags, or with `*` if it exists; otherwise the answer is 412.
+         * @description Changes the resource only if its current `ETag` is one of these, or, with `*`, if it exists. Otherwise the answer is 412.
          * @example "Zk3v9QwLx0uT1c"
          */
         IfMatch: string;
         /**
-         * @description The most entries of a page.
+         * @description Maximum number of entries in a page.
          * @example 20
          */
         Limit: number;
@@ -6952,16 +6947,15 @@ export interface components {
          */
         PathProductId: components["schemas"]["ProductId"];
         /**
-         * @description Only entries created at this moment or later: an RFC 3339 date, which means its midnight in UTC, or a date and time with
-         *     `T` and seconds, in UTC unless it has an offset (`Z` or `±hh:mm`).
+         * @description Only entries created at this time or later. Either a date (RFC 3339), which means midnight in UTC, or a date and time
+         *     with `T` and seconds, in UTC unless it has an offset (`Z` or `±hh:mm`).
          *
-         *     In a URL, the `+` of an offset is written `%2B`: `since=2026-11-06T00:00:00%2B01:00`. A `+` as it is means a blank
-         *     there.
+         *     In a URL, write the `+` of an offset as `%2B`: `since=2026-11-06T00:00:00%2B01:00`. A plain `+` means a space.
          * @example 2026-11-06T00:00:00+01:00
          */
         Since: components["schemas"]["Moment"];
         /**
-         * @description Only entries created before this moment, which is written as that of `since`.
+         * @description Only entries created before this time, in the same form as `since`.
          * @example 2026-11-07
          */
         Until: components["schemas"]["Moment"];
@@ -6989,27 +6983,27 @@ export interface components {
     requestBodies: never;
     headers: {
         /**
-         * @description Id of the request, yours if you sent a usable one. The service's log has it on every line.
+         * @description Id of the request: your own, if you sent a valid one. Each log line of the request contains it.
          * @example 01J9ZQ4C7N8VX2M5K3T6B1R0DW
          */
         RequestId: string;
         /**
-         * @description `no-store` unless the operation says otherwise.
+         * @description `no-store`, except where the operation documents another value.
          * @example no-store
          */
         CacheControl: string;
         /**
-         * @description Requests left (`r`) and seconds until the quota is full again (`t`). Absent when rate limits are off.
+         * @description Number of requests left (`r`) and seconds until the quota is full again (`t`). Absent if rate limits are off.
          * @example "default";r=5994;t=12
          */
         RateLimit: string;
         /**
-         * @description The quota (`q`) and the seconds it is for (`w`). Absent when rate limits are off.
+         * @description The quota in requests (`q`) and its time window in seconds (`w`). Absent if rate limits are off.
          * @example "default";q=6000;w=60
          */
         RateLimitPolicy: string;
         /**
-         * @description The address of the next page (`rel="next"`). Absent on the last page.
+         * @description Address of the next page (`rel="next"`). Absent on the last page.
          * @example </v1/orders?limit=2&after=B7ie7drMbos7MiAxNzkzOTY4MTgwNTUxIDRkMDdjOWUyLWI4NmEtNDE1My04ZTlmLWM1YTFkNzJmM2I2MA>; rel="next"
          */
         Link: string;
@@ -7019,7 +7013,7 @@ export interface components {
          */
         WwwAuthenticate: string;
         /**
-         * @description Seconds to wait before the next attempt.
+         * @description Time to wait before the next attempt, in seconds.
          * @example 12
          */
         RetryAfter: number;
@@ -7029,17 +7023,17 @@ export interface components {
          */
         LocationHeader: string;
         /**
-         * @description Identifies the resource as it is now, for `If-Match` and `If-None-Match`.
+         * @description Identifies the current state of the resource, for `If-Match` and `If-None-Match`.
          * @example "Zk3v9QwLx0uT1c"
          */
         ETag: string;
         /**
-         * @description `true` when this answer was given before to a request with the same idempotency key.
+         * @description `true` if this is the stored answer to an earlier request with the same idempotency key.
          * @example true
          */
         IdempotencyReplayed: "true";
         /**
-         * @description Seconds to wait before the next attempt, when waiting helps.
+         * @description Time to wait before the next attempt, in seconds. Absent if waiting does not help.
          * @example 2
          */
         RetryAfterIfTemporary: number;
@@ -7052,22 +7046,22 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description The most prompts of a page.
+                 * @description Maximum number of prompts in a page.
                  * @example 20
                  */
                 limit?: number;
                 /**
-                 * @description The `next` of the page before. Not together with `offset`.
+                 * @description `next` of the previous page. Cannot be combined with `offset`.
                  * @example B7ie7drMbos7MiAxNzkzOTY4MTgwNTUxIDRkMDdjOWUyLWI4NmEtNDE1My04ZTlmLWM1YTFkNzJmM2I2MA
                  */
                 after?: components["parameters"]["After"];
                 /**
-                 * @description How many entries to skip.
+                 * @description Number of entries to skip.
                  * @example 0
                  */
                 offset?: components["parameters"]["Offset"];
                 /**
-                 * @description Only prompts whose name, slug or description contains this text, whatever its case.
+                 * @description Only prompts whose name, slug or description contains this text, in upper or lower case.
                  * @example ticket
                  */
                 q?: string;
@@ -7107,7 +7101,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes it safe to repeat the request: a repetition gets the first answer again instead of doing the work twice. Up to 255 visible ASCII characters, in double quotes or without.
+                 * @description A unique value for each action. A repetition with the same key gets the first answer again, and the action is done once. Up to 255 visible ASCII characters, with or without double quotes.
                  * @example "8e03978e-40d5-43dd-bc93-6894a57f9324"
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -7159,7 +7153,7 @@ export interface operations {
             };
             413: components["responses"]["ContentTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
-            /** @description The selected provider is not known, or the idempotency key was used before with a different request. */
+            /** @description The selected provider is unknown, or the idempotency key was used with another request. */
             422: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -7183,7 +7177,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Answers 304 without a body if the resource still has one of these entity tags.
+                 * @description Answers 304 without a body if the current `ETag` of the resource is one of these.
                  * @example "Zk3v9QwLx0uT1c"
                  */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
@@ -7230,7 +7224,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Changes the resource only if it still has one of these entity tags, or with `*` if it exists; otherwise the answer is 412.
+                 * @description Changes the resource only if its current `ETag` is one of these, or, with `*`, if it exists. Otherwise the answer is 412.
                  * @example "Zk3v9QwLx0uT1c"
                  */
                 "If-Match"?: components["parameters"]["IfMatch"];
@@ -7271,7 +7265,7 @@ export interface operations {
             404: components["responses"]["PromptNotFound"];
             406: components["responses"]["NotAcceptable"];
             408: components["responses"]["RequestTimeout"];
-            /** @description The slug is taken, or others kept changing the prompt. */
+            /** @description The slug is taken, or other requests kept changing the prompt. */
             409: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -7287,7 +7281,7 @@ export interface operations {
             412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["ContentTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
-            /** @description The selected provider is not known, or the body has another value for a field that a PUT cannot change. */
+            /** @description The selected provider is unknown, or the body has another value for a field that a PUT cannot change. */
             422: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -7311,7 +7305,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Changes the resource only if it still has one of these entity tags, or with `*` if it exists; otherwise the answer is 412.
+                 * @description Changes the resource only if its current `ETag` is one of these, or, with `*`, if it exists. Otherwise the answer is 412.
                  * @example "Zk3v9QwLx0uT1c"
                  */
                 "If-Match"?: components["parameters"]["IfMatch"];
@@ -7327,7 +7321,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The prompt, its versions and its test runs are gone. */
+            /** @description The prompt, its versions and its test runs are deleted. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -7357,17 +7351,17 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description The most entries of a page.
+                 * @description Maximum number of entries in a page.
                  * @example 20
                  */
                 limit?: components["parameters"]["Limit"];
                 /**
-                 * @description The `next` of the page before. Not together with `offset`.
+                 * @description `next` of the previous page. Cannot be combined with `offset`.
                  * @example B7ie7drMbos7MiAxNzkzOTY4MTgwNTUxIDRkMDdjOWUyLWI4NmEtNDE1My04ZTlmLWM1YTFkNzJmM2I2MA
                  */
                 after?: components["parameters"]["After"];
                 /**
-                 * @description How many entries to skip.
+                 * @description Number of entries to skip.
                  * @example 0
                  */
                 offset?: components["parameters"]["Offset"];
@@ -7414,7 +7408,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Answers 304 without a body if the resource still has one of these entity tags.
+                 * @description Answers 304 without a body if the current `ETag` of the resource is one of these.
                  * @example "Zk3v9QwLx0uT1c"
                  */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
@@ -7466,12 +7460,12 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes it safe to repeat the request: a repetition gets the first answer again instead of doing the work twice. Up to 255 visible ASCII characters, in double quotes or without.
+                 * @description A unique value for each action. A repetition with the same key gets the first answer again, and the action is done once. Up to 255 visible ASCII characters, with or without double quotes.
                  * @example "8e03978e-40d5-43dd-bc93-6894a57f9324"
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
                 /**
-                 * @description Changes the resource only if it still has one of these entity tags, or with `*` if it exists; otherwise the answer is 412.
+                 * @description Changes the resource only if its current `ETag` is one of these, or, with `*`, if it exists. Otherwise the answer is 412.
                  * @example "Zk3v9QwLx0uT1c"
                  */
                 "If-Match"?: components["parameters"]["IfMatch"];
@@ -7492,7 +7486,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The whole prompt after the restoration. */
+            /** @description The whole prompt after the change. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -7512,7 +7506,7 @@ export interface operations {
             403: components["responses"]["InsufficientScope"];
             404: components["responses"]["PromptOrVersionNotFound"];
             406: components["responses"]["NotAcceptable"];
-            /** @description The idempotency key is in use, or others kept changing the prompt. */
+            /** @description The idempotency key is in use, or other requests kept changing the prompt. */
             409: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -7539,25 +7533,25 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes it safe to repeat the request: a repetition gets the first answer again instead of doing the work twice. Up to 255 visible ASCII characters, in double quotes or without.
+                 * @description A unique value for each action. A repetition with the same key gets the first answer again, and the action is done once. Up to 255 visible ASCII characters, with or without double quotes.
                  * @example "8e03978e-40d5-43dd-bc93-6894a57f9324"
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
                 /**
-                 * @description The most milliseconds that the provider may take, retries included. It can lower the service's own deadline (60 seconds unless configured otherwise), not raise it.
+                 * @description Time limit for the provider with its retries, in milliseconds. It can lower the service's own deadline (60 seconds by default), but not raise it.
                  * @example 15000
                  */
                 "X-Timeout-Ms"?: number;
                 /**
-                 * @description How to use the answer cache. Unless the server has a default age (`INVOKE_CACHE_MAX_AGE`), nothing is cached that
-                 *     is not asked for here. Unknown directives are ignored.
+                 * @description Use of the answer cache. Without this header, nothing is cached, unless the operator set a default age
+                 *     (`INVOKE_CACHE_MAX_AGE`). Unknown directives are ignored.
                  *
-                 *     All API keys of an installation share the cache: an answer that was given to one serves any other that asks for the
-                 *     same messages from the same model. Answers with the `finishReason` `error` or `other` are never kept.
+                 *     All API keys of an installation share the cache: an answer to one key also serves another key with the same
+                 *     messages and model. Answers with the `finishReason` `error` or `other` are never cached.
                  *
-                 *     - `max-age=N`: an answer to the same messages from the same model, at most N seconds old, will do.
-                 *     - `no-cache`: call the provider, and keep the answer.
-                 *     - `no-store`: neither use nor keep a cached answer.
+                 *     - `max-age=N`: accept an answer from the same model to the same messages that is at most N seconds old.
+                 *     - `no-cache`: call the provider and cache the answer.
+                 *     - `no-store`: do not use the cache, and do not cache the answer.
                  *     - `only-if-cached`: never call the provider; 504 if there is no cached answer.
                  * @example max-age=3600
                  */
@@ -7572,14 +7566,14 @@ export interface operations {
             };
             cookie?: never;
         };
-        /** @description What to run the prompt with. May be left out. */
+        /** @description Variables and options of the invocation. Can be left out. */
         requestBody?: {
             content: {
                 "application/json": components["schemas"]["InvokeRequest"];
             };
         };
         responses: {
-            /** @description What the provider generated. */
+            /** @description The generated text. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -7597,17 +7591,17 @@ export interface operations {
                      */
                     "X-Provider": components["schemas"]["ProviderId"];
                     /**
-                     * @description Id of the model that was asked for.
+                     * @description Id of the requested model.
                      * @example gpt-4.1-mini
                      */
                     "X-Model": components["schemas"]["ModelId"];
                     /**
-                     * @description Milliseconds that the provider took, retries included. For a cached answer, what reading it took.
+                     * @description Time of the provider call with its retries, in milliseconds. For a cached answer, the time to read it.
                      * @example 1874
                      */
                     "X-Latency-Ms": components["schemas"]["LatencyMs"];
                     /**
-                     * @description `true` when the answer comes from the cache and no provider was called.
+                     * @description `true` if the answer is from the cache and no provider was called.
                      * @example false
                      */
                     "X-Cached": boolean;
@@ -7617,12 +7611,12 @@ export interface operations {
                      */
                     "X-Served-Version": components["schemas"]["VersionNumber"];
                     /**
-                     * @description Number of the version that ran. Present only when the request pinned it.
+                     * @description Number of the version that ran. Present only if the request pinned it.
                      * @example 1
                      */
                     "X-Prompt-Version"?: components["schemas"]["VersionNumber"];
                     /**
-                     * @description Seconds since the cached answer was generated. Present only when `X-Cached` is `true`.
+                     * @description Age of the cached answer in seconds. Present only if `X-Cached` is `true`.
                      * @example 35
                      */
                     Age?: number;
@@ -7657,7 +7651,7 @@ export interface operations {
             };
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
-            /** @description The provider failed, timed out, refused, or answered what cannot be understood. */
+            /** @description The provider failed, timed out or refused the request, or its answer is invalid. */
             502: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -7672,7 +7666,7 @@ export interface operations {
                 };
             };
             503: components["responses"]["ServiceUnavailable"];
-            /** @description Only a cached answer was asked for, and there is none. */
+            /** @description The request accepts only a cached answer, and there is none. */
             504: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -7693,12 +7687,12 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes it safe to repeat the request: a repetition gets the first answer again instead of doing the work twice. Up to 255 visible ASCII characters, in double quotes or without.
+                 * @description A unique value for each action. A repetition with the same key gets the first answer again, and the action is done once. Up to 255 visible ASCII characters, with or without double quotes.
                  * @example "8e03978e-40d5-43dd-bc93-6894a57f9324"
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
                 /**
-                 * @description `respond-async` answers 202 at once and lets the test run go on. Other preferences are ignored.
+                 * @description `respond-async` answers 202 immediately, and the test run continues. Other preferences are ignored.
                  * @example respond-async
                  */
                 Prefer?: string;
@@ -7712,14 +7706,14 @@ export interface operations {
             };
             cookie?: never;
         };
-        /** @description Where to run the prompt, and with what. */
+        /** @description Providers, models and variables of the test run. */
         requestBody: {
             content: {
                 "application/json": components["schemas"]["TestRunCreate"];
             };
         };
         responses: {
-            /** @description The test run and its results. Single results may be errors. */
+            /** @description The test run and its results. Some results may be errors. */
             201: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -7734,7 +7728,7 @@ export interface operations {
                     "application/json": components["schemas"]["TestRunWithResults"];
                 };
             };
-            /** @description The test run has started and goes on. `Location` says where to look for it. */
+            /** @description The test run has started. `Location` is its path. */
             202: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -7743,7 +7737,7 @@ export interface operations {
                     "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     Location: components["headers"]["LocationHeader"];
                     /**
-                     * @description The preference that was followed.
+                     * @description The preference that was applied.
                      * @example respond-async
                      */
                     "Preference-Applied": "respond-async";
@@ -7760,7 +7754,7 @@ export interface operations {
             404: components["responses"]["PromptOrVersionNotFound"];
             406: components["responses"]["NotAcceptable"];
             408: components["responses"]["RequestTimeout"];
-            /** @description The idempotency key is in use, or its test run was cut off. */
+            /** @description The idempotency key is in use, or its test run ended without results. */
             409: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -7804,17 +7798,17 @@ export interface operations {
                  */
                 status?: "running" | "done" | "failed" | "interrupted";
                 /**
-                 * @description The most entries of a page.
+                 * @description Maximum number of entries in a page.
                  * @example 20
                  */
                 limit?: components["parameters"]["Limit"];
                 /**
-                 * @description The `next` of the page before. Not together with `offset`.
+                 * @description `next` of the previous page. Cannot be combined with `offset`.
                  * @example B7ie7drMbos7MiAxNzkzOTY4MTgwNTUxIDRkMDdjOWUyLWI4NmEtNDE1My04ZTlmLWM1YTFkNzJmM2I2MA
                  */
                 after?: components["parameters"]["After"];
                 /**
-                 * @description How many entries to skip.
+                 * @description Number of entries to skip.
                  * @example 0
                  */
                 offset?: components["parameters"]["Offset"];
@@ -7861,7 +7855,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Answers 304 without a body if the resource still has one of these entity tags.
+                 * @description Answers 304 without a body if the current `ETag` of the resource is one of these.
                  * @example "Zk3v9QwLx0uT1c"
                  */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
@@ -7908,7 +7902,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Answers 304 without a body if the resource still has one of these entity tags.
+                 * @description Answers 304 without a body if the current `ETag` of the resource is one of these.
                  * @example "Zk3v9QwLx0uT1c"
                  */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
@@ -8005,17 +7999,17 @@ export interface operations {
                  */
                 archived?: components["parameters"]["ArchivedFilter"];
                 /**
-                 * @description The most entries of a page.
+                 * @description Maximum number of entries in a page.
                  * @example 20
                  */
                 limit?: components["parameters"]["Limit"];
                 /**
-                 * @description The `next` of the page before. Not together with `offset`.
+                 * @description `next` of the previous page. Cannot be combined with `offset`.
                  * @example B7ie7drMbos7MiAxNzkzOTY4MTgwNTUxIDRkMDdjOWUyLWI4NmEtNDE1My04ZTlmLWM1YTFkNzJmM2I2MA
                  */
                 after?: components["parameters"]["After"];
                 /**
-                 * @description How many entries to skip.
+                 * @description Number of entries to skip.
                  * @example 0
                  */
                 offset?: components["parameters"]["Offset"];
@@ -8055,7 +8049,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes it safe to repeat the request: a repetition gets the first answer again instead of doing the work twice. Up to 255 visible ASCII characters, in double quotes or without.
+                 * @description A unique value for each action. A repetition with the same key gets the first answer again, and the action is done once. Up to 255 visible ASCII characters, with or without double quotes.
                  * @example "8e03978e-40d5-43dd-bc93-6894a57f9324"
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -8094,7 +8088,7 @@ export interface operations {
             409: components["responses"]["IdempotencyKeyInUse"];
             413: components["responses"]["ContentTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
-            /** @description The time zone or currency is unknown, or the idempotency key was used before with a different request. */
+            /** @description The time zone or currency is unknown, or the idempotency key was used with another request. */
             422: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -8118,7 +8112,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Answers 304 without a body if the resource still has one of these entity tags.
+                 * @description Answers 304 without a body if the current `ETag` of the resource is one of these.
                  * @example "Zk3v9QwLx0uT1c"
                  */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
@@ -8165,7 +8159,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Changes the resource only if it still has one of these entity tags, or with `*` if it exists; otherwise the answer is 412.
+                 * @description Changes the resource only if its current `ETag` is one of these, or, with `*`, if it exists. Otherwise the answer is 412.
                  * @example "Zk3v9QwLx0uT1c"
                  */
                 "If-Match"?: components["parameters"]["IfMatch"];
@@ -8233,17 +8227,17 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description The most entries of a page.
+                 * @description Maximum number of entries in a page.
                  * @example 20
                  */
                 limit?: components["parameters"]["Limit"];
                 /**
-                 * @description The `next` of the page before. Not together with `offset`.
+                 * @description `next` of the previous page. Cannot be combined with `offset`.
                  * @example B7ie7drMbos7MiAxNzkzOTY4MTgwNTUxIDRkMDdjOWUyLWI4NmEtNDE1My04ZTlmLWM1YTFkNzJmM2I2MA
                  */
                 after?: components["parameters"]["After"];
                 /**
-                 * @description How many entries to skip.
+                 * @description Number of entries to skip.
                  * @example 0
                  */
                 offset?: components["parameters"]["Offset"];
@@ -8290,7 +8284,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Answers 304 without a body if the resource still has one of these entity tags.
+                 * @description Answers 304 without a body if the current `ETag` of the resource is one of these.
                  * @example "Zk3v9QwLx0uT1c"
                  */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
@@ -8329,7 +8323,7 @@ export interface operations {
             400: components["responses"]["InvalidParameters"];
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["InsufficientScope"];
-            /** @description No location has this id, or it has no closed fiscal day of this date. */
+            /** @description No location has this id, or it has no closed fiscal day with this date. */
             404: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -8354,7 +8348,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Changes the resource only if it still has one of these entity tags, or with `*` if it exists; otherwise the answer is 412.
+                 * @description Changes the resource only if its current `ETag` is one of these, or, with `*`, if it exists. Otherwise the answer is 412.
                  * @example "Zk3v9QwLx0uT1c"
                  */
                 "If-Match"?: components["parameters"]["IfMatch"];
@@ -8440,17 +8434,17 @@ export interface operations {
                  */
                 archived?: components["parameters"]["ArchivedFilter"];
                 /**
-                 * @description The most entries of a page.
+                 * @description Maximum number of entries in a page.
                  * @example 20
                  */
                 limit?: components["parameters"]["Limit"];
                 /**
-                 * @description The `next` of the page before. Not together with `offset`.
+                 * @description `next` of the previous page. Cannot be combined with `offset`.
                  * @example B7ie7drMbos7MiAxNzkzOTY4MTgwNTUxIDRkMDdjOWUyLWI4NmEtNDE1My04ZTlmLWM1YTFkNzJmM2I2MA
                  */
                 after?: components["parameters"]["After"];
                 /**
-                 * @description How many entries to skip.
+                 * @description Number of entries to skip.
                  * @example 0
                  */
                 offset?: components["parameters"]["Offset"];
@@ -8490,7 +8484,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes it safe to repeat the request: a repetition gets the first answer again instead of doing the work twice. Up to 255 visible ASCII characters, in double quotes or without.
+                 * @description A unique value for each action. A repetition with the same key gets the first answer again, and the action is done once. Up to 255 visible ASCII characters, with or without double quotes.
                  * @example "8e03978e-40d5-43dd-bc93-6894a57f9324"
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -8529,7 +8523,7 @@ export interface operations {
             409: components["responses"]["IdempotencyKeyInUse"];
             413: components["responses"]["ContentTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
-            /** @description The location is unknown, or the idempotency key was used before with a different request. */
+            /** @description The location is unknown, or the idempotency key was used with another request. */
             422: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -8553,7 +8547,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Answers 304 without a body if the resource still has one of these entity tags.
+                 * @description Answers 304 without a body if the current `ETag` of the resource is one of these.
                  * @example "Zk3v9QwLx0uT1c"
                  */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
@@ -8600,7 +8594,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Changes the resource only if it still has one of these entity tags, or with `*` if it exists; otherwise the answer is 412.
+                 * @description Changes the resource only if its current `ETag` is one of these, or, with `*`, if it exists. Otherwise the answer is 412.
                  * @example "Zk3v9QwLx0uT1c"
                  */
                 "If-Match"?: components["parameters"]["IfMatch"];
@@ -8683,17 +8677,17 @@ export interface operations {
                  */
                 archived?: components["parameters"]["ArchivedFilter"];
                 /**
-                 * @description The most entries of a page.
+                 * @description Maximum number of entries in a page.
                  * @example 20
                  */
                 limit?: components["parameters"]["Limit"];
                 /**
-                 * @description The `next` of the page before. Not together with `offset`.
+                 * @description `next` of the previous page. Cannot be combined with `offset`.
                  * @example B7ie7drMbos7MiAxNzkzOTY4MTgwNTUxIDRkMDdjOWUyLWI4NmEtNDE1My04ZTlmLWM1YTFkNzJmM2I2MA
                  */
                 after?: components["parameters"]["After"];
                 /**
-                 * @description How many entries to skip.
+                 * @description Number of entries to skip.
                  * @example 0
                  */
                 offset?: components["parameters"]["Offset"];
@@ -8733,7 +8727,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes it safe to repeat the request: a repetition gets the first answer again instead of doing the work twice. Up to 255 visible ASCII characters, in double quotes or without.
+                 * @description A unique value for each action. A repetition with the same key gets the first answer again, and the action is done once. Up to 255 visible ASCII characters, with or without double quotes.
                  * @example "8e03978e-40d5-43dd-bc93-6894a57f9324"
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -8772,7 +8766,7 @@ export interface operations {
             409: components["responses"]["IdempotencyKeyInUse"];
             413: components["responses"]["ContentTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
-            /** @description The location or category is unknown, or the idempotency key was used before with a different request. */
+            /** @description The location or category is unknown, or the idempotency key was used with another request. */
             422: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -8796,7 +8790,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Answers 304 without a body if the resource still has one of these entity tags.
+                 * @description Answers 304 without a body if the current `ETag` of the resource is one of these.
                  * @example "Zk3v9QwLx0uT1c"
                  */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
@@ -8843,7 +8837,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Changes the resource only if it still has one of these entity tags, or with `*` if it exists; otherwise the answer is 412.
+                 * @description Changes the resource only if its current `ETag` is one of these, or, with `*`, if it exists. Otherwise the answer is 412.
                  * @example "Zk3v9QwLx0uT1c"
                  */
                 "If-Match"?: components["parameters"]["IfMatch"];
@@ -8916,31 +8910,30 @@ export interface operations {
                  */
                 status?: components["schemas"]["OrderStatus"];
                 /**
-                 * @description The most entries of a page.
+                 * @description Maximum number of entries in a page.
                  * @example 20
                  */
                 limit?: components["parameters"]["Limit"];
                 /**
-                 * @description The `next` of the page before. Not together with `offset`.
+                 * @description `next` of the previous page. Cannot be combined with `offset`.
                  * @example B7ie7drMbos7MiAxNzkzOTY4MTgwNTUxIDRkMDdjOWUyLWI4NmEtNDE1My04ZTlmLWM1YTFkNzJmM2I2MA
                  */
                 after?: components["parameters"]["After"];
                 /**
-                 * @description How many entries to skip.
+                 * @description Number of entries to skip.
                  * @example 0
                  */
                 offset?: components["parameters"]["Offset"];
                 /**
-                 * @description Only entries created at this moment or later: an RFC 3339 date, which means its midnight in UTC, or a date and time with
-                 *     `T` and seconds, in UTC unless it has an offset (`Z` or `±hh:mm`).
+                 * @description Only entries created at this time or later. Either a date (RFC 3339), which means midnight in UTC, or a date and time
+                 *     with `T` and seconds, in UTC unless it has an offset (`Z` or `±hh:mm`).
                  *
-                 *     In a URL, the `+` of an offset is written `%2B`: `since=2026-11-06T00:00:00%2B01:00`. A `+` as it is means a blank
-                 *     there.
+                 *     In a URL, write the `+` of an offset as `%2B`: `since=2026-11-06T00:00:00%2B01:00`. A plain `+` means a space.
                  * @example 2026-11-06T00:00:00+01:00
                  */
                 since?: components["parameters"]["Since"];
                 /**
-                 * @description Only entries created before this moment, which is written as that of `since`.
+                 * @description Only entries created before this time, in the same form as `since`.
                  * @example 2026-11-07
                  */
                 until?: components["parameters"]["Until"];
@@ -8990,7 +8983,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes it safe to repeat the request: a repetition gets the first answer again instead of doing the work twice. Up to 255 visible ASCII characters, in double quotes or without.
+                 * @description A unique value for each action. A repetition with the same key gets the first answer again, and the action is done once. Up to 255 visible ASCII characters, with or without double quotes.
                  * @example "8e03978e-40d5-43dd-bc93-6894a57f9324"
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -9028,7 +9021,7 @@ export interface operations {
             408: components["responses"]["RequestTimeout"];
             413: components["responses"]["ContentTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
-            /** @description The request is well-formed, but cannot become an order. */
+            /** @description The request is well-formed, but the order cannot be placed. */
             422: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -9052,7 +9045,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Answers 304 without a body if the resource still has one of these entity tags.
+                 * @description Answers 304 without a body if the current `ETag` of the resource is one of these.
                  * @example "Zk3v9QwLx0uT1c"
                  */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
@@ -9099,7 +9092,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Changes the resource only if it still has one of these entity tags, or with `*` if it exists; otherwise the answer is 412.
+                 * @description Changes the resource only if its current `ETag` is one of these, or, with `*`, if it exists. Otherwise the answer is 412.
                  * @example "Zk3v9QwLx0uT1c"
                  */
                 "If-Match"?: components["parameters"]["IfMatch"];
@@ -9147,7 +9140,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Changes the resource only if it still has one of these entity tags, or with `*` if it exists; otherwise the answer is 412.
+                 * @description Changes the resource only if its current `ETag` is one of these, or, with `*`, if it exists. Otherwise the answer is 412.
                  * @example "Zk3v9QwLx0uT1c"
                  */
                 "If-Match"?: components["parameters"]["IfMatch"];
@@ -9199,17 +9192,17 @@ export interface operations {
                  */
                 status?: "active" | "paused" | "disabled";
                 /**
-                 * @description The most entries of a page.
+                 * @description Maximum number of entries in a page.
                  * @example 20
                  */
                 limit?: components["parameters"]["Limit"];
                 /**
-                 * @description The `next` of the page before. Not together with `offset`.
+                 * @description `next` of the previous page. Cannot be combined with `offset`.
                  * @example B7ie7drMbos7MiAxNzkzOTY4MTgwNTUxIDRkMDdjOWUyLWI4NmEtNDE1My04ZTlmLWM1YTFkNzJmM2I2MA
                  */
                 after?: components["parameters"]["After"];
                 /**
-                 * @description How many entries to skip.
+                 * @description Number of entries to skip.
                  * @example 0
                  */
                 offset?: components["parameters"]["Offset"];
@@ -9249,7 +9242,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes it safe to repeat the request: a repetition gets the first answer again instead of doing the work twice. Up to 255 visible ASCII characters, in double quotes or without.
+                 * @description A unique value for each action. A repetition with the same key gets the first answer again, and the action is done once. Up to 255 visible ASCII characters, with or without double quotes.
                  * @example "8e03978e-40d5-43dd-bc93-6894a57f9324"
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -9264,7 +9257,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The integration, with its secret if the server made one. */
+            /** @description The integration, with its secret if the server created one. */
             201: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -9288,7 +9281,7 @@ export interface operations {
             409: components["responses"]["IdempotencyKeyInUse"];
             413: components["responses"]["ContentTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
-            /** @description The URL or a custom header is not allowed, a location is unknown, or the idempotency key was used before with a different request. */
+            /** @description The URL or a custom header is not allowed, a location is unknown, or the idempotency key was used with another request. */
             422: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -9312,7 +9305,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Answers 304 without a body if the resource still has one of these entity tags.
+                 * @description Answers 304 without a body if the current `ETag` of the resource is one of these.
                  * @example "Zk3v9QwLx0uT1c"
                  */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
@@ -9359,7 +9352,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Changes the resource only if it still has one of these entity tags, or with `*` if it exists; otherwise the answer is 412.
+                 * @description Changes the resource only if its current `ETag` is one of these, or, with `*`, if it exists. Otherwise the answer is 412.
                  * @example "Zk3v9QwLx0uT1c"
                  */
                 "If-Match"?: components["parameters"]["IfMatch"];
@@ -9428,7 +9421,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Changes the resource only if it still has one of these entity tags, or with `*` if it exists; otherwise the answer is 412.
+                 * @description Changes the resource only if its current `ETag` is one of these, or, with `*`, if it exists. Otherwise the answer is 412.
                  * @example "Zk3v9QwLx0uT1c"
                  */
                 "If-Match"?: components["parameters"]["IfMatch"];
@@ -9444,7 +9437,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The integration is gone. */
+            /** @description The integration is deleted. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -9475,7 +9468,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Changes the resource only if it still has one of these entity tags, or with `*` if it exists; otherwise the answer is 412.
+                 * @description Changes the resource only if its current `ETag` is one of these, or, with `*`, if it exists. Otherwise the answer is 412.
                  * @example "Zk3v9QwLx0uT1c"
                  */
                 "If-Match"?: components["parameters"]["IfMatch"];
@@ -9523,7 +9516,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Changes the resource only if it still has one of these entity tags, or with `*` if it exists; otherwise the answer is 412.
+                 * @description Changes the resource only if its current `ETag` is one of these, or, with `*`, if it exists. Otherwise the answer is 412.
                  * @example "Zk3v9QwLx0uT1c"
                  */
                 "If-Match"?: components["parameters"]["IfMatch"];
@@ -9571,7 +9564,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Changes the resource only if it still has one of these entity tags, or with `*` if it exists; otherwise the answer is 412.
+                 * @description Changes the resource only if its current `ETag` is one of these, or, with `*`, if it exists. Otherwise the answer is 412.
                  * @example "Zk3v9QwLx0uT1c"
                  */
                 "If-Match"?: components["parameters"]["IfMatch"];
@@ -9585,14 +9578,14 @@ export interface operations {
             };
             cookie?: never;
         };
-        /** @description The next secret. May be left out to have the server make one. */
+        /** @description The next secret. Without it, the server creates one. */
         requestBody?: {
             content: {
                 "application/json": components["schemas"]["SecretRotationBegin"];
             };
         };
         responses: {
-            /** @description The integration, with its next secret if the server made one. */
+            /** @description The integration, with its next secret if the server created one. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -9627,7 +9620,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Changes the resource only if it still has one of these entity tags, or with `*` if it exists; otherwise the answer is 412.
+                 * @description Changes the resource only if its current `ETag` is one of these, or, with `*`, if it exists. Otherwise the answer is 412.
                  * @example "Zk3v9QwLx0uT1c"
                  */
                 "If-Match"?: components["parameters"]["IfMatch"];
@@ -9643,7 +9636,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The integration, which has only its present secret now. */
+            /** @description The integration, which now has only its current secret. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -9675,7 +9668,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Changes the resource only if it still has one of these entity tags, or with `*` if it exists; otherwise the answer is 412.
+                 * @description Changes the resource only if its current `ETag` is one of these, or, with `*`, if it exists. Otherwise the answer is 412.
                  * @example "Zk3v9QwLx0uT1c"
                  */
                 "If-Match"?: components["parameters"]["IfMatch"];
@@ -9696,7 +9689,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The integration, which has only its new secret now. */
+            /** @description The integration, which now has only its new secret. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -9716,7 +9709,7 @@ export interface operations {
             404: components["responses"]["IntegrationNotFound"];
             406: components["responses"]["NotAcceptable"];
             408: components["responses"]["RequestTimeout"];
-            /** @description The rotation is not the pending one, or others kept changing the integration. */
+            /** @description The rotation is not the pending rotation, or other requests kept changing the integration. */
             409: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -9743,7 +9736,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes it safe to repeat the request: a repetition gets the first answer again instead of doing the work twice. Up to 255 visible ASCII characters, in double quotes or without.
+                 * @description A unique value for each action. A repetition with the same key gets the first answer again, and the action is done once. Up to 255 visible ASCII characters, with or without double quotes.
                  * @example "8e03978e-40d5-43dd-bc93-6894a57f9324"
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -9759,7 +9752,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The delivery of the test event, which goes on. */
+            /** @description The delivery of the test event. The service sends it in the background. */
             202: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -9796,17 +9789,17 @@ export interface operations {
                  */
                 status?: "running" | "done";
                 /**
-                 * @description The most entries of a page.
+                 * @description Maximum number of entries in a page.
                  * @example 20
                  */
                 limit?: components["parameters"]["Limit"];
                 /**
-                 * @description The `next` of the page before. Not together with `offset`.
+                 * @description `next` of the previous page. Cannot be combined with `offset`.
                  * @example B7ie7drMbos7MiAxNzkzOTY4MTgwNTUxIDRkMDdjOWUyLWI4NmEtNDE1My04ZTlmLWM1YTFkNzJmM2I2MA
                  */
                 after?: components["parameters"]["After"];
                 /**
-                 * @description How many entries to skip.
+                 * @description Number of entries to skip.
                  * @example 0
                  */
                 offset?: components["parameters"]["Offset"];
@@ -9853,7 +9846,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes it safe to repeat the request: a repetition gets the first answer again instead of doing the work twice. Up to 255 visible ASCII characters, in double quotes or without.
+                 * @description A unique value for each action. A repetition with the same key gets the first answer again, and the action is done once. Up to 255 visible ASCII characters, with or without double quotes.
                  * @example "8e03978e-40d5-43dd-bc93-6894a57f9324"
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -9867,14 +9860,14 @@ export interface operations {
             };
             cookie?: never;
         };
-        /** @description The span. */
+        /** @description The time span. */
         requestBody: {
             content: {
                 "application/json": components["schemas"]["ReplayCreate"];
             };
         };
         responses: {
-            /** @description The replay has started and goes on. `Location` says where to look for it. */
+            /** @description The replay has started. `Location` is its path. */
             202: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -9914,7 +9907,7 @@ export interface operations {
                  */
                 status?: components["schemas"]["DeliveryStatus"];
                 /**
-                 * @description Only deliveries whose last attempt ended with this.
+                 * @description Only deliveries whose last attempt had this outcome.
                  * @example connection-refused
                  */
                 last_outcome?: components["schemas"]["DeliveryOutcome"];
@@ -9924,31 +9917,30 @@ export interface operations {
                  */
                 event_type?: "ORDER_PLACED" | "ORDER_COMPLETED" | "ORDER_CANCELED" | "PRODUCT_UPDATED" | "CATEGORY_UPDATED" | "FISCAL_DAY_END" | "TEST";
                 /**
-                 * @description Only entries created at this moment or later: an RFC 3339 date, which means its midnight in UTC, or a date and time with
-                 *     `T` and seconds, in UTC unless it has an offset (`Z` or `±hh:mm`).
+                 * @description Only entries created at this time or later. Either a date (RFC 3339), which means midnight in UTC, or a date and time
+                 *     with `T` and seconds, in UTC unless it has an offset (`Z` or `±hh:mm`).
                  *
-                 *     In a URL, the `+` of an offset is written `%2B`: `since=2026-11-06T00:00:00%2B01:00`. A `+` as it is means a blank
-                 *     there.
+                 *     In a URL, write the `+` of an offset as `%2B`: `since=2026-11-06T00:00:00%2B01:00`. A plain `+` means a space.
                  * @example 2026-11-06T00:00:00+01:00
                  */
                 since?: components["parameters"]["Since"];
                 /**
-                 * @description Only entries created before this moment, which is written as that of `since`.
+                 * @description Only entries created before this time, in the same form as `since`.
                  * @example 2026-11-07
                  */
                 until?: components["parameters"]["Until"];
                 /**
-                 * @description The most entries of a page.
+                 * @description Maximum number of entries in a page.
                  * @example 20
                  */
                 limit?: components["parameters"]["Limit"];
                 /**
-                 * @description The `next` of the page before. Not together with `offset`.
+                 * @description `next` of the previous page. Cannot be combined with `offset`.
                  * @example B7ie7drMbos7MiAxNzkzOTY4MTgwNTUxIDRkMDdjOWUyLWI4NmEtNDE1My04ZTlmLWM1YTFkNzJmM2I2MA
                  */
                 after?: components["parameters"]["After"];
                 /**
-                 * @description How many entries to skip.
+                 * @description Number of entries to skip.
                  * @example 0
                  */
                 offset?: components["parameters"]["Offset"];
@@ -9995,7 +9987,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Answers 304 without a body if the resource still has one of these entity tags.
+                 * @description Answers 304 without a body if the current `ETag` of the resource is one of these.
                  * @example "Zk3v9QwLx0uT1c"
                  */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
@@ -10041,17 +10033,17 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description The most entries of a page.
+                 * @description Maximum number of entries in a page.
                  * @example 20
                  */
                 limit?: components["parameters"]["Limit"];
                 /**
-                 * @description The `next` of the page before. Not together with `offset`.
+                 * @description `next` of the previous page. Cannot be combined with `offset`.
                  * @example B7ie7drMbos7MiAxNzkzOTY4MTgwNTUxIDRkMDdjOWUyLWI4NmEtNDE1My04ZTlmLWM1YTFkNzJmM2I2MA
                  */
                 after?: components["parameters"]["After"];
                 /**
-                 * @description How many entries to skip.
+                 * @description Number of entries to skip.
                  * @example 0
                  */
                 offset?: components["parameters"]["Offset"];
@@ -10098,7 +10090,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes it safe to repeat the request: a repetition gets the first answer again instead of doing the work twice. Up to 255 visible ASCII characters, in double quotes or without.
+                 * @description A unique value for each action. A repetition with the same key gets the first answer again, and the action is done once. Up to 255 visible ASCII characters, with or without double quotes.
                  * @example "8e03978e-40d5-43dd-bc93-6894a57f9324"
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -10114,7 +10106,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The new delivery, which goes on. */
+            /** @description The new delivery. The service sends it in the background. */
             202: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -10147,7 +10139,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Answers 304 without a body if the resource still has one of these entity tags.
+                 * @description Answers 304 without a body if the current `ETag` of the resource is one of these.
                  * @example "Zk3v9QwLx0uT1c"
                  */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
@@ -10205,17 +10197,17 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description The most entries of a page.
+                 * @description Maximum number of entries in a page.
                  * @example 20
                  */
                 limit?: components["parameters"]["Limit"];
                 /**
-                 * @description The `next` of the page before. Not together with `offset`.
+                 * @description `next` of the previous page. Cannot be combined with `offset`.
                  * @example B7ie7drMbos7MiAxNzkzOTY4MTgwNTUxIDRkMDdjOWUyLWI4NmEtNDE1My04ZTlmLWM1YTFkNzJmM2I2MA
                  */
                 after?: components["parameters"]["After"];
                 /**
-                 * @description How many entries to skip.
+                 * @description Number of entries to skip.
                  * @example 0
                  */
                 offset?: components["parameters"]["Offset"];
@@ -10290,17 +10282,17 @@ export interface operations {
                  */
                 status?: "active" | "expired" | "revoked";
                 /**
-                 * @description The most entries of a page.
+                 * @description Maximum number of entries in a page.
                  * @example 20
                  */
                 limit?: components["parameters"]["Limit"];
                 /**
-                 * @description The `next` of the page before. Not together with `offset`.
+                 * @description `next` of the previous page. Cannot be combined with `offset`.
                  * @example B7ie7drMbos7MiAxNzkzOTY4MTgwNTUxIDRkMDdjOWUyLWI4NmEtNDE1My04ZTlmLWM1YTFkNzJmM2I2MA
                  */
                 after?: components["parameters"]["After"];
                 /**
-                 * @description How many entries to skip.
+                 * @description Number of entries to skip.
                  * @example 0
                  */
                 offset?: components["parameters"]["Offset"];
@@ -10349,7 +10341,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The API key with its secret, which is shown only here. */
+            /** @description The new API key. The key itself is shown only here. */
             201: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -10365,7 +10357,7 @@ export interface operations {
             };
             400: components["responses"]["InvalidRequest"];
             401: components["responses"]["Unauthenticated"];
-            /** @description The API key lacks the scope `keys:manage` or a scope of the new key, or it is at the end of a chain of 16 keys, each made by the one before. */
+            /** @description The API key does not have the scope `keys:manage` or a scope of the new key, or it is the last of a chain of 16 keys, each created by the one before. */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -10392,7 +10384,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Answers 304 without a body if the resource still has one of these entity tags.
+                 * @description Answers 304 without a body if the current `ETag` of the resource is one of these.
                  * @example "Zk3v9QwLx0uT1c"
                  */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
@@ -10438,14 +10430,14 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description What becomes of the keys that the revoked key made, those that they made, and so on: `keep` leaves them valid, `revoke` revokes them too.
+                 * @description What happens to the descendants of the key: `keep` leaves them valid, `revoke` revokes them too.
                  * @example revoke
                  */
                 descendants?: "keep" | "revoke";
             };
             header?: {
                 /**
-                 * @description Changes the resource only if it still has one of these entity tags, or with `*` if it exists; otherwise the answer is 412.
+                 * @description Changes the resource only if its current `ETag` is one of these, or, with `*`, if it exists. Otherwise the answer is 412.
                  * @example "Zk3v9QwLx0uT1c"
                  */
                 "If-Match"?: components["parameters"]["IfMatch"];
@@ -10477,7 +10469,7 @@ export interface operations {
             };
             400: components["responses"]["InvalidParameters"];
             401: components["responses"]["Unauthenticated"];
-            /** @description The API key lacks the scope `keys:manage`, or may not revoke this key. */
+            /** @description The API key does not have the scope `keys:manage`, or may not revoke this key. */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -10573,7 +10565,7 @@ export interface operations {
             400: components["responses"]["InvalidPublicRequest"];
             406: components["responses"]["PublicNotAcceptable"];
             500: components["responses"]["PublicInternalError"];
-            /** @description The process cannot do its work: send it no requests. */
+            /** @description The process cannot do its work. Send no requests to it. */
             503: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -10625,7 +10617,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Answers 304 without a body if the resource still has one of these entity tags.
+                 * @description Answers 304 without a body if the current `ETag` of the resource is one of these.
                  * @example "Zk3v9QwLx0uT1c"
                  */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
@@ -10647,7 +10639,7 @@ export interface operations {
                     "application/json": components["schemas"]["OpenApiDocument"];
                 };
             };
-            /** @description The contract is still the one that `If-None-Match` names. No body. */
+            /** @description The contract has not changed since the `ETag` in `If-None-Match`. No body. */
             304: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
