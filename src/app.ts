@@ -70,6 +70,8 @@ import { webhookOperations } from './webhooks/webhook-operations.ts';
 import { createAddressRule, parseNetwork } from './webhooks/sending/address-rules.ts';
 import { checkTarget } from './webhooks/sending/target.ts';
 import { createWebhooks, webhookIndexes } from './webhooks/webhooks.ts';
+import { systemClock, type Clock } from './runtime/clock.ts';
+import { systemRandom, type Random } from './runtime/random.ts';
 
 export interface AppDependencies {
   readonly config: Config;
@@ -85,6 +87,10 @@ export interface AppDependencies {
   readonly secrets: SecretBox;
   /** Of the service, for `User-Agent`. */
   readonly version: string;
+  /** The system's when left out. */
+  readonly clock?: Clock;
+  /** The system's when left out. */
+  readonly random?: Random;
   readonly metrics: Metrics;
   readonly log: Logger;
   /** How long one rendering of the metrics serves, in milliseconds. */
@@ -129,15 +135,17 @@ export const allScopes: readonly Scope[] = document.components.schemas.Scope.enu
 /** Wires stores, rules and operations together. */
 export function createApp(dependencies: AppDependencies): App {
   const { config, database, blobs, providers, lookUp, secrets, version, metrics, log } = dependencies;
+  const { clock = systemClock, random = systemRandom } = dependencies;
   const isDatabaseFull = dependencies.isDatabaseFull ?? (() => Promise.resolve(false));
   const memory = createBudget(halfForEachKey(config.limits.requestMemory));
   const keptBytes = createKeptBytes({
     ...halfForEachKey(config.limits.keptAnswers),
-    monotonic: () => performance.now(),
+    monotonic: clock.monotonic,
   });
   const apiKeyStore = createApiKeyStore(database);
   const expire = createExpiry({ database, indexes, now: () => new Date() });
   const authentication = createAuthentication({
+    clock,
     store: apiKeyStore,
     allScopes: new Set(allScopes),
     adminKey: config.security.adminApiKey,
@@ -147,6 +155,7 @@ export function createApp(dependencies: AppDependencies): App {
     },
   });
   const apiKeys = createApiKeys({
+    ...{ clock, random },
     store: apiKeyStore,
     allScopes,
     onRevoked: (ids) => {
@@ -154,11 +163,13 @@ export function createApp(dependencies: AppDependencies): App {
     },
   });
   const prompts = createPrompts({
+    ...{ clock, random },
     store: createPromptStore(database),
     cascades: [(promptId) => testRuns.deleteAllOf(promptId)],
     isKnownProvider: (id) => providers.get(id) !== undefined,
   });
   const testRuns = createTestRuns({
+    ...{ clock, random },
     store: createTestRunStore(database),
     ...{ blobs, prompts, providers, metrics, log, memory, keptBytes },
     timeoutMs: config.invoke.timeoutMs,
@@ -166,11 +177,12 @@ export function createApp(dependencies: AppDependencies): App {
   });
   const invoke = createInvoke({ prompts, providers, metrics, settings: config.invoke, memory });
 
-  const locations = createLocations({ store: createLocationStore(database) });
+  const locations = createLocations({ store: createLocationStore(database), clock });
   const integrationStore = createIntegrationStore(database);
   const allowedNetworks = config.security.allowedNetworks.map(parseNetwork).filter((network) => network !== undefined);
   const mayConnect = createAddressRule(allowedNetworks);
   const webhooks = (dependencies.createWebhooks ?? createWebhooks)({
+    ...{ clock, random },
     ...{ database, mayConnect, lookUp, version, log },
     integrations: createIntegrationDirectory(integrationStore, secrets),
     serialise: serialiseEvent,
@@ -178,6 +190,7 @@ export function createApp(dependencies: AppDependencies): App {
   });
   const { relay, deliveries, replays } = webhooks;
   const integrations = createIntegrations({
+    ...{ clock, random },
     store: integrationStore,
     locations,
     secrets,
@@ -189,11 +202,18 @@ export function createApp(dependencies: AppDependencies): App {
       webhooks.engine.attemptNow(id);
     },
   });
-  const categories = createCategories({ store: createCategoryStore(database), locations, relay });
-  const products = createProducts({ store: createProductStore(database), locations, categories, relay });
+  const categories = createCategories({ store: createCategoryStore(database), locations, relay, clock, random });
+  const products = createProducts({ store: createProductStore(database), locations, categories, relay, clock, random });
   const orderStore = createOrderStore(database);
-  const orders = createOrders({ store: orderStore, locations, products, categories, relay });
-  const fiscalDays = createFiscalDays({ store: createFiscalDayStore(database), orders: orderStore, locations, relay });
+  const orders = createOrders({ store: orderStore, locations, products, categories, relay, clock, random });
+  const fiscalDays = createFiscalDays({
+    store: createFiscalDayStore(database),
+    orders: orderStore,
+    locations,
+    relay,
+    clock,
+    random,
+  });
 
   const handlers: OperationHandlers = {
     ...promptOperations(prompts),
@@ -201,13 +221,13 @@ export function createApp(dependencies: AppDependencies): App {
     ...testRunOperations(testRuns),
     ...providerOperations(providers),
     ...apiKeyOperations(apiKeys, version),
-    ...locationOperations(locations),
+    ...locationOperations(locations, random),
     ...categoryOperations(categories),
-    ...productOperations(products),
+    ...productOperations(products, random),
     ...orderOperations(orders, createOrderIds(dependencies.installation)),
     ...fiscalDayOperations(fiscalDays),
     ...integrationOperations(integrations, webhooks),
-    ...webhookOperations({ integrations, deliveries, replays }),
+    ...webhookOperations({ integrations, deliveries, replays, clock }),
     ...eventOperations(),
     ...serviceOperations({
       version,
@@ -224,6 +244,7 @@ export function createApp(dependencies: AppDependencies): App {
   };
 
   const idempotency = createIdempotency({
+    ...{ clock, random },
     store: createIdempotencyStore(database),
     ...{ keptBytes, memory },
   });

@@ -1,10 +1,12 @@
-import { hash, randomBytes, randomUUID } from 'node:crypto';
+import { hash, randomBytes } from 'node:crypto';
 import type { Scope } from '../../generated/operations.ts';
 import type { Precondition } from '../editing/edits.ts';
 import { ProblemError } from '../errors/problem-error.ts';
 import type { Listing } from '../lists/listing.ts';
 import type { ApiKeyStatus, ApiKeyStore, StoredApiKey } from './api-key-store.ts';
 import { unauthenticated } from './unauthenticated.ts';
+import { systemClock, type Clock } from '../runtime/clock.ts';
+import { systemRandom, type Random } from '../runtime/random.ts';
 
 /** A new key with the only copy of its secret. */
 export interface CreatedApiKey {
@@ -66,7 +68,8 @@ export interface ApiKeys {
 export interface ApiKeysOptions {
   readonly store: ApiKeyStore;
   readonly allScopes: readonly Scope[];
-  readonly now?: () => Date;
+  readonly clock?: Clock;
+  readonly random?: Random;
   /** Told at once of revocations in this process; others learn of them when their copies run out. */
   readonly onRevoked?: (ids: ReadonlySet<string>) => void;
 }
@@ -74,7 +77,13 @@ export interface ApiKeysOptions {
 /** The longest chain of keys, each made by the one before: each key keeps the list. */
 const maxAncestors = 16;
 
-export function createApiKeys({ store, allScopes, now = () => new Date(), onRevoked }: ApiKeysOptions): ApiKeys {
+export function createApiKeys({
+  store,
+  allScopes,
+  clock = systemClock,
+  random = systemRandom,
+  onRevoked,
+}: ApiKeysOptions): ApiKeys {
   /** The acting key as it is now; `undefined` for the one from configuration. */
   const readActing = async ({ keyId }: ActingKey): Promise<StoredApiKey | undefined> => {
     if (keyId === administratorId) return undefined;
@@ -96,7 +105,7 @@ export function createApiKeys({ store, allScopes, now = () => new Date(), onRevo
   const revokeDescendants = async (id: string): Promise<number> => {
     let count = 0;
     for (;;) {
-      const revoked = await store.revokeDescendants(id, now());
+      const revoked = await store.revokeDescendants(id, clock.now());
       if (revoked.length === 0) return count;
       onRevoked?.(new Set(revoked));
       count += revoked.length;
@@ -112,7 +121,7 @@ export function createApiKeys({ store, allScopes, now = () => new Date(), onRevo
           headers: { 'www-authenticate': `Bearer error="insufficient_scope", scope="${lacking.join(' ')}"` },
         });
       }
-      const createdAt = now();
+      const createdAt = clock.now();
       if (expiresAt !== undefined && expiresAt <= createdAt) throw invalidExpiry('must be in the future');
       const stored = await readActing(maker);
       const end = stored?.expiresAt;
@@ -125,7 +134,7 @@ export function createApiKeys({ store, allScopes, now = () => new Date(), onRevo
           `This key is at the end of a chain of ${maxAncestors} keys, each created by the one before. Use an earlier key of the chain.`,
         );
       }
-      const { key, id, secretHash } = mintKey(randomUUID());
+      const { key, id, secretHash } = mintKey(random.uuid());
       const record = { id, name, scopes, secretHash, createdAt, expiresAt: expiresAt ?? end, ancestors };
       await store.insert(record);
       try {
@@ -134,7 +143,7 @@ export function createApiKeys({ store, allScopes, now = () => new Date(), onRevo
         await readActing(maker);
       } catch (error) {
         // Its secret was shown to nobody; this is only to keep the list true.
-        await store.revoke(id, now());
+        await store.revoke(id, clock.now());
         throw error;
       }
       return { key, record: { ...record, revision: 1, lastUsedAt: undefined, revokedAt: undefined } };
@@ -146,10 +155,10 @@ export function createApiKeys({ store, allScopes, now = () => new Date(), onRevo
     async get(id) {
       return (await store.find(id)) ?? missing();
     },
-    list: (status) => store.list(status, now()),
+    list: (status) => store.list(status, clock.now()),
     statusOf({ revokedAt, expiresAt }) {
       if (revokedAt !== undefined) return 'revoked';
-      return expiresAt !== undefined && expiresAt <= now() ? 'expired' : 'active';
+      return expiresAt !== undefined && expiresAt <= clock.now() ? 'expired' : 'active';
     },
     async revoke(id, revoker, descendants, precondition) {
       const stored = await readActing(revoker);
@@ -157,10 +166,10 @@ export function createApiKeys({ store, allScopes, now = () => new Date(), onRevo
       if (!mayRevoke(revoker, stored, target)) {
         throw noAuthority('A key can revoke only itself and its descendants. An administrator key can revoke any key.');
       }
-      const key = (await store.revoke(id, now(), precondition)) ?? missing();
+      const key = (await store.revoke(id, clock.now(), precondition)) ?? missing();
       onRevoked?.(new Set([id]));
       const revokedDescendants = descendants === 'revoke' ? await revokeDescendants(id) : 0;
-      return { key, revokedDescendants, activeDescendants: await store.countActiveDescendants(id, now()) };
+      return { key, revokedDescendants, activeDescendants: await store.countActiveDescendants(id, clock.now()) };
     },
   };
 }

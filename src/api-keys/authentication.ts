@@ -8,6 +8,7 @@ import type { RefusedKeys } from './refused-keys.ts';
 import type { ApiKeyStore, StoredApiKey } from './api-key-store.ts';
 import { effectiveScopes } from './scopes.ts';
 import { unauthenticated } from './unauthenticated.ts';
+import { systemClock, type Clock } from '../runtime/clock.ts';
 
 /** Whom a request's key stands for. */
 export interface AuthenticatedKey {
@@ -43,10 +44,7 @@ export interface AuthenticationOptions {
   readonly refusedKeys?: RefusedKeys | undefined;
   /** Told of failures to record a key's last use, which never fail a request. */
   readonly onError: (error: unknown) => void;
-  /** Milliseconds since the epoch: for expiries and last uses. */
-  readonly now?: () => number;
-  /** Milliseconds on a clock that never steps: for how long a key is taken as known. */
-  readonly monotonic?: () => number;
+  readonly clock?: Clock;
 }
 
 /** A revocation holds everywhere within this time, in milliseconds. */
@@ -56,15 +54,7 @@ const touchMs = 60_000;
 const keyForm = /^pgw_([0-9a-f]{8})([0-9a-f]{4})([0-9a-f]{4})([0-9a-f]{4})([0-9a-f]{12})_([A-Za-z0-9_-]{43})$/;
 
 export function createAuthentication(options: AuthenticationOptions): Authentication {
-  const {
-    store,
-    adminKey,
-    allScopes,
-    refusedKeys,
-    onError,
-    now = Date.now,
-    monotonic = () => performance.now(),
-  } = options;
+  const { store, adminKey, allScopes, refusedKeys, onError, clock = systemClock } = options;
   const administrator: AuthenticatedKey = { keyId: administratorId, name: 'administrator', scopes: allScopes };
   const adminHash = adminKey === undefined ? undefined : hashSecret(adminKey);
   const lookUps = new LRUCache<string, LookUp>({ max: 10_000 });
@@ -79,14 +69,14 @@ export function createAuthentication(options: AuthenticationOptions): Authentica
   const touch = (id: string): void => {
     if (touched.has(id)) return;
     touched.set(id, true);
-    store.touch(id, new Date(now())).catch(onError);
+    store.touch(id, clock.now()).catch(onError);
   };
 
   /** The look-up that all requests share which come while it is under way and as long as it holds. */
   const lookUp = (id: string): LookUp => {
     const known = lookUps.get(id);
-    if (known !== undefined && monotonic() < known.until) return known;
-    const fresh: LookUp = { key: store.find(id), until: monotonic() + cacheMs };
+    if (known !== undefined && clock.monotonic() < known.until) return known;
+    const fresh: LookUp = { key: store.find(id), until: clock.monotonic() + cacheMs };
     lookUps.set(id, fresh);
     fresh.key.catch(() => {
       if (lookUps.peek(id) === fresh) lookUps.delete(id);
@@ -126,12 +116,12 @@ export function createAuthentication(options: AuthenticationOptions): Authentica
     if (adminHash !== undefined && sameHash(digest, adminHash)) return administrator;
     let found = verified.get(digest);
     if (isLimited && found === undefined) throw await refusedKeys.problem(caller);
-    if (found === undefined || found.until <= monotonic()) {
+    if (found === undefined || found.until <= clock.monotonic()) {
       found = await verify(token);
       verified.set(digest, found);
       trusted.set(found.principal.keyId, true);
     }
-    if (found.expiresAt <= now()) throw unauthenticated('The API key has expired.');
+    if (found.expiresAt <= clock.now().getTime()) throw unauthenticated('The API key has expired.');
     touch(found.principal.keyId);
     return found.principal;
   };

@@ -1,25 +1,21 @@
 import type { Scope } from '../../generated/operations.ts';
 import { firstKeyId, mintKey } from './api-keys.ts';
 import type { ApiKeyStore } from './api-key-store.ts';
+import { systemClock, type Clock } from '../runtime/clock.ts';
 
 export interface FirstKeyOptions {
   readonly store: ApiKeyStore;
   readonly allScopes: readonly Scope[];
   /** Shows lines to the operator; not a log. */
   readonly print: (line: string) => void;
-  readonly now?: () => Date;
+  readonly clock?: Clock;
 }
 
 /**
  * Makes the administrator key of an installation that has no keys. It is shown before it is stored: a crash in between
  * leaves a key that was seen and is void, never one that is valid and was never seen.
  */
-export async function ensureFirstKey({
-  store,
-  allScopes,
-  print,
-  now = () => new Date(),
-}: FirstKeyOptions): Promise<void> {
+export async function ensureFirstKey({ store, allScopes, print, clock = systemClock }: FirstKeyOptions): Promise<void> {
   if (!(await store.isEmpty())) return;
   const { key, id, secretHash } = mintKey(firstKeyId);
   print(`Administrator key (shown once, keep it): ${key}`);
@@ -29,7 +25,7 @@ export async function ensureFirstKey({
     scopes: [...allScopes],
     secretHash,
     ancestors: [],
-    createdAt: now(),
+    createdAt: clock.now(),
     expiresAt: undefined,
   };
   if (!(await store.insert(record))) {

@@ -1,4 +1,4 @@
-import { createHash, randomUUID } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { gunzip, gzip } from 'node:zlib';
@@ -11,6 +11,8 @@ import { createGivenUp } from './given-up.ts';
 import { createHeldLeases, createLeaseWatch } from './record-lease.ts';
 import { createPendingWork } from './pending-work.ts';
 import type { IdempotencyRecord, IdempotencyStore } from './idempotency-store.ts';
+import { systemClock, type Clock } from '../runtime/clock.ts';
+import { systemRandom, type Random } from '../runtime/random.ts';
 
 /** A finished answer as it is kept for replay. */
 export interface KeptAnswer {
@@ -94,10 +96,8 @@ export interface IdempotencyOptions {
   readonly keptBytes: KeptBytes;
   /** Memory for answers that are read again. */
   readonly memory: Budget;
-  /** Milliseconds since the epoch. */
-  readonly now?: () => number;
-  /** Milliseconds that never go back. */
-  readonly monotonic?: () => number;
+  readonly clock?: Clock;
+  readonly random?: Random;
   readonly pause?: (milliseconds: number) => Promise<unknown>;
 }
 
@@ -105,13 +105,13 @@ export function createIdempotency({
   store,
   keptBytes,
   memory,
-  now = Date.now,
-  monotonic = () => performance.now(),
+  clock = systemClock,
+  random = systemRandom,
   pause = sleep,
 }: IdempotencyOptions): Idempotency {
   const pending = createPendingWork();
-  const watch = createLeaseWatch(monotonic);
-  const held = createHeldLeases((records) => store.beat(records), monotonic);
+  const watch = createLeaseWatch(clock.monotonic);
+  const held = createHeldLeases((records) => store.beat(records), clock.monotonic);
   const givenUp = createGivenUp(store);
 
   /**
@@ -124,8 +124,8 @@ export function createIdempotency({
 
   /** @returns one's own record when the work is to be done, else a foreign one that has an answer or another body */
   const claim = async (fresh: IdempotencyRecord): Promise<IdempotencyRecord> => {
-    const patientUntil = monotonic() + patienceMs;
-    let readAt = monotonic();
+    const patientUntil = clock.monotonic() + patienceMs;
+    let readAt = clock.monotonic();
     let found = await store.insert(fresh);
     for (let pauseMs = firstPauseMs; ; pauseMs *= 2) {
       if (found.owner === fresh.owner || found.fingerprint !== fresh.fingerprint || found.answer !== undefined) {
@@ -138,11 +138,11 @@ export function createIdempotency({
         const taken = { ...fresh, resourceId: found.resourceId };
         if (await store.takeOver(taken, found)) return taken;
       } else {
-        const patience = patientUntil - monotonic();
+        const patience = patientUntil - clock.monotonic();
         if (patience <= 0) throw inUse(leftMs);
         await pause(Math.min(pauseMs, leftMs, patience));
       }
-      readAt = monotonic();
+      readAt = clock.monotonic();
       found = (await store.find(fresh.id)) ?? (await store.insert(fresh));
     }
   };
@@ -184,12 +184,12 @@ export function createIdempotency({
     const fresh: IdempotencyRecord = {
       id: createHash('sha256').update(`${scope}\n${key}`).digest('hex'),
       fingerprint: fingerprintOf(body),
-      owner: randomUUID(),
-      resourceId: randomUUID(),
+      owner: random.uuid(),
+      resourceId: random.uuid(),
       beat: 0,
       termMs,
       isGivenUp: false,
-      expiresAt: now() + keepMs,
+      expiresAt: clock.now().getTime() + keepMs,
       answer: undefined,
     };
     let claimed: IdempotencyRecord;

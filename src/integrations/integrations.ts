@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import { changeTime, requireMatch, type Precondition } from '../editing/edits.ts';
 import type { Locations } from '../catalog/locations/locations.ts';
@@ -19,6 +18,8 @@ import type {
 import type { Sealed, SecretBox } from '../secrets/secret-box.ts';
 import type { IntegrationStore } from './integration-store.ts';
 import { hasSameOrigin, maskUrl, unmaskUrl } from './url-credentials.ts';
+import { systemClock, type Clock } from '../runtime/clock.ts';
+import { systemRandom, type Random } from '../runtime/random.ts';
 
 /**
  * Integrations. Every method that takes an id throws `integration-not-found`, every one that edits `edit-conflict`, and
@@ -65,8 +66,8 @@ export interface IntegrationsOptions {
   readonly nudge: (integrationId: string) => void;
   /** Told of an integration that is to be sent to, even if its circuit breaker is open. */
   readonly attemptNow: (integrationId: string) => void;
-  readonly now?: () => Date;
-  readonly newId?: () => string;
+  readonly clock?: Clock;
+  readonly random?: Random;
 }
 
 /** Characters of a URL, as the parser writes it. */
@@ -79,8 +80,8 @@ export function createIntegrations({
   checkUrl,
   nudge,
   attemptNow,
-  now = () => new Date(),
-  newId = randomUUID,
+  clock = systemClock,
+  random = systemRandom,
 }: IntegrationsOptions): Integrations {
   const editQueue = createEditQueue();
 
@@ -106,7 +107,7 @@ export function createIntegrations({
         if (!isDone(present)) requireMatch(present, precondition);
         const changed = withRenewedSeals(change(present), secrets);
         if (isDeepStrictEqual(changed, present)) return present;
-        const updatedAt = changeTime(present.updatedAt, now());
+        const updatedAt = changeTime(present.updatedAt, clock.now());
         const stored = await store.replace({ ...changed, warning: undefined, updatedAt }, 'operator');
         if (stored !== undefined) nudge(id);
         return stored;
@@ -151,7 +152,7 @@ export function createIntegrations({
 
     async create(content, secret, id) {
       await requireLocations(content.locationIds);
-      const at = now();
+      const at = clock.now();
       const integration: NewIntegration = {
         ...{ ...content, id, url: permittedUrl(content.url), headers: sealHeaders(id, content.headers, [], secrets) },
         secret: secret === undefined ? undefined : seal(id, secret),
@@ -207,7 +208,7 @@ export function createIntegrations({
     },
 
     beginRotation(id, secret, precondition) {
-      const rotation = { id: newId(), secret: seal(id, secret), startedAt: now() };
+      const rotation = { id: random.uuid(), secret: seal(id, secret), startedAt: clock.now() };
       return edit(id, (present) => ({ ...present, rotation }), precondition);
     },
 

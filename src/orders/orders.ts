@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { changeTime, requireMatch, type Precondition } from '../editing/edits.ts';
 import type { Categories } from '../catalog/categories/categories.ts';
 import type { Location } from '../catalog/locations/location.ts';
@@ -16,6 +15,8 @@ import { asPlaced, type NewOrder, type Order, type OrderSummary } from './order.
 import { priceOrder, type OrderTotals } from './pricing.ts';
 import { snapshotOrder, type RequestedItem, type UnpricedItem } from './snapshot.ts';
 import type { OrderFilter, OrderStore } from './order-store.ts';
+import { systemClock, type Clock } from '../runtime/clock.ts';
+import { systemRandom, type Random } from '../runtime/random.ts';
 
 /** An order as a caller asks for it. */
 export interface RequestedOrder {
@@ -61,8 +62,8 @@ export interface OrdersOptions {
   readonly products: Pick<Products, 'findAll'>;
   readonly categories: Pick<Categories, 'findAll'>;
   readonly relay: Relay;
-  readonly now?: () => Date;
-  readonly newId?: () => string;
+  readonly clock?: Clock;
+  readonly random?: Random;
 }
 
 /** The largest total of an order, in minor units. */
@@ -74,8 +75,8 @@ export function createOrders({
   products,
   categories,
   relay,
-  now = () => new Date(),
-  newId = randomUUID,
+  clock = systemClock,
+  random = systemRandom,
 }: OrdersOptions): Orders {
   const get = async (id: string): Promise<Order> => {
     const order = await store.find(id);
@@ -103,8 +104,8 @@ export function createOrders({
       if (order.status === status) return order;
       requireMatch(order, precondition);
       if (order.status !== 'open') throw notOpen(order);
-      const at = changeTime(order.updatedAt, now());
-      const occasion = { eventId: newId(), locationId: order.locationId, at, traceparent };
+      const at = changeTime(order.updatedAt, clock.now());
+      const occasion = { eventId: random.uuid(), locationId: order.locationId, at, traceparent };
       const stored = await store.end(order, status, at, [orderEnded(status, order, occasion)]);
       if (stored !== undefined) relay.nudge('orders', id);
       return stored;
@@ -129,7 +130,7 @@ export function createOrders({
       const grouped = await categories.findAll([...sold.values()].map(({ categoryId }) => categoryId));
       const { items, spot } = snapshotOrder(request, location, { products: sold, categories: grouped });
       const { lines, ...totals } = price(items, location);
-      const at = now();
+      const at = clock.now();
       const order: Order = {
         ...{ id, ...given },
         status: 'open',
@@ -144,7 +145,7 @@ export function createOrders({
         fingerprint,
         revision: 1,
       };
-      if (await store.insert(order, [announce(order, newId(), request.traceparent)])) {
+      if (await store.insert(order, [announce(order, random.uuid(), request.traceparent)])) {
         relay.nudge('orders', id);
         return { order, replayed: false };
       }

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { requireMatch, type Precondition } from '../editing/edits.ts';
 import { ProblemError } from '../errors/problem-error.ts';
 import { createEditQueue, retryLostRaces } from '../editing/edit-queue.ts';
@@ -10,6 +9,8 @@ import type { ListedVersion, PromptContent, PromptVersion } from './prompt.ts';
 import { freeSlug, slugFromName, withSuffix } from './slug.ts';
 import type { PromptStore } from './prompt-store.ts';
 import { createVersionCache, type VersionCache } from './version-cache.ts';
+import { systemClock, type Clock } from '../runtime/clock.ts';
+import { systemRandom, type Random } from '../runtime/random.ts';
 
 /** What an invocation runs: one version of a prompt. */
 export interface ResolvedPrompt {
@@ -63,7 +64,8 @@ export interface PromptsOptions {
   readonly cascades: readonly Cascade[];
   /** Whether there is a provider of this id, configured or not. */
   readonly isKnownProvider: (id: string) => boolean;
-  readonly now?: () => Date;
+  readonly clock?: Clock;
+  readonly random?: Random;
   readonly versionCache?: VersionCache;
 }
 
@@ -80,7 +82,8 @@ export function createPrompts({
   store,
   cascades,
   isKnownProvider,
-  now = () => new Date(),
+  clock = systemClock,
+  random = systemRandom,
   versionCache = createVersionCache(),
 }: PromptsOptions): Prompts {
   const editQueue = createEditQueue();
@@ -134,7 +137,7 @@ export function createPrompts({
       if (prompt.writes.includes(writeId)) return prompt;
       requireMatch(prompt, precondition);
       check(prompt);
-      const next = applyChange(prompt, change, now());
+      const next = applyChange(prompt, change, clock.now());
       if (next === prompt) return prompt;
       if (next.version !== prompt.version) {
         await store.archive(prompt);
@@ -154,7 +157,7 @@ export function createPrompts({
   /** Stores a prompt whose first choice of a slug was taken. */
   const insertNumbered = (prompt: Prompt): Promise<Prompt> => {
     const insertSuffixed = async (): Promise<Prompt> => {
-      const slug = withSuffix(prompt.slug, randomUUID().slice(0, 8));
+      const slug = withSuffix(prompt.slug, random.uuid().slice(0, 8));
       return (await insertOrFind({ ...prompt, slug })) ?? (await insertSuffixed());
     };
     const work = async (): Promise<Prompt> => {
@@ -172,14 +175,14 @@ export function createPrompts({
     get,
     getVersion,
     update: (slugOrId, change, precondition) =>
-      edit(slugOrId, change, precondition, randomUUID(), ({ selectedProvider }) => {
+      edit(slugOrId, change, precondition, random.uuid(), ({ selectedProvider }) => {
         // A prompt can be sent back as it was got, whatever became of its provider.
         if (change.selectedProvider !== selectedProvider) requireKnownProvider(change.selectedProvider);
       }),
 
     async create(sent, id) {
       requireKnownProvider(sent.selectedProvider);
-      const createdAt = now();
+      const createdAt = clock.now();
       const prompt: Prompt = {
         ...{ id, ...sent, slug: sent.slug === '' ? slugFromName(sent.name) : sent.slug },
         version: 1,

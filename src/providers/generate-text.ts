@@ -4,6 +4,7 @@ import type { FairQueue } from '../limits/fair-queue.ts';
 import { badAnswer, timeout, toFailure, toProblem, type Failure } from './failures.ts';
 import type { LanguageModels } from './language-models.ts';
 import type { CallOptions, FinishReason, GenerateRequest, GenerateResult, Message } from './generation.ts';
+import type { Random } from '../runtime/random.ts';
 
 /** A provider that is reached over the network, ready to be called. */
 export interface RemoteTarget {
@@ -30,7 +31,7 @@ export interface RetryNotice {
 
 export interface GenerateDependencies {
   /** At least 0, below 1. */
-  readonly random: () => number;
+  readonly random: Random;
   readonly onRetry?: (notice: RetryNotice) => void;
 }
 
@@ -134,7 +135,7 @@ async function tryOnce(
 /** How long to wait before the next attempt, in milliseconds; undefined when there is none. */
 function pause(failure: Failure, attempt: number, { random }: GenerateDependencies): number | undefined {
   if (!failure.tryAgain || attempt >= maxAttempts) return undefined;
-  const backoff = firstBackoff * 2 ** (attempt - 1) * (1 - random() / 2);
+  const backoff = firstBackoff * 2 ** (attempt - 1) * (1 - random.fraction() / 2);
   return Math.max(backoff, failure.retryAfter ?? 0);
 }
 

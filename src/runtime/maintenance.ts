@@ -1,4 +1,5 @@
 import type { Logger } from 'pino';
+import { systemRandom, type Random } from './random.ts';
 
 /** Work that some process has to do every now and then, and that any process may do at any time. */
 export interface Chore {
@@ -11,7 +12,7 @@ export interface Chore {
 export function startMaintenance(
   chores: readonly Chore[],
   log: Logger,
-  random: () => number = Math.random,
+  random: Random = systemRandom,
 ): { stop(): Promise<void> } {
   let stopped = false;
   const timers = new Map<string, NodeJS.Timeout>();
@@ -31,7 +32,7 @@ export function startMaintenance(
     }, inMs);
     timers.set(chore.name, timer.unref());
   };
-  for (const chore of chores) schedule(chore, chore.everyMs * (0.2 + 0.8 * random()));
+  for (const chore of chores) schedule(chore, chore.everyMs * (0.2 + 0.8 * random.fraction()));
   return {
     async stop() {
       stopped = true;

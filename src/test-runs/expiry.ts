@@ -1,14 +1,12 @@
 import type { ResultArchive } from './result-archive.ts';
 import type { TestRunStore } from './test-run-store.ts';
+import type { Clock } from '../runtime/clock.ts';
 
 export interface ExpiryDependencies {
   readonly store: Pick<TestRunStore, 'endedBefore' | 'remove'>;
   readonly archive: Pick<ResultArchive, 'delete'>;
   readonly retentionMs: number;
-  /** Milliseconds since the epoch. */
-  readonly now: () => number;
-  /** Milliseconds that never go back. */
-  readonly monotonic: () => number;
+  readonly clock: Clock;
 }
 
 const day = 24 * 60 * 60 * 1_000;
@@ -22,20 +20,24 @@ const atOnce = 20;
  * too long ago, results first. Each call takes those of one range of ids.
  */
 export function createExpiry(dependencies: ExpiryDependencies): () => Promise<void> {
-  const { store, archive, retentionMs, now, monotonic } = dependencies;
+  const { store, archive, retentionMs, clock } = dependencies;
   let range = 0;
-  let nextRoundAt = monotonic();
+  let nextRoundAt = clock.monotonic();
 
   return async () => {
-    if (range === 0 && monotonic() < nextRoundAt) return;
-    const ids = await store.endedBefore(new Date(now() - retentionMs), prefix(range), prefix(range + 1));
+    if (range === 0 && clock.monotonic() < nextRoundAt) return;
+    const ids = await store.endedBefore(
+      new Date(clock.now().getTime() - retentionMs),
+      prefix(range),
+      prefix(range + 1),
+    );
     for (let start = 0; start < ids.length; start += atOnce) {
       const some = ids.slice(start, start + atOnce);
       await Promise.all(some.map((id) => archive.delete(id)));
       await store.remove(some);
     }
     range = (range + 1) % ranges;
-    if (range === 0) nextRoundAt = monotonic() + day;
+    if (range === 0) nextRoundAt = clock.monotonic() + day;
   };
 }
 

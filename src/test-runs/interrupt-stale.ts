@@ -1,15 +1,16 @@
-import { randomUUID } from 'node:crypto';
 import type { Logger } from 'pino';
 import type { ResultArchive } from './result-archive.ts';
 import type { StaleRuns } from './stale-runs.ts';
 import type { TestRunStore } from './test-run-store.ts';
+import type { Clock } from '../runtime/clock.ts';
+import type { Random } from '../runtime/random.ts';
 
 export interface StaleInterruptionDependencies {
   readonly store: Pick<TestRunStore, 'heartbeats' | 'end'>;
   readonly archive: Pick<ResultArchive, 'delete'>;
   readonly staleRuns: StaleRuns;
-  /** Milliseconds since the epoch. */
-  readonly now: () => number;
+  readonly clock: Clock;
+  readonly random: Random;
   readonly log: Logger;
 }
 
@@ -18,10 +19,10 @@ export interface StaleInterruptionDependencies {
  * that process live after all, it finds its run ended and removes what it stored.
  */
 export function createStaleInterruption(dependencies: StaleInterruptionDependencies): () => Promise<void> {
-  const { store, archive, staleRuns, now, log } = dependencies;
+  const { store, archive, staleRuns, clock, random, log } = dependencies;
   return async () => {
     for (const { id, beat } of staleRuns.observe(await store.heartbeats())) {
-      const end = { status: 'interrupted', at: new Date(now()), writeId: randomUUID(), beat } as const;
+      const end = { status: 'interrupted', at: clock.now(), writeId: random.uuid(), beat } as const;
       if ((await store.end(id, end)).outcome !== 'ended') continue;
       log.warn({ test_run: id }, 'a test run stopped unexpectedly; its status is now interrupted');
       // Its process may have died between storing the results and recording it.

@@ -2,16 +2,14 @@ import { ProblemError } from '../errors/problem-error.ts';
 import type { Prompts } from '../prompts/prompts.ts';
 import type { ResultArchive } from './result-archive.ts';
 import type { TestRunStore } from './test-run-store.ts';
+import type { Clock } from '../runtime/clock.ts';
 
 export interface OrphanDependencies {
   readonly store: Pick<TestRunStore, 'promptIds' | 'tombstones' | 'remove'>;
   readonly archive: Pick<ResultArchive, 'delete'>;
   readonly prompts: Pick<Prompts, 'resolve'>;
   readonly deleteAllOf: (promptId: string) => Promise<void>;
-  /** Milliseconds since the epoch. */
-  readonly now: () => number;
-  /** Milliseconds on a clock that never steps. */
-  readonly monotonic: () => number;
+  readonly clock: Clock;
 }
 
 const day = 24 * 60 * 60 * 1_000;
@@ -24,17 +22,17 @@ const tombstonesPerStep = 100;
  * what late writers left: runs of prompts that are gone, and results that were stored for a run after it was deleted.
  */
 export function createOrphanRemoval(dependencies: OrphanDependencies): () => Promise<void> {
-  const { store, archive, prompts, deleteAllOf, now, monotonic } = dependencies;
+  const { store, archive, prompts, deleteAllOf, clock } = dependencies;
   /** The last prompt looked at; undefined between two rounds. */
   let position: string | undefined;
-  let nextRoundAt = monotonic();
+  let nextRoundAt = clock.monotonic();
 
   return async () => {
-    if (position === undefined && monotonic() < nextRoundAt) return;
+    if (position === undefined && clock.monotonic() < nextRoundAt) return;
     position ??= '';
 
     // A day is longer than any process can be late with its results.
-    const tombstones = await store.tombstones(new Date(now() - day), tombstonesPerStep);
+    const tombstones = await store.tombstones(new Date(clock.now().getTime() - day), tombstonesPerStep);
     await Promise.all(tombstones.map((id) => archive.delete(id)));
     await store.remove(tombstones);
 
@@ -42,7 +40,7 @@ export function createOrphanRemoval(dependencies: OrphanDependencies): () => Pro
     // A prompt is there before its first test run, so one that is not there now is gone.
     for (const promptId of promptIds) if (!(await exists(prompts, promptId))) await deleteAllOf(promptId);
     position = promptIds.length < promptsPerStep ? undefined : promptIds.at(-1);
-    if (position === undefined) nextRoundAt = monotonic() + day;
+    if (position === undefined) nextRoundAt = clock.monotonic() + day;
   };
 }
 

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ProblemError } from '../errors/problem-error.ts';
 import type { KeptBytes } from '../limits/kept-bytes.ts';
@@ -9,6 +8,8 @@ import { notStored, promptDeleted, shuttingDown } from './problems.ts';
 import type { ResultArchive } from './result-archive.ts';
 import type { EndResult, RunEnd, TestRun, TestRunStore } from './test-run-store.ts';
 import type { ResolvedTarget } from './targets.ts';
+import type { Clock } from '../runtime/clock.ts';
+import type { Random } from '../runtime/random.ts';
 
 /** A test run that is `done`, and its results. */
 export interface FinishedTestRun {
@@ -32,7 +33,8 @@ export interface PerformRunDependencies extends CallTargetsDependencies {
   readonly store: Pick<TestRunStore, 'end' | 'find'>;
   readonly archive: Pick<ResultArchive, 'put' | 'delete'>;
   readonly keptBytes: Pick<KeptBytes, 'add'>;
-  readonly now: () => number;
+  readonly clock: Clock;
+  readonly random: Random;
 }
 
 /** Who waits for the run. Only the first call counts. */
@@ -74,11 +76,11 @@ async function perform(
   dependencies: PerformRunDependencies,
   answer: RunAnswer,
 ): Promise<FinishedTestRun> {
-  const { store, archive, keptBytes, metrics, now, log } = dependencies;
-  const writeId = randomUUID();
+  const { store, archive, keptBytes, metrics, clock, random, log } = dependencies;
+  const writeId = random.uuid();
   const withoutResults = (status: RunEnd['status']): Promise<unknown> =>
     // Should this fail too, the heart no longer beats and the run becomes interrupted.
-    store.end(run.id, { status, at: new Date(now()), writeId }).catch((error: unknown) => {
+    store.end(run.id, { status, at: clock.now(), writeId }).catch((error: unknown) => {
       log.warn({ error, test_run: run.id }, 'the end of a test run could not be recorded');
     });
 
@@ -93,7 +95,7 @@ async function perform(
     throw error instanceof RunCutOffError ? shuttingDown() : error;
   }
 
-  const at = new Date(now());
+  const at = clock.now();
   let stored;
   try {
     stored = await archive.put(run, called, at);

@@ -1,12 +1,13 @@
-import { randomUUID } from 'node:crypto';
 import type { ResultArchive } from './result-archive.ts';
 import type { TestRun, TestRunStore } from './test-run-store.ts';
+import type { Clock } from '../runtime/clock.ts';
+import type { Random } from '../runtime/random.ts';
 
 export interface DeletionDependencies {
   readonly store: Pick<TestRunStore, 'someOf' | 'end' | 'leaveTombstones' | 'remove'>;
   readonly archive: Pick<ResultArchive, 'delete'>;
-  /** Milliseconds since the epoch. */
-  readonly now: () => number;
+  readonly clock: Clock;
+  readonly random: Random;
 }
 
 /** Runs removed at the same time. */
@@ -18,11 +19,16 @@ const batchSize = 50;
  *
  * It throws ProblemError `storage-unavailable` when results cannot be removed now; called again, it goes on.
  */
-export function createDeletion({ store, archive, now }: DeletionDependencies): (promptId: string) => Promise<void> {
+export function createDeletion({
+  store,
+  archive,
+  clock,
+  random,
+}: DeletionDependencies): (promptId: string) => Promise<void> {
   const ended = async (run: TestRun): Promise<Pick<TestRun, 'id' | 'status'>> => {
     if (run.status !== 'running') return run;
-    const at = new Date(now());
-    const result = await store.end(run.id, { status: 'interrupted', at, writeId: randomUUID() });
+    const at = clock.now();
+    const result = await store.end(run.id, { status: 'interrupted', at, writeId: random.uuid() });
     return result.outcome === 'lost' ? result.run : { id: run.id, status: 'interrupted' };
   };
   return async (promptId) => {
@@ -36,7 +42,7 @@ export function createDeletion({ store, archive, now }: DeletionDependencies): (
         runs.filter(({ status }) => (status === 'interrupted') === interrupted).map(({ id }) => id);
       // Whoever worked on an interrupted run may be storing its results just now, and die before it notices that they
       // are not wanted. So its id is kept for a day, and then its results are removed once more.
-      await store.leaveTombstones(idsOf(true), new Date(now()));
+      await store.leaveTombstones(idsOf(true), clock.now());
       await store.remove(idsOf(false));
     }
   };

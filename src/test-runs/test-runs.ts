@@ -19,6 +19,8 @@ import { createResultArchive } from './result-archive.ts';
 import { createStaleRuns } from './stale-runs.ts';
 import type { TestRun, TestRunStore } from './test-run-store.ts';
 import { resolveTargets } from './targets.ts';
+import { systemClock, type Clock } from '../runtime/clock.ts';
+import { systemRandom, type Random } from '../runtime/random.ts';
 
 export interface TestRequest {
   /** The caller's API key. */
@@ -89,10 +91,8 @@ export interface TestRunsDependencies {
   readonly retentionMs: number;
   /** Deadline of each provider call, retries included, in milliseconds. */
   readonly timeoutMs: number;
-  /** Milliseconds since the epoch. `Date.now` when left out. */
-  readonly now?: () => number;
-  /** Milliseconds on a clock that never steps, for what is done once a day. `performance.now` when left out. */
-  readonly monotonic?: () => number;
+  readonly clock?: Clock;
+  readonly random?: Random;
   /** Milliseconds between two heartbeats of a run. */
   readonly heartbeatMs?: number;
   /** Milliseconds without a heartbeat after which a run is interrupted; at least four heartbeats. */
@@ -110,7 +110,7 @@ const retryAfter = { 'Retry-After': '2' };
 
 export function createTestRuns(dependencies: TestRunsDependencies): TestRuns {
   const { store, blobs, prompts, providers, metrics, log, memory, keptBytes, timeoutMs, retentionMs } = dependencies;
-  const { now = Date.now, monotonic = () => performance.now(), heartbeatMs = 5_000, staleMs = 30_000 } = dependencies;
+  const { clock = systemClock, random = systemRandom, heartbeatMs = 5_000, staleMs = 30_000 } = dependencies;
   const archive = createResultArchive(blobs);
   const active = createActiveRuns({ store, metrics, log, heartbeatMs });
   let stopping = false;
@@ -140,7 +140,7 @@ export function createTestRuns(dependencies: TestRunsDependencies): TestRuns {
   const start = (task: RunTask, release: () => void): Promise<FinishedTestRun> => {
     const { promise, ...answer } = Promise.withResolvers<FinishedTestRun>();
     active.add(task.run.id, (signal) =>
-      performRun(task, signal, { store, archive, keptBytes, now, metrics, log }, answer).finally(release),
+      performRun(task, signal, { store, archive, keptBytes, clock, random, metrics, log }, answer).finally(release),
     );
     promise.catch(() => undefined); // Nobody may be waiting for it.
     return promise;
@@ -166,7 +166,7 @@ export function createTestRuns(dependencies: TestRunsDependencies): TestRuns {
         promptVersion: prompt.version,
         unknownVariables: unknown,
         providers: targets.map(({ provider, model }) => ({ provider: provider.id, model })),
-        createdAt: new Date(now()),
+        createdAt: clock.now(),
       };
       if (!(await store.insert(created))) return undefined;
       isStarted = true;
@@ -181,17 +181,18 @@ export function createTestRuns(dependencies: TestRunsDependencies): TestRuns {
     }
   };
 
-  const deleteAllOf = createDeletion({ store, archive, now });
+  const deleteAllOf = createDeletion({ store, archive, clock, random });
   const interruptStale = createStaleInterruption({
     store,
     archive,
-    staleRuns: createStaleRuns(staleMs, monotonic),
-    now,
+    staleRuns: createStaleRuns(staleMs, clock.monotonic),
+    clock,
+    random,
     log,
   });
-  const removeOrphans = createOrphanRemoval({ store, archive, prompts, deleteAllOf, now, monotonic });
+  const removeOrphans = createOrphanRemoval({ store, archive, prompts, deleteAllOf, clock });
 
-  const removeExpired = createExpiry({ store, archive, retentionMs, now, monotonic });
+  const removeExpired = createExpiry({ store, archive, retentionMs, clock });
 
   const get = async (id: string): Promise<TestRun> => {
     const run = await store.find(id);

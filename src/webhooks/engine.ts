@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import type { IntegrationDirectory, ReceiverSettings } from '../integrations/directory.ts';
 import { within } from '../runtime/within.ts';
 import { deliveryId, type NewDelivery } from './deliveries/delivery.ts';
@@ -12,7 +11,9 @@ import type { Lane, LaneStore } from './lanes/lane-store.ts';
 import type { WebhookLog, WebhookObserver } from './observer.ts';
 import type { ReplayWorker } from './replays/replays.ts';
 import type { Sender } from './sending/sender.ts';
-import type { Clock, WebhookLimits, WebhookTiming } from './timing.ts';
+import type { WebhookLimits, WebhookTiming } from './timing.ts';
+import type { Clock } from '../runtime/clock.ts';
+import type { Random } from '../runtime/random.ts';
 
 /** Sends deliveries, side by side with any number of other processes. */
 export interface WebhookEngine {
@@ -50,7 +51,7 @@ export interface EngineDependencies {
   readonly timing: WebhookTiming;
   readonly limits: Pick<WebhookLimits, 'perReceiver' | 'inAll'>;
   readonly clock: Clock;
-  readonly random: () => number;
+  readonly random: Random;
   readonly log: WebhookLog;
   readonly observer: WebhookObserver;
 }
@@ -67,7 +68,7 @@ export function createEngine(dependencies: EngineDependencies): WebhookEngine {
   const { lanes, deliveries, integrations, settlements, sender, replays, timing, limits, clock, log, observer } =
     dependencies;
   /** Unique to this run of this process. */
-  const holder = randomUUID();
+  const holder = dependencies.random.uuid();
   const watch = createLaneWatch(timing.lease, () => clock.monotonic());
   const running = new Map<string, RunningLane>();
   /** Lanes that are being acquired. Two acquisitions of one process could not tell each other's writes from their own. */

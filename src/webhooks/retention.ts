@@ -4,7 +4,8 @@ import type { DeliveryStore } from './deliveries/delivery-store.ts';
 import type { LaneStore } from './lanes/lane-store.ts';
 import type { WebhookObserver } from './observer.ts';
 import type { ReplayStore } from './replays/replay-store.ts';
-import type { Clock, WebhookTiming } from './timing.ts';
+import type { WebhookTiming } from './timing.ts';
+import type { Clock } from '../runtime/clock.ts';
 
 /** Removes what nobody needs any more. What is finished expires (db/expiry.ts). */
 export interface Retention {

@@ -82,13 +82,3 @@ export const defaultLimits: WebhookLimits = {
   responseRead: 64 * 1_024,
   framingRead: 64 * 1_024,
 };
-
-/** Where time comes from. */
-export interface Clock {
-  /** Wall-clock time. Other processes may see another one. */
-  now(): Date;
-  /** Milliseconds since some moment, never going back. For leases and time-outs. */
-  monotonic(): number;
-}
-
-export const systemClock: Clock = { now: () => new Date(), monotonic: () => performance.now() };

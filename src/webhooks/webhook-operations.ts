@@ -16,6 +16,7 @@ import {
   representReplay,
   storedStatus,
 } from './webhook-representation.ts';
+import { systemClock, type Clock } from '../runtime/clock.ts';
 
 type WebhookOperations = Pick<
   OperationHandlers,
@@ -33,7 +34,7 @@ export interface WebhookOperationsOptions {
   readonly integrations: Pick<Integrations, 'get' | 'find'>;
   readonly deliveries: Deliveries;
   readonly replays: Replays;
-  readonly now?: () => Date;
+  readonly clock?: Clock;
 }
 
 const deliveryPath = '/api/v1/deliveries';
@@ -43,7 +44,7 @@ export function webhookOperations({
   integrations,
   deliveries,
   replays,
-  now = () => new Date(),
+  clock = systemClock,
 }: WebhookOperationsOptions): WebhookOperations {
   /** A delivery of an integration that is there: the others are about to be swept. */
   const getDelivery = async (id: string): Promise<{ delivery: DeliveryWithBody; integration: Integration }> => {
@@ -66,7 +67,7 @@ export function webhookOperations({
 
     async createReplay({ path, body, context }) {
       const since = toInstant(body.since);
-      const until = toInstant(body.until) ?? now();
+      const until = toInstant(body.until) ?? clock.now();
       if (since >= until) throw emptySpan(body.until === undefined ? 'the present' : 'until');
       const { id: integrationId, eventTypes: types } = await integrations.get(path.id);
       const replay = await replays.beginSpan({ id: context.resourceId, integrationId, since, until, types });

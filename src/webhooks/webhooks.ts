@@ -20,16 +20,11 @@ import { createReplays, type Replays } from './replays/replays.ts';
 import { createReplayStore, replayIndexes } from './replays/replay-store.ts';
 import type { AddressRule } from './sending/address-rules.ts';
 import { createSender } from './sending/sender.ts';
-import {
-  defaultLimits,
-  defaultTiming,
-  systemClock,
-  type Clock,
-  type WebhookLimits,
-  type WebhookTiming,
-} from './timing.ts';
+import { defaultLimits, defaultTiming, type WebhookLimits, type WebhookTiming } from './timing.ts';
 import { measureBacklog } from './waiting/backlog.ts';
 import { createWaitingStore } from './waiting/waiting-store.ts';
+import { systemClock, type Clock } from '../runtime/clock.ts';
+import { systemRandom, type Random } from '../runtime/random.ts';
 
 export interface WebhookDependencies {
   readonly database: Database;
@@ -47,7 +42,7 @@ export interface WebhookDependencies {
   readonly timing?: WebhookTiming;
   readonly limits?: WebhookLimits;
   readonly clock?: Clock;
-  readonly random?: () => number;
+  readonly random?: Random;
 }
 
 /** Everything that gets events from outboxes to receivers. */
@@ -74,7 +69,7 @@ export const webhookIndexes: readonly CollectionIndexes[] = [eventIndexes, ...de
 export function createWebhooks(dependencies: WebhookDependencies): Webhooks {
   const { database, integrations, serialise, mayConnect, lookUp, version, log } = dependencies;
   const { observer = silentObserver, timing = defaultTiming, limits = defaultLimits } = dependencies;
-  const { clock = systemClock, random = Math.random } = dependencies;
+  const { clock = systemClock, random = systemRandom } = dependencies;
   const events = createEventStore(database);
   const deliveries = createDeliveryStore(database);
   const lanes = createLaneStore(database);

@@ -38,8 +38,7 @@ function setUp(): Setting {
   const authentication = createAuthentication({
     store: store as ApiKeyStore,
     ...{ allScopes: new Set(), adminKey: undefined, onError: () => undefined },
-    now: () => clock.wall,
-    monotonic: () => clock.monotonic,
+    clock: { now: () => new Date(clock.wall), monotonic: () => clock.monotonic },
   });
   return {
     ...{ authentication, clock },

@@ -20,6 +20,7 @@ import { problemOf, startInvokeHarness, type InvokeHarness } from '../invoke/inv
 import { createKeptBytes } from '../../src/limits/kept-bytes.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import type { Answer } from '../support/service.ts';
+import { systemClock } from '../../src/runtime/clock.ts';
 
 describe('over HTTP', () => {
   let harness: InvokeHarness;
@@ -172,7 +173,7 @@ describe('the rules', () => {
     await sleep(1);
   };
   const startProcess = (pause: (milliseconds: number) => Promise<unknown> = timePasses): Idempotency =>
-    createIdempotency({ ...{ store, ...limits }, monotonic: () => time, pause });
+    createIdempotency({ ...{ store, ...limits }, clock: { ...systemClock, monotonic: () => time }, pause });
   let idempotency: Idempotency;
   beforeAll(async () => {
     database = await createTestDatabase();

@@ -9,6 +9,7 @@ import { orderFields } from '../../src/orders/order.ts';
 import { createOrders, type Orders, type RequestedOrder } from '../../src/orders/orders.ts';
 import { createOrderStore } from '../../src/orders/order-store.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { systemClock } from '../../src/runtime/clock.ts';
 
 const at = new Date('2026-11-06T12:31:08.214Z');
 const spot = { id: randomUUID(), name: 'Table 4' };
@@ -55,7 +56,7 @@ beforeAll(async () => {
     products: { findAll: () => Promise.resolve(new Map([coffee, pie].map((one) => [one.id, one]))) },
     categories: { findAll: () => Promise.resolve(new Map()) },
     relay: { nudge: (collection, id) => nudged.push(`${collection} ${id}`), relayNow: () => Promise.resolve() },
-    now: () => at,
+    clock: { ...systemClock, now: () => at },
   });
 });
 afterAll(() => database.drop());

@@ -16,6 +16,7 @@ import { createOrderStore, type OrderStore } from '../../src/orders/order-store.
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { runSettings } from '../support/run-settings.ts';
 import { readList } from '../support/read-list.ts';
+import { systemClock, type Clock } from '../../src/runtime/clock.ts';
 
 const hour = 3_600_000;
 const always = (): boolean => true;
@@ -32,13 +33,13 @@ const process = (
   offBy = 0,
   parts: Partial<{ store: FiscalDayStore; orders: OrderStore }> = {},
 ): { locations: Locations; days: FiscalDays } => {
-  const own = (): Date => new Date(clock.getTime() + offBy);
-  const locations = createLocations({ store: locationStore, now: own });
+  const own: Clock = { ...systemClock, now: () => new Date(clock.getTime() + offBy) };
+  const locations = createLocations({ store: locationStore, clock: own });
   const relay = {
     nudge: (collection: string, id: string) => void nudged.push(`${collection} ${id}`),
     relayNow: () => Promise.resolve(),
   };
-  const days = createFiscalDays({ store: dayStore, orders: orderStore, ...parts, locations, relay, now: own });
+  const days = createFiscalDays({ store: dayStore, orders: orderStore, ...parts, locations, relay, clock: own });
   return { locations, days };
 };
 

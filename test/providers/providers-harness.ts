@@ -6,6 +6,7 @@ import { createProviderRegistry, type ProviderRegistryOptions } from '../../src/
 import type { ProviderSettings, RemoteProviderId } from '../../src/providers/provider-settings.ts';
 import { ProblemError } from '../../src/errors/problem-error.ts';
 import { startMockProvider, type MockProvider } from '../support/mock-provider.ts';
+import { systemRandom } from '../../src/runtime/random.ts';
 
 /** Stands for every credential; must never come out again. */
 export const secret = 'sk-do-not-show-0123456789';
@@ -49,7 +50,7 @@ export async function startHarness(redirectTarget?: string): Promise<Harness> {
     concurrency: 100,
   };
   // No jitter, and pauses as short as they get.
-  const base = { settings, fetch: http.fetch, random: () => 0.999_999 };
+  const base = { settings, fetch: http.fetch, random: { ...systemRandom, fraction: () => 0.999_999 } };
   return {
     mock,
     http,

@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import type { RetryNotice } from '../../src/providers/generate-text.ts';
 import { failure, provider, request, startHarness, type Harness } from './providers-harness.ts';
+import { systemRandom } from '../../src/runtime/random.ts';
 
 let harness: Harness;
 
@@ -29,7 +30,10 @@ describe('retries', () => {
 
   it('are told of', async () => {
     const notices: RetryNotice[] = [];
-    const registry = harness.with({ onRetry: (notice) => notices.push(notice), random: () => 0 });
+    const registry = harness.with({
+      onRetry: (notice) => notices.push(notice),
+      random: { ...systemRandom, fraction: () => 0 },
+    });
     await provider(registry, 'openai').generate(request('mock-flaky-2'));
     const common = { provider: 'openai', model: 'mock-flaky-2', problem: 'provider-failed', status: 500 };
     expect(notices).toEqual([
@@ -40,7 +44,10 @@ describe('retries', () => {
 
   it('spread by half of the pause at most', async () => {
     const delays: number[] = [];
-    const registry = harness.with({ onRetry: ({ delay }) => delays.push(delay), random: () => 0.5 });
+    const registry = harness.with({
+      onRetry: ({ delay }) => delays.push(delay),
+      random: { ...systemRandom, fraction: () => 0.5 },
+    });
     await provider(registry, 'openai').generate(request('mock-flaky-2'));
     expect(delays).toEqual([187.5, 375]);
   });

@@ -13,6 +13,8 @@ import {
   until,
 } from './test-runs-harness.ts';
 import { observe } from './observer.ts';
+import { systemClock } from '../../src/runtime/clock.ts';
+import { clockAhead } from '../support/clock.ts';
 
 const harness = setUpTestRuns();
 const day = 24 * 60 * 60 * 1_000;
@@ -98,7 +100,7 @@ describe('the daily round', () => {
 
     await observe(harness).testRuns.sweep();
     expect(await hasResults(harness.service, id)).toBe(true);
-    await observe(harness, { now: () => Date.now() + 1.1 * day }).testRuns.sweep();
+    await observe(harness, { clock: clockAhead(1.1 * day) }).testRuns.sweep();
     expect(await hasResults(harness.service, id)).toBe(false);
     expect(await documents()).not.toContainEqual(expect.objectContaining({ _id: id }));
   });
@@ -123,7 +125,7 @@ describe('the daily round', () => {
 
   it('comes once a day', async () => {
     let now = 0;
-    const { testRuns } = observe(harness, { monotonic: () => now });
+    const { testRuns } = observe(harness, { clock: { ...systemClock, monotonic: () => now } });
     for (let sweep = 0; sweep < 5; sweep += 1) await testRuns.sweep();
     const prompt = await createPrompt(harness.service);
     const { body: run } = await createTestRun(harness.service, prompt, onEcho);

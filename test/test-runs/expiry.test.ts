@@ -10,6 +10,7 @@ import {
   setUpTestRuns,
 } from './test-runs-harness.ts';
 import { observe } from './observer.ts';
+import { clockAhead } from '../support/clock.ts';
 
 const harness = setUpTestRuns();
 const dayMs = 24 * 3_600_000;
@@ -17,7 +18,7 @@ const dayMs = 24 * 3_600_000;
 describe('test runs', () => {
   /** What a process does in a day, so many days from now. */
   const sweepIn = async (milliseconds: number): Promise<void> => {
-    const { testRuns } = observe(harness, { now: () => Date.now() + milliseconds, retentionMs: 30 * dayMs });
+    const { testRuns } = observe(harness, { clock: clockAhead(milliseconds), retentionMs: 30 * dayMs });
     for (let each = 0; each < 256; each += 1) await testRuns.sweep();
   };
 

@@ -20,7 +20,7 @@ import { createDeliveryStore, type DeliveryStore } from '../../src/webhooks/deli
 import type { LaneHealth } from '../../src/webhooks/lanes/health.ts';
 import { createLaneStore } from '../../src/webhooks/lanes/lane-store.ts';
 import { createAddressRule, loopbackNetworks } from '../../src/webhooks/sending/address-rules.ts';
-import { defaultTiming, systemClock, type Clock, type WebhookTiming } from '../../src/webhooks/timing.ts';
+import { defaultTiming, type WebhookTiming } from '../../src/webhooks/timing.ts';
 import {
   createWebhooks,
   webhookIndexes,
@@ -30,6 +30,7 @@ import {
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { silentLog } from '../support/log.ts';
 import { readList } from '../support/read-list.ts';
+import { systemClock, type Clock } from '../../src/runtime/clock.ts';
 
 /** The design's times, shortened so that tests see them pass. */
 export const quickTiming: WebhookTiming = {

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { changed, requireMatch, type Precondition } from '../../editing/edits.ts';
 import { ProblemError } from '../../errors/problem-error.ts';
 import { categoryUpdated } from '../../events/announcements.ts';
@@ -9,6 +8,8 @@ import type { Listing } from '../../lists/listing.ts';
 import { requireLocation } from '../locations/location-reference.ts';
 import type { Category, CategoryChange, NewCategory } from './category.ts';
 import type { CategoryFilter, CategoryStore } from './category-store.ts';
+import { systemClock, type Clock } from '../../runtime/clock.ts';
+import { systemRandom, type Random } from '../../runtime/random.ts';
 
 /** Categories. Every method that takes an id throws `category-not-found`. */
 export interface Categories {
@@ -41,16 +42,16 @@ export interface CategoriesOptions {
   readonly store: CategoryStore;
   readonly locations: Pick<Locations, 'find'>;
   readonly relay: Relay;
-  readonly now?: () => Date;
-  readonly newId?: () => string;
+  readonly clock?: Clock;
+  readonly random?: Random;
 }
 
 export function createCategories({
   store,
   locations,
   relay,
-  now = () => new Date(),
-  newId = randomUUID,
+  clock = systemClock,
+  random = systemRandom,
 }: CategoriesOptions): Categories {
   const editQueue = createEditQueue();
   const get = async (id: string): Promise<Category> => {
@@ -68,7 +69,7 @@ export function createCategories({
 
     async create(sent, id) {
       await requireLocation(locations, sent.locationId);
-      const at = now();
+      const at = clock.now();
       const category: Category = { id, ...sent, createdAt: at, updatedAt: at, revision: 1, waiting: 0 };
       return (await store.insert(category)) ? category : await get(id);
     },
@@ -78,12 +79,12 @@ export function createCategories({
         retryLostRaces(async () => {
           const present = await get(id);
           requireMatch(present, precondition);
-          const next = changed(present, change, now());
+          const next = changed(present, change, clock.now());
           if (next === present) return present;
           if (present.waiting >= outboxCapacity) {
             await makeRoom(relay, 'categories', id, async () => (await get(id)).waiting);
           }
-          const occasion = { eventId: newId(), locationId: present.locationId, at: next.updatedAt, traceparent };
+          const occasion = { eventId: random.uuid(), locationId: present.locationId, at: next.updatedAt, traceparent };
           const stored = await store.replace(next, [categoryUpdated(id, occasion)]);
           if (stored !== undefined) relay.nudge('categories', id);
           return stored;

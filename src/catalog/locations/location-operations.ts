@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { requireUnchanged } from '../../editing/read-only-fields.ts';
 import { ifMatch } from '../../http/conditional.ts';
 import type { OperationHandlers } from '../../http/operation.ts';
@@ -6,6 +5,7 @@ import { answerPage } from '../../http/page.ts';
 import { locationFields, type Location } from './location.ts';
 import type { Locations } from './locations.ts';
 import { toZones, withKeptSpots } from './zones.ts';
+import { systemRandom, type Random } from '../../runtime/random.ts';
 
 type LocationOperations = Pick<
   OperationHandlers,
@@ -15,10 +15,13 @@ type LocationOperations = Pick<
 const collectionPath = '/v1/locations';
 
 /** The contract's operations on locations. */
-export function locationOperations(locations: Locations, newId: () => string = randomUUID): LocationOperations {
+export function locationOperations(locations: Locations, random: Random = systemRandom): LocationOperations {
   return {
     async createLocation({ body, context }) {
-      const content = locationFields.readNew({ ...body, zones: withKeptSpots(toZones(body.zones ?? [], newId), []) });
+      const content = locationFields.readNew({
+        ...body,
+        zones: withKeptSpots(toZones(body.zones ?? [], random.uuid), []),
+      });
       const location = await locations.create(content, context.resourceId);
       return {
         status: 201,
@@ -33,7 +36,7 @@ export function locationOperations(locations: Locations, newId: () => string = r
       return { status: 200, headers: { ETag: entityTag(location) }, body: locationFields.show(location) };
     },
     async updateLocation({ path, headers, body }) {
-      const zones = body.zones === undefined ? undefined : toZones(body.zones, newId);
+      const zones = body.zones === undefined ? undefined : toZones(body.zones, random.uuid);
       const { zones: _, ...others } = body;
       const location = await locations.update(
         path.id,

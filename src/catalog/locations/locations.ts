@@ -9,6 +9,7 @@ import { changedFiscalSpan, fiscalDateAt, fiscalSpan, nextFiscalSpan, timezoneNa
 import type { Location, LocationChange, NewLocation } from './location.ts';
 import { withKeptSpots, type SentZone } from './zones.ts';
 import type { LocationStore } from './location-store.ts';
+import { systemClock, type Clock } from '../../runtime/clock.ts';
 
 /** Changes of a location. */
 type SentChange = Omit<LocationChange, 'zones'> & { readonly zones?: readonly SentZone[] | undefined };
@@ -45,10 +46,10 @@ export interface Locations {
 
 export interface LocationsOptions {
   readonly store: LocationStore;
-  readonly now?: () => Date;
+  readonly clock?: Clock;
 }
 
-export function createLocations({ store, now = () => new Date() }: LocationsOptions): Locations {
+export function createLocations({ store, clock = systemClock }: LocationsOptions): Locations {
   const editQueue = createEditQueue();
   const get = async (id: string): Promise<Location> => {
     const location = await store.find(id);
@@ -67,7 +68,7 @@ export function createLocations({ store, now = () => new Date() }: LocationsOpti
     async create(sent, id) {
       refuseFindings(unknownTimezone(sent.timezone), unknownCurrency(sent.currency));
       const content = { ...sent, timezone: timezoneNamed(sent.timezone) ?? sent.timezone };
-      const at = now();
+      const at = clock.now();
       const location: Location = {
         id,
         ...content,
@@ -84,7 +85,7 @@ export function createLocations({ store, now = () => new Date() }: LocationsOpti
         retryLostRaces(async () => {
           const present = await get(id);
           requireMatch(present, precondition);
-          const next = applyChange(present, change, now());
+          const next = applyChange(present, change, clock.now());
           return next === present ? present : await store.replace(next, present.nextFiscalDay);
         }),
       ),

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { requireUnchanged } from '../../editing/read-only-fields.ts';
 import { ifMatch } from '../../http/conditional.ts';
 import type { OperationHandlers } from '../../http/operation.ts';
@@ -6,16 +5,17 @@ import { answerPage } from '../../http/page.ts';
 import { toModifiers } from './modifiers.ts';
 import { productFields, type Product } from './product.ts';
 import type { Products } from './products.ts';
+import { systemRandom, type Random } from '../../runtime/random.ts';
 
 type ProductOperations = Pick<OperationHandlers, 'createProduct' | 'listProducts' | 'getProduct' | 'updateProduct'>;
 
 const collectionPath = '/v1/products';
 
 /** The contract's operations on products. */
-export function productOperations(products: Products, newId: () => string = randomUUID): ProductOperations {
+export function productOperations(products: Products, random: Random = systemRandom): ProductOperations {
   return {
     async createProduct({ body, context }) {
-      const sent = productFields.readNew({ ...body, modifiers: toModifiers(body.modifiers ?? [], newId) });
+      const sent = productFields.readNew({ ...body, modifiers: toModifiers(body.modifiers ?? [], random.uuid) });
       const product = await products.create(sent, context.resourceId);
       return {
         status: 201,
@@ -32,7 +32,7 @@ export function productOperations(products: Products, newId: () => string = rand
       return { status: 200, headers: { ETag: entityTag(product) }, body: productFields.show(product) };
     },
     async updateProduct({ path, headers, body, context }) {
-      const modifiers = body.modifiers === undefined ? undefined : toModifiers(body.modifiers, newId);
+      const modifiers = body.modifiers === undefined ? undefined : toModifiers(body.modifiers, random.uuid);
       const product = await products.update(
         path.id,
         productFields.readChange({ ...body, modifiers }),

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { changed, requireMatch, type Precondition } from '../../editing/edits.ts';
 import { ProblemError } from '../../errors/problem-error.ts';
 import { categoryUpdated, productUpdated, type Occasion } from '../../events/announcements.ts';
@@ -12,6 +11,8 @@ import { requireCategory } from '../categories/category-reference.ts';
 import { requireLocation } from '../locations/location-reference.ts';
 import type { NewProduct, Product, ProductChange } from './product.ts';
 import type { ProductFilter, ProductStore } from './product-store.ts';
+import { systemClock, type Clock } from '../../runtime/clock.ts';
+import { systemRandom, type Random } from '../../runtime/random.ts';
 
 /** Products. Every method that takes an id throws `product-not-found`. */
 export interface Products {
@@ -44,8 +45,8 @@ export interface ProductsOptions {
   readonly locations: Pick<Locations, 'find'>;
   readonly categories: Pick<Categories, 'find'>;
   readonly relay: Relay;
-  readonly now?: () => Date;
-  readonly newId?: () => string;
+  readonly clock?: Clock;
+  readonly random?: Random;
 }
 
 export function createProducts({
@@ -53,8 +54,8 @@ export function createProducts({
   locations,
   categories,
   relay,
-  now = () => new Date(),
-  newId = randomUUID,
+  clock = systemClock,
+  random = systemRandom,
 }: ProductsOptions): Products {
   const editQueue = createEditQueue();
   const get = async (id: string): Promise<Product> => {
@@ -67,7 +68,7 @@ export function createProducts({
   const announce = (before: Product, after: Product, traceparent: string | undefined): OutboxEntry[] => {
     const occasion = (): Occasion => ({
       traceparent,
-      eventId: newId(),
+      eventId: random.uuid(),
       locationId: after.locationId,
       at: after.updatedAt,
     });
@@ -86,7 +87,7 @@ export function createProducts({
     async create(sent, id) {
       const { currency } = await requireLocation(locations, sent.locationId);
       await requireCategory(categories, sent.categoryId, sent.locationId);
-      const at = now();
+      const at = clock.now();
       const product = { id, currency, ...sent, createdAt: at, updatedAt: at, revision: 1, waiting: 0 };
       return (await store.insert(product)) ? product : await get(id);
     },
@@ -96,7 +97,7 @@ export function createProducts({
         retryLostRaces(async () => {
           const present = await get(id);
           requireMatch(present, precondition);
-          const next = changed(present, change, now());
+          const next = changed(present, change, clock.now());
           if (next === present) return present;
           if (next.categoryId !== present.categoryId) {
             await requireCategory(categories, next.categoryId, present.locationId);

@@ -8,7 +8,6 @@
  * next day sees every order that an earlier day counted marked, and one that reached the database after the list was
  * made, however old it says it is, unmarked: it goes into that next day.
  */
-import { randomUUID } from 'node:crypto';
 import { beginOfFiscalDay } from '../../catalog/locations/fiscal-calendar.ts';
 import type { Location } from '../../catalog/locations/location.ts';
 import type { Locations } from '../../catalog/locations/locations.ts';
@@ -21,6 +20,8 @@ import type { OrderStore } from '../order-store.ts';
 import { countOrders } from './count-orders.ts';
 import type { FiscalDay } from './fiscal-day.ts';
 import { fiscalDayId, type FiscalDayStore } from './fiscal-day-store.ts';
+import { systemClock, type Clock } from '../../runtime/clock.ts';
+import { systemRandom, type Random } from '../../runtime/random.ts';
 
 /** Fiscal days. Every method that takes a location's id throws `location-not-found`. */
 export interface FiscalDays {
@@ -49,8 +50,8 @@ export interface FiscalDaysOptions {
   readonly orders: Pick<OrderStore, 'uncounted' | 'markCounted'>;
   readonly locations: Pick<Locations, 'get' | 'findDue' | 'finishFiscalDay'>;
   readonly relay: Relay;
-  readonly now?: () => Date;
-  readonly newId?: () => string;
+  readonly clock?: Clock;
+  readonly random?: Random;
 }
 
 interface Close {
@@ -71,8 +72,8 @@ export function createFiscalDays({
   orders,
   locations,
   relay,
-  now = () => new Date(),
-  newId = randomUUID,
+  clock = systemClock,
+  random = systemRandom,
 }: FiscalDaysOptions): FiscalDays {
   /** Closes the location's next day unless that has been done. @returns the location, moved on to the day after */
   const closeNext = async (location: Location, close: Close): Promise<Location> => {
@@ -98,7 +99,7 @@ export function createFiscalDays({
     const day = { locationId, date, cutAt, orderCount, total, currency, cause };
     const event = fiscalDayEnded(
       { fiscalDay: date, orderCount, total, currency, locationName },
-      { eventId: newId(), locationId, at: now(), traceparent },
+      { eventId: random.uuid(), locationId, at: clock.now(), traceparent },
     );
     if (!(await store.insert(day, ids, [event]))) return undefined;
     relay.nudge('fiscal_days', fiscalDayId(locationId, date));
@@ -116,7 +117,7 @@ export function createFiscalDays({
     let location = due;
     for (let day = 0; day < daysAtOnce; day += 1) {
       const { endsAt } = location.nextFiscalDay;
-      if (endsAt.getTime() > now().getTime() - graceMs) return;
+      if (endsAt.getTime() > clock.now().getTime() - graceMs) return;
       location = await closeNext(location, { cutAt: endsAt, cause: 'clock' });
     }
   };
@@ -127,10 +128,10 @@ export function createFiscalDays({
       if (location.nextFiscalDay.date <= date) requireMatch(location, precondition);
       while (location.nextFiscalDay.date <= date) {
         const { date: next, beginsAt, endsAt } = location.nextFiscalDay;
-        if (next < date && endsAt > now()) throw notBegun(date, beginOfFiscalDay(date, location));
-        if (next === date && beginsAt > now()) throw notBegun(date, beginsAt);
+        if (next < date && endsAt > clock.now()) throw notBegun(date, beginOfFiscalDay(date, location));
+        if (next === date && beginsAt > clock.now()) throw notBegun(date, beginsAt);
         // A day that is closed early has all that was placed up to now, this millisecond included.
-        const cutAt = new Date(Math.min(endsAt.getTime(), now().getTime() + 1));
+        const cutAt = new Date(Math.min(endsAt.getTime(), clock.now().getTime() + 1));
         location = await closeNext(location, { cutAt, cause: next === date ? 'call' : 'clock', traceparent });
       }
       return await find(locationId, date);
@@ -146,7 +147,7 @@ export function createFiscalDays({
     async tick() {
       const failures: unknown[] = [];
       for (;;) {
-        const due = await locations.findDue(new Date(now().getTime() - graceMs), locationsAtOnce);
+        const due = await locations.findDue(new Date(clock.now().getTime() - graceMs), locationsAtOnce);
         for (const location of due) await catchUp(location).catch((error: unknown) => failures.push(error));
         // One location that fails does not hold up the others, but would come first again and again.
         if (failures.length > 0) throw failures[0];

@@ -2,10 +2,11 @@ import { ProblemError } from '../../errors/problem-error.ts';
 import type { OutboxEntry } from '../../events/event.ts';
 import type { EventStore } from '../events/event-store.ts';
 import type { Replays } from '../replays/replays.ts';
-import type { Clock, WebhookTiming } from '../timing.ts';
+import type { WebhookTiming } from '../timing.ts';
 import type { Listing } from '../../lists/listing.ts';
 import { deliveryId, type Attempt, type Delivery, type DeliveryWithBody } from './delivery.ts';
 import type { DeliveryFilter, DeliveryStore } from './delivery-store.ts';
+import type { Clock } from '../../runtime/clock.ts';
 
 /** Looking at deliveries, and making some by hand. */
 export interface Deliveries {

@@ -1,9 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createBatcher } from '../batcher.ts';
 import type { WebhookLog } from '../observer.ts';
-import type { Clock, WebhookTiming } from '../timing.ts';
+import type { WebhookTiming } from '../timing.ts';
 import { outcomeOf, type Attempt } from './delivery.ts';
 import type { DeliveryStore, FailureSettlement } from './delivery-store.ts';
+import type { Clock } from '../../runtime/clock.ts';
 
 /** What came of an attempt, to be written. */
 export type Settlement = { readonly attempt: Attempt & { readonly stamp: number } } & (

@@ -9,7 +9,7 @@ import type { WebhookLog, WebhookObserver } from '../observer.ts';
 import { deliveryHeaders } from '../sending/delivery-headers.ts';
 import type { SendResult } from '../sending/attempt-request.ts';
 import type { Sender } from '../sending/sender.ts';
-import type { Clock, WebhookTiming } from '../timing.ts';
+import type { WebhookTiming } from '../timing.ts';
 import {
   afterFailure,
   afterSuccess,
@@ -22,6 +22,8 @@ import {
 } from './health.ts';
 import { createSignal } from './signal.ts';
 import type { Lane, LaneStore } from './lane-store.ts';
+import type { Clock } from '../../runtime/clock.ts';
+import type { Random } from '../../runtime/random.ts';
 
 export interface LaneDependencies {
   readonly lanes: LaneStore;
@@ -39,7 +41,7 @@ export interface LaneDependencies {
   readonly version: string;
   readonly timing: WebhookTiming;
   readonly clock: Clock;
-  readonly random: () => number;
+  readonly random: Random;
   readonly log: WebhookLog;
   readonly observer: WebhookObserver;
 }
@@ -249,7 +251,7 @@ export function runLane(
     }
     const asked = status === 429 || status === 503 ? readRetryAfter(responseHeaders['retry-after'], now) : undefined;
     recordFailure(receiver, { at: now, status, error }, asked);
-    const wait = nextAttemptIn({ failuresBefore, retryAfter: asked }, timing, dependencies.random());
+    const wait = nextAttemptIn({ failuresBefore, retryAfter: asked }, timing, dependencies.random.fraction());
     if (wait === undefined) observer.finished('failed');
     const nextAttemptAt = wait === undefined ? undefined : new Date(now.getTime() + wait);
     if (nextAttemptAt !== undefined) dependencies.scheduleRetry(integrationId, nextAttemptAt);

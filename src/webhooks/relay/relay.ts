@@ -7,9 +7,10 @@ import type { DeliveryStore } from '../deliveries/delivery-store.ts';
 import type { WebhookEngine } from '../engine.ts';
 import type { EventStore, StoredEvent } from '../events/event-store.ts';
 import type { WebhookLog, WebhookObserver } from '../observer.ts';
-import type { Clock, WebhookTiming } from '../timing.ts';
+import type { WebhookTiming } from '../timing.ts';
 import { createRejects } from './rejects.ts';
 import type { OutboxStore } from './outbox-store.ts';
+import type { Clock } from '../../runtime/clock.ts';
 
 export interface RelayDependencies {
   readonly outboxes: OutboxStore;

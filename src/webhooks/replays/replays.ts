@@ -4,9 +4,10 @@ import { deliveryId, type Delivery, type NewDelivery } from '../deliveries/deliv
 import type { DeliveryStore } from '../deliveries/delivery-store.ts';
 import type { Listing } from '../../lists/listing.ts';
 import type { EventPosition, EventStore } from '../events/event-store.ts';
-import type { Clock, WebhookTiming } from '../timing.ts';
+import type { WebhookTiming } from '../timing.ts';
 import type { Replay } from './replay.ts';
 import type { ReplayStore } from './replay-store.ts';
+import type { Clock } from '../../runtime/clock.ts';
 
 /** Sending events to an integration once more. */
 export interface Replays {

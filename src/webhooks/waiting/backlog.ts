@@ -3,8 +3,8 @@ import type { Condition } from '../../integrations/condition.ts';
 import type { IntegrationDirectory } from '../../integrations/directory.ts';
 import type { Integration } from '../../integrations/integration.ts';
 import { waitingStatuses, type WaitingStatus, type WebhookObserver } from '../observer.ts';
-import type { Clock } from '../timing.ts';
 import type { WaitingStore } from './waiting-store.ts';
+import type { Clock } from '../../runtime/clock.ts';
 
 export interface BacklogDependencies {
   readonly integrations: Pick<IntegrationDirectory, 'ids' | 'find'>;
