@@ -81,7 +81,7 @@ export interface components {
         EventTime: string;
         /**
          * EventLocationId
-         * @description Id of the location at which it happened.
+         * @description Id of the location of the event.
          * @example 3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753
          */
         EventLocationId: string;
@@ -124,7 +124,7 @@ export interface components {
              */
             targetUuid: string;
             createdAt: components["schemas"]["EventTime"];
-            /** @description What was ordered, where, and for how much. Names are those of the moment when the order was placed. */
+            /** @description The products, place and total of the order. Names are those of the time when the order was placed. */
             data: {
                 /**
                  * @description Names of the ordered products, one for each line of the order.
@@ -135,7 +135,7 @@ export interface components {
                  */
                 itemNames: string[];
                 /**
-                 * @description Tags of the ordered products, each once.
+                 * @description Tags of the ordered products, without repetitions.
                  * @example [
                  *       "coffee",
                  *       "hot",
@@ -144,12 +144,12 @@ export interface components {
                  */
                 itemTags: string[];
                 /**
-                 * @description The spot where the order was placed. Absent when it was placed at none.
+                 * @description Name of the spot where the order was placed. Absent if the order has no spot.
                  * @example Table 4
                  */
                 spotName?: string;
                 /**
-                 * @description Total of the order, taxes and fees included, in the minor unit of `currency`. 1584 EUR is 15.84 euros.
+                 * @description Total of the order, with taxes and fees, in the minor unit of `currency`. 1584 EUR is 15.84 euros.
                  * @example 1584
                  */
                 total: number;
@@ -159,13 +159,13 @@ export interface components {
                  */
                 currency: string;
                 /**
-                 * @description The zone that the spot is in. Absent when the order was placed at no spot.
+                 * @description Name of the zone of the spot. Absent if the order has no spot.
                  * @example Terrace
                  */
                 zoneName?: string;
                 locationId: components["schemas"]["EventLocationId"];
                 /**
-                 * @description What the system that placed the order calls it. Absent when it named none.
+                 * @description Reference to the order in the system that placed it. Absent if the order has none.
                  * @example till-3-0042
                  */
                 referenceId?: string;
@@ -173,7 +173,7 @@ export interface components {
         };
         /**
          * OrderEndedData
-         * @description The order that was completed or canceled, as it was priced when it was placed.
+         * @description The completed or canceled order, with the prices of the time when it was placed.
          * @example {
          *       "total": 1584,
          *       "currency": "EUR",
@@ -183,7 +183,7 @@ export interface components {
          */
         OrderEndedData: {
             /**
-             * @description Total of the order, taxes and fees included, in the minor unit of `currency`. 1584 EUR is 15.84 euros.
+             * @description Total of the order, with taxes and fees, in the minor unit of `currency`. 1584 EUR is 15.84 euros.
              * @example 1584
              */
             total: number;
@@ -194,7 +194,7 @@ export interface components {
             currency: string;
             locationId: components["schemas"]["EventLocationId"];
             /**
-             * @description What the system that placed the order calls it. Absent when it named none.
+             * @description Reference to the order in the system that placed it. Absent if the order has none.
              * @example till-3-0042
              */
             referenceId?: string;
@@ -284,7 +284,7 @@ export interface components {
              */
             targetUuid: string;
             createdAt: components["schemas"]["EventTime"];
-            /** @description Where the product is sold. What has changed is read from the API. */
+            /** @description Location of the product. To see the change, get the product from the API. */
             data: {
                 locationId: components["schemas"]["EventLocationId"];
             };
@@ -324,20 +324,20 @@ export interface components {
              */
             targetId: string;
             createdAt: components["schemas"]["EventTime"];
-            /** @description Why the category counts as updated. */
+            /** @description Why the event was sent. */
             data: {
-                /** @description The update that triggered the event. */
+                /** @description The update that caused the event. */
                 cause: {
                     /**
                      * @description - `CATEGORY_UPDATED`: the category itself was updated.
-                     *     - `PRODUCT_UPDATED`: a product was updated that is in the category, or was until then.
+                     *     - `PRODUCT_UPDATED`: a product was updated that is in the category, or was in it before the update.
                      *
                      *     Later releases may add causes.
                      * @example PRODUCT_UPDATED
                      */
                     type: string;
                     /**
-                     * @description Id of the product, when a product's update is the cause.
+                     * @description Id of the product, if the update of a product is the cause.
                      * @example d27a6f13-90e4-4b58-8c3a-6b1f5e0d7c92
                      */
                     targetUuid?: string;
@@ -375,7 +375,7 @@ export interface components {
              */
             targetUuid: string;
             createdAt: components["schemas"]["EventTime"];
-            /** @description The day that ended and what was ordered in it. Orders canceled before the close are not counted. */
+            /** @description The day that ended, and its orders. Orders canceled before the close are not counted. */
             data: {
                 /**
                  * Format: date
@@ -389,7 +389,7 @@ export interface components {
                  */
                 orderCount: number;
                 /**
-                 * @description Sum of the orders' totals, taxes and fees included, in the minor unit of `currency`.
+                 * @description Sum of the totals of the orders, with taxes and fees, in the minor unit of `currency`.
                  * @example 231642
                  */
                 total: number;
@@ -424,7 +424,7 @@ export interface components {
             type: "TEST";
             createdAt: components["schemas"]["EventTime"];
             /**
-             * @description No fields yet. Later releases may add some.
+             * @description No fields. Later releases may add fields.
              * @example {}
              */
             data: {

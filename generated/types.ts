@@ -335,8 +335,8 @@ export interface paths {
          * Change a location
          * @description Changes the fields that you send and keeps the others. `zones` is replaced as a whole.
          *
-         *     An archived location takes no new orders. Open orders can still be completed and canceled, and its fiscal days go on
-         *     being closed, so that every order is counted.
+         *     An archived location accepts no new orders. Its open orders can still be completed or canceled. Its fiscal days are
+         *     still closed, so that every order is counted.
          *
          *     New tax and fee rates apply to later orders. A new time zone or `fiscal_day_end` moves the end of the current fiscal
          *     day. If the new end is in the past, the day ends with this request, so that an order stays in the day in which it
@@ -464,7 +464,7 @@ export interface paths {
          * @description Changes the fields that you send and keeps the others. A change sends a `CATEGORY_UPDATED` event. A request that
          *     changes nothing sends no event and keeps `updated_at` and `ETag`.
          *
-         *     Products of an archived category cannot be ordered. They are not archived themselves and stay in the lists of products.
+         *     Products of an archived category cannot be ordered. They are not archived, and lists of products contain them.
          *
          *     Send `If-Match` with the `ETag` of your copy, so that you do not overwrite a change that you have not seen.
          */
@@ -514,9 +514,9 @@ export interface paths {
         get: operations["getProduct"];
         /**
          * Change a product
-         * @description Changes the fields that you send and keeps the others. Arrays are replaced whole. Orders that were placed keep the
-         *     product as it was. To take a product off the menu for a while, set `active` to false; to retire it, set `archived`
-         *     to true.
+         * @description Changes the fields that you send and keeps the others. Arrays are replaced as a whole. Existing orders keep the
+         *     product as it was. To stop selling a product temporarily, set `active` to false. To stop selling it permanently, set
+         *     `archived` to true.
          *
          *     A change sends a `PRODUCT_UPDATED` event and a `CATEGORY_UPDATED` event for the product's category. If the product
          *     moves to another category, each of the two categories gets an event. A request that changes nothing sends no event
@@ -551,7 +551,8 @@ export interface paths {
          *     chosen modifiers with it. Tax and fee are computed from the subtotal; each is rounded half-up once. This sends an
          *     `ORDER_PLACED` event.
          *
-         *     Nothing archived can be ordered: at an archived location, an archived product, or a product of an archived category.
+         *     An order at an archived location, of an archived product, or of a product in an archived category is refused with
+         *     `archived`.
          *
          *     If several parts of the order are wrong, the problem is the first that applies in this operation's list of 422
          *     problems. `errors` lists all places, up to 100. If the location is unknown, `errors` lists only the location,
@@ -2416,7 +2417,7 @@ export interface components {
         };
         /**
          * Archived
-         * @description Whether it is archived. What is archived is left out of lists unless they are asked for it, and refused in new orders; it can still be read by its id, changed, and unarchived with `false`.
+         * @description Whether the resource is archived. Lists leave out archived resources by default, and new orders cannot use them. You can still get an archived resource by its id and change it; `false` ends the archiving.
          * @example false
          */
         Archived: boolean;
@@ -2731,19 +2732,19 @@ export interface components {
         ProductName: string;
         /**
          * ProductDescription
-         * @description What guests are told about the product. Plain text; it is stored and not interpreted.
+         * @description Description of the product for guests. The service stores it as plain text and does not interpret it.
          * @example Double espresso with steamed milk.
          */
         ProductDescription: string;
         /**
          * Sku
-         * @description Stock keeping unit, the article number of the caller's own system. The service does not require it to be unique.
+         * @description Stock keeping unit: the article number in the caller's system. It does not have to be unique.
          * @example FW-001
          */
         Sku: string;
         /**
          * ImageUrl
-         * @description URL of a picture, `https` or `http`, without user name and password. The service does not fetch it.
+         * @description URL of an image, `https` or `http`, without user information. The service does not fetch it.
          * @example https://cdn.example.com/products/flat-white.jpg
          */
         ImageUrl: string;
@@ -2921,17 +2922,17 @@ export interface components {
             category_id?: components["schemas"]["CategoryId"];
             name?: components["schemas"]["ProductName"];
             /**
-             * @description What guests are told about the product. `null` clears it.
+             * @description Description of the product for guests. `null` clears it.
              * @example Double espresso with steamed milk.
              */
             description?: string | null;
             /**
-             * @description URL of a picture, `https` or `http`, without user name and password. `null` clears it.
+             * @description URL of an image, `https` or `http`, without user information. `null` clears it.
              * @example https://cdn.example.com/products/flat-white.jpg
              */
             image_url?: string | null;
             /**
-             * @description Stock keeping unit, the article number of the caller's own system. `null` clears it.
+             * @description Stock keeping unit: the article number in the caller's system. `null` clears it.
              * @example FW-001
              */
             sku?: string | null;
@@ -2963,7 +2964,7 @@ export interface components {
         Moment: string | components["schemas"]["DateTimeInput"];
         /**
          * ReferenceId
-         * @description What the caller's own system calls the order. It is stored and not interpreted, and need not be unique. Orders can be listed by it.
+         * @description Reference to the order in the caller's system. It does not have to be unique. You can list orders by it.
          * @example till-3-0042
          */
         ReferenceId: string;
@@ -3072,7 +3073,7 @@ export interface components {
         OrderNote: string;
         /**
          * OrderMetadata
-         * @description Up to 16 values of the caller's own, by name. They are stored and not interpreted.
+         * @description Up to 16 values of the caller, by name. The service stores them and does not interpret them.
          * @example {
          *       "till": "3",
          *       "covers": "2"
@@ -3185,8 +3186,8 @@ export interface components {
         /**
          * Order
          * @description An order. The server prices it when it is placed. Later changes of the catalog do not change it. Fields without a
-         *     value are absent. `updated_at` is when its status last changed, or when it was placed; the closing of the fiscal day
-         *     that counts the order does not move it.
+         *     value are absent. `updated_at` is the time when the order was placed or its status last changed. Closing its fiscal
+         *     day does not change `updated_at`.
          * @example {
          *       "id": "c81e4a97-3d5b-4062-9f7a-e12b6d80c5f4",
          *       "status": "open",
@@ -3489,7 +3490,7 @@ export interface components {
             url: components["schemas"]["IntegrationUrl"];
             /** @description Types of events that the integration receives. */
             event_types: components["schemas"]["EventTypeName"][];
-            /** @description The locations whose events it receives. Absent when it receives those of all locations. */
+            /** @description Locations whose events the integration receives. Absent if it receives the events of all locations. */
             location_ids?: components["schemas"]["LocationId"][];
             headers: components["schemas"]["CustomHeaders"];
             /**
@@ -3550,7 +3551,7 @@ export interface components {
         EventTypesInput: components["schemas"]["SubscribableEventType"][];
         /**
          * LocationIdsInput
-         * @description The locations whose events are sent. Empty or left out when a new integration is made, those of all locations.
+         * @description Locations whose events are sent. Empty: all locations. Default for a new integration: all locations.
          * @example [
          *       "3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753"
          *     ]
@@ -3655,7 +3656,7 @@ export interface components {
             url: components["schemas"]["IntegrationUrl"];
             /** @description Types of events that the integration receives. */
             event_types: components["schemas"]["EventTypeName"][];
-            /** @description The locations whose events it receives. Absent when it receives those of all locations. */
+            /** @description Locations whose events the integration receives. Absent if it receives the events of all locations. */
             location_ids?: components["schemas"]["LocationId"][];
             headers: components["schemas"]["CustomHeaders"];
             /**
@@ -3690,9 +3691,8 @@ export interface components {
         };
         /**
          * IntegrationUpdate
-         * @description Any of the fields. An empty `location_ids` stands for all locations. A header value of `********` means the stored
-         *     value, and so does such a value in the query of `url`. If scheme, host or port of the URL changes, send these values
-         *     again.
+         * @description Any of the fields. An empty `location_ids` means all locations. A header value of `********` means the stored value,
+         *     and so does such a value in the query of `url`. If scheme, host or port of the URL changes, send these values again.
          *
          *     To change the secret, rotate it. To change the status, pause or enable the integration. `id`, `has_secret`,
          *     `secret_rotation`, `status`, `disabled_reason`, `disabled_at`, `warning`, `created_at` and `updated_at` cannot be
@@ -3722,7 +3722,7 @@ export interface components {
             disabled_at?: components["schemas"]["DateTimeInput"];
             warning?: components["schemas"]["IgnoredObject"];
             /**
-             * @description May have any value, which is not stored.
+             * @description Any value is accepted and ignored.
              * @example 0
              */
             consecutive_failures?: number;
@@ -3808,7 +3808,7 @@ export interface components {
         EventTime: string;
         /**
          * EventLocationId
-         * @description Id of the location at which it happened.
+         * @description Id of the location of the event.
          * @example 3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753
          */
         EventLocationId: string;
@@ -3850,7 +3850,7 @@ export interface components {
              */
             targetUuid: string;
             createdAt: components["schemas"]["EventTime"];
-            /** @description What was ordered, where, and for how much. Names are those of the moment when the order was placed. */
+            /** @description The products, place and total of the order. Names are those of the time when the order was placed. */
             data: {
                 /**
                  * @description Names of the ordered products, one for each line of the order.
@@ -3861,7 +3861,7 @@ export interface components {
                  */
                 itemNames: string[];
                 /**
-                 * @description Tags of the ordered products, each once.
+                 * @description Tags of the ordered products, without repetitions.
                  * @example [
                  *       "coffee",
                  *       "hot",
@@ -3870,12 +3870,12 @@ export interface components {
                  */
                 itemTags: string[];
                 /**
-                 * @description The spot where the order was placed. Absent when it was placed at none.
+                 * @description Name of the spot where the order was placed. Absent if the order has no spot.
                  * @example Table 4
                  */
                 spotName?: string;
                 /**
-                 * @description Total of the order, taxes and fees included, in the minor unit of `currency`. 1584 EUR is 15.84 euros.
+                 * @description Total of the order, with taxes and fees, in the minor unit of `currency`. 1584 EUR is 15.84 euros.
                  * @example 1584
                  */
                 total: number;
@@ -3885,13 +3885,13 @@ export interface components {
                  */
                 currency: string;
                 /**
-                 * @description The zone that the spot is in. Absent when the order was placed at no spot.
+                 * @description Name of the zone of the spot. Absent if the order has no spot.
                  * @example Terrace
                  */
                 zoneName?: string;
                 locationId: components["schemas"]["EventLocationId"];
                 /**
-                 * @description What the system that placed the order calls it. Absent when it named none.
+                 * @description Reference to the order in the system that placed it. Absent if the order has none.
                  * @example till-3-0042
                  */
                 referenceId?: string;
@@ -3899,7 +3899,7 @@ export interface components {
         };
         /**
          * OrderEndedData
-         * @description The order that was completed or canceled, as it was priced when it was placed.
+         * @description The completed or canceled order, with the prices of the time when it was placed.
          * @example {
          *       "total": 1584,
          *       "currency": "EUR",
@@ -3909,7 +3909,7 @@ export interface components {
          */
         OrderEndedData: {
             /**
-             * @description Total of the order, taxes and fees included, in the minor unit of `currency`. 1584 EUR is 15.84 euros.
+             * @description Total of the order, with taxes and fees, in the minor unit of `currency`. 1584 EUR is 15.84 euros.
              * @example 1584
              */
             total: number;
@@ -3920,7 +3920,7 @@ export interface components {
             currency: string;
             locationId: components["schemas"]["EventLocationId"];
             /**
-             * @description What the system that placed the order calls it. Absent when it named none.
+             * @description Reference to the order in the system that placed it. Absent if the order has none.
              * @example till-3-0042
              */
             referenceId?: string;
@@ -4007,7 +4007,7 @@ export interface components {
              */
             targetUuid: string;
             createdAt: components["schemas"]["EventTime"];
-            /** @description Where the product is sold. What has changed is read from the API. */
+            /** @description Location of the product. To see the change, get the product from the API. */
             data: {
                 locationId: components["schemas"]["EventLocationId"];
             };
@@ -4046,20 +4046,20 @@ export interface components {
              */
             targetId: string;
             createdAt: components["schemas"]["EventTime"];
-            /** @description Why the category counts as updated. */
+            /** @description Why the event was sent. */
             data: {
-                /** @description The update that triggered the event. */
+                /** @description The update that caused the event. */
                 cause: {
                     /**
                      * @description - `CATEGORY_UPDATED`: the category itself was updated.
-                     *     - `PRODUCT_UPDATED`: a product was updated that is in the category, or was until then.
+                     *     - `PRODUCT_UPDATED`: a product was updated that is in the category, or was in it before the update.
                      *
                      *     Later releases may add causes.
                      * @example PRODUCT_UPDATED
                      */
                     type: string;
                     /**
-                     * @description Id of the product, when a product's update is the cause.
+                     * @description Id of the product, if the update of a product is the cause.
                      * @example d27a6f13-90e4-4b58-8c3a-6b1f5e0d7c92
                      */
                     targetUuid?: string;
@@ -4096,7 +4096,7 @@ export interface components {
              */
             targetUuid: string;
             createdAt: components["schemas"]["EventTime"];
-            /** @description The day that ended and what was ordered in it. Orders canceled before the close are not counted. */
+            /** @description The day that ended, and its orders. Orders canceled before the close are not counted. */
             data: {
                 /**
                  * Format: date
@@ -4110,7 +4110,7 @@ export interface components {
                  */
                 orderCount: number;
                 /**
-                 * @description Sum of the orders' totals, taxes and fees included, in the minor unit of `currency`.
+                 * @description Sum of the totals of the orders, with taxes and fees, in the minor unit of `currency`.
                  * @example 231642
                  */
                 total: number;
@@ -4144,7 +4144,7 @@ export interface components {
             type: "TEST";
             createdAt: components["schemas"]["EventTime"];
             /**
-             * @description No fields yet. Later releases may add some.
+             * @description No fields. Later releases may add fields.
              * @example {}
              */
             data: {
@@ -6917,7 +6917,7 @@ export interface components {
          */
         PathTestRunId: components["schemas"]["TestRunId"];
         /**
-         * @description Whether the list has what is archived: `exclude` it, `include` it, or `only` that. Left out, it is `exclude`.
+         * @description How the list treats archived entries. `exclude` (default): without them; `include`: with them; `only`: only archived entries.
          * @example include
          */
         ArchivedFilter: "exclude" | "include" | "only";
@@ -7281,7 +7281,7 @@ export interface operations {
             412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["ContentTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
-            /** @description The selected provider is unknown, or the body has another value for a field that a PUT cannot change. */
+            /** @description The selected provider is unknown, or the body changes a field that a PUT cannot change. */
             422: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -7994,7 +7994,7 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description Whether the list has what is archived: `exclude` it, `include` it, or `only` that. Left out, it is `exclude`.
+                 * @description How the list treats archived entries. `exclude` (default): without them; `include`: with them; `only`: only archived entries.
                  * @example include
                  */
                 archived?: components["parameters"]["ArchivedFilter"];
@@ -8204,7 +8204,7 @@ export interface operations {
             412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["ContentTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
-            /** @description The time zone is unknown, or the body has another value for a field that a PUT cannot change. */
+            /** @description The time zone is unknown, or the body changes a field that a PUT cannot change. */
             422: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -8429,7 +8429,7 @@ export interface operations {
                  */
                 location_id?: components["parameters"]["InLocation"];
                 /**
-                 * @description Whether the list has what is archived: `exclude` it, `include` it, or `only` that. Left out, it is `exclude`.
+                 * @description How the list treats archived entries. `exclude` (default): without them; `include`: with them; `only`: only archived entries.
                  * @example include
                  */
                 archived?: components["parameters"]["ArchivedFilter"];
@@ -8639,7 +8639,7 @@ export interface operations {
             412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["ContentTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
-            /** @description The body has another value for a field that a PUT cannot change. */
+            /** @description The body changes a field that a PUT cannot change. */
             422: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -8672,7 +8672,7 @@ export interface operations {
                  */
                 category_id?: string;
                 /**
-                 * @description Whether the list has what is archived: `exclude` it, `include` it, or `only` that. Left out, it is `exclude`.
+                 * @description How the list treats archived entries. `exclude` (default): without them; `include`: with them; `only`: only archived entries.
                  * @example include
                  */
                 archived?: components["parameters"]["ArchivedFilter"];
@@ -8882,7 +8882,7 @@ export interface operations {
             412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["ContentTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
-            /** @description The category is unknown, or the body has another value for a field that a PUT cannot change. */
+            /** @description The category is unknown, or the body changes a field that a PUT cannot change. */
             422: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -9397,7 +9397,7 @@ export interface operations {
             412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["ContentTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
-            /** @description The URL or a custom header is not allowed, or the body has another value for a field that a PUT cannot change. */
+            /** @description The URL or a custom header is not allowed, or the body changes a field that a PUT cannot change. */
             422: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];

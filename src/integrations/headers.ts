@@ -55,7 +55,7 @@ export function requireCredentialsAgain(
   const errors = Object.entries(showHeaders(integrationId, present, secrets))
     .filter(([name, value]) => value === mask && (sent === undefined || isMasked.get(name.toLowerCase()) === true))
     .map(([name]) => ({
-      detail: 'is stored for another host: send its value, or other headers',
+      detail: 'is stored for another host; send its value, or other headers',
       pointer: pointerTo(name),
     }));
   if (errors.length === 0) return;

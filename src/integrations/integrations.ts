@@ -137,7 +137,7 @@ export function createIntegrations({
     const errors = ids.flatMap((id, index) =>
       existing.has(id) ? [] : [{ detail: 'is not the id of a location', pointer: `#/location_ids/${index}` }],
     );
-    const detail = 'Some of the location_ids are not the ids of locations.';
+    const detail = 'Some of the location_ids are not ids of locations.';
     refuseFindings({ type: 'unknown-location', detail, errors });
   };
 

@@ -51,7 +51,7 @@ export function snapshotOrder(
     }
     if (product.archived) archived.push({ detail: 'is an archived product', pointer });
     else if (categories.get(product.categoryId)?.archived === true) {
-      archived.push({ detail: 'is a product of an archived category', pointer });
+      archived.push({ detail: 'is a product in an archived category', pointer });
     }
     if (!product.active) inactive.push({ detail: 'is a product that is not active', pointer });
     return [snapshotItem(item, product, `#/items/${index}/modifiers`, unknownModifiers)];
@@ -69,7 +69,7 @@ export function snapshotOrder(
     },
     {
       type: 'archived',
-      detail: 'The order names an archived location, archived products, or products of archived categories.',
+      detail: 'The order contains an archived location, archived products, or products of archived categories.',
       errors: archived,
     },
     {
