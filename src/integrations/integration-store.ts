@@ -81,7 +81,7 @@ export function createIntegrationStore(database: Database): IntegrationStore {
       listByTime({
         ...{ collection: integrations, where: {}, time: 'created_at', span: {} },
         ...{ samples: { sample: everySample }, samplesPerPart: 1 },
-        ...(status === undefined ? {} : { rest: { status } }),
+        ...(status === undefined ? {} : { rest: { state: status } }),
       }),
     async replace(integration, author) {
       const { id, revision } = integration;
@@ -104,7 +104,7 @@ export function createIntegrationStore(database: Database): IntegrationStore {
       }));
     },
     ids: (after, limit) => idsOf({ _id: { $gt: after } }, limit),
-    activeIds: (after, limit) => idsOf({ _id: { $gt: after }, status: 'active' }, limit),
+    activeIds: (after, limit) => idsOf({ _id: { $gt: after }, state: 'active' }, limit),
     async existing(ids) {
       const filter = { _id: { $in: [...ids] } };
       const found = await read(() => integrations.find(filter, { projection: { _id: 1 } }).toArray());
