@@ -97,7 +97,7 @@ export interface AppDependencies {
   readonly metricsSharedForMs?: number;
   /** True once the process was asked to stop. */
   readonly isStopping: () => boolean;
-  /** Told of every answer, after log and metrics. */
+  /** Called for every answer, after log and metrics. */
   readonly onExchange?: (exchange: Exchange) => void;
   /** For tests with other times. */
   readonly createWebhooks?: typeof createWebhooks;
@@ -108,9 +108,9 @@ export interface App {
   readonly application: Express;
   readonly apiKeyStore: ApiKeyStore;
   readonly chores: readonly Chore[];
-  /** Begins to send events. */
+  /** Starts to send events. */
   start(): void;
-  /** Waits for work that outlives its request and for deliveries under way, at most so many milliseconds. */
+  /** Waits for work that outlives its request and for deliveries in progress, at most so many milliseconds. */
   drain(timeoutMs: number): Promise<void>;
 }
 
@@ -308,7 +308,7 @@ export function createApp(dependencies: AppDependencies): App {
   };
 }
 
-/** One key never takes all. */
+/** One key cannot use the whole budget. */
 function halfForEachKey(perProcess: number): BudgetOptions {
   return { perKey: Math.floor(perProcess / 2), perProcess };
 }
@@ -316,7 +316,7 @@ function halfForEachKey(perProcess: number): BudgetOptions {
 /** Milliseconds beyond the deadline of a provider's call: reading the prompt, rendering and storing. */
 const paidTermMarginMs = 10_000;
 
-/** A call that was paid for is not made again before its own deadline has passed for certain. */
+/** A paid call is not repeated before its own deadline has certainly passed. */
 function paidTermMs(timeoutMs: number, requested: unknown): number {
   return (typeof requested === 'number' ? Math.min(requested, timeoutMs) : timeoutMs) + paidTermMarginMs;
 }

@@ -26,7 +26,7 @@ export async function main(): Promise<void> {
     return;
   }
   const config = readConfig();
-  // Some provider packages read their variables themselves, and choke on those that are set but blank.
+  // Some provider packages read their variables themselves, and fail on those that are set but blank.
   dropBlankVariables(process.env);
   const log = createLogger(config.log.level);
   const starting = startService({ config, environment: process.env, log, print });
@@ -65,7 +65,7 @@ function readEnvFile(): void {
   }
 }
 
-/** Mistakes that the operator can mend are told in words; anything else is a fault and keeps its stack. */
+/** For mistakes that the operator can correct, prints only the message; any other error is printed with its stack. */
 function fail(error: unknown): never {
   const expected =
     error instanceof ConfigError ||

@@ -39,7 +39,7 @@ export interface StartOptions {
 export interface RunningService {
   /** Where it listens, such as `http://127.0.0.1:8080`. */
   readonly url: string;
-  /** Stops accepting, lets what is under way finish within the configured time, and closes everything. */
+  /** Stops accepting, lets what is in progress finish within the configured time, and closes everything. */
   stop(): Promise<void>;
 }
 

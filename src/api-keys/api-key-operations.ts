@@ -17,7 +17,7 @@ const path = '/api/v1/api-keys';
 /** @param version of the service */
 export function apiKeyOperations(apiKeys: ApiKeys, version: string): ApiKeyOperations {
   const toApiKey = (key: StoredApiKey): Schemas['ApiKey'] => represent(key, apiKeys.statusOf(key));
-  /** The last use is written without counting the revision up, and a key expires by itself. */
+  /** The last use is written without incrementing the revision, and a key expires by itself. */
   const etagOf = (key: StoredApiKey): string =>
     `"${key.id}.${key.revision}.${key.lastUsedAt?.getTime() ?? 0}.${apiKeys.statusOf(key)}"`;
 

@@ -16,7 +16,10 @@ export interface StoredApiKey {
   readonly scopes: readonly Scope[];
   /** SHA-256 of the secret part, in hex. */
   readonly secretHash: string;
-  /** The key that made this one, last, before it the one that made that, and so on. Empty where it is not known. */
+  /**
+   * The chain of keys that led to this one: the key that created it is last, the key that created that one is before
+   * it, and so on. Empty where it is unknown.
+   */
   readonly ancestors: readonly string[];
   readonly createdAt: Date;
   readonly expiresAt: Date | undefined;
@@ -24,7 +27,7 @@ export interface StoredApiKey {
   readonly revokedAt: Date | undefined;
 }
 
-/** A key that is revoked is so whether it has expired or not. */
+/** A revoked key has the status `revoked` even if it has also expired. */
 export type ApiKeyStatus = 'active' | 'expired' | 'revoked';
 
 export type NewApiKey = Omit<StoredApiKey, 'revision' | 'lastUsedAt' | 'revokedAt'>;
@@ -69,7 +72,7 @@ export const apiKeyIndexes: CollectionIndexes = {
   ],
 };
 
-/** Keys that one command revokes, so that none takes long. */
+/** Number of keys that one command revokes, so that each command is short. */
 const revokedAtOnce = 500;
 
 export function createApiKeyStore(database: Database): ApiKeyStore {

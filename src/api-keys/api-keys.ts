@@ -26,7 +26,7 @@ export interface ActingKey {
   readonly scopes: ReadonlySet<Scope>;
 }
 
-/** A revoked key, and how its descendants are. */
+/** A revoked key, with the numbers of its descendants. */
 export interface RevokedApiKey {
   readonly key: StoredApiKey;
   /** Descendants that were revoked with it now. */
@@ -35,10 +35,10 @@ export interface RevokedApiKey {
   readonly activeDescendants: number;
 }
 
-/** Making, reading and revoking API keys. */
+/** Creating, reading and revoking API keys. */
 export interface ApiKeys {
   /**
-   * Makes a key that has no more scopes than its maker and ends no later.
+   * Creates a key. It has no scopes that its creator lacks, and does not expire later than its creator.
    * @throws {ProblemError} insufficient-scope for a scope that the maker lacks; invalid-request for an expiry in the past
    *   or after the maker's; no-authority when the maker has too many makers itself; unauthenticated when it was revoked
    */
@@ -70,7 +70,9 @@ export interface ApiKeysOptions {
   readonly allScopes: readonly Scope[];
   readonly clock?: Clock;
   readonly random?: Random;
-  /** Told at once of revocations in this process; others learn of them when their copies run out. */
+  /**
+   * Called immediately for revocations in this process. Other processes notice them when their cached copies expire.
+   */
   readonly onRevoked?: (ids: ReadonlySet<string>) => void;
 }
 
@@ -142,7 +144,7 @@ export function createApiKeys({
         // one, or this finds the mark.
         await readActing(maker);
       } catch (error) {
-        // Its secret was shown to nobody; this is only to keep the list true.
+        // Nobody has seen its secret; this only keeps the list correct.
         await store.revoke(id, clock.now());
         throw error;
       }

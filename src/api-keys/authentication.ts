@@ -10,14 +10,14 @@ import { effectiveScopes } from './scopes.ts';
 import { unauthenticated } from './unauthenticated.ts';
 import { systemClock, type Clock } from '../runtime/clock.ts';
 
-/** Whom a request's key stands for. */
+/** The caller that a request's key identifies. */
 export interface AuthenticatedKey {
   readonly keyId: string;
   readonly name: string;
   readonly scopes: ReadonlySet<Scope>;
 }
 
-/** What is looked at of a request. */
+/** The parts of a request that authentication reads. */
 export interface Caller {
   readonly headers: IncomingHttpHeaders;
   /** The client's address. */
@@ -26,7 +26,7 @@ export interface Caller {
 
 export interface Authentication {
   /**
-   * Finds out who sends a request, by `Authorization: Bearer <key>` or `X-API-Key: <key>`.
+   * Authenticates the caller of a request, by `Authorization: Bearer <key>` or `X-API-Key: <key>`.
    * @throws {ProblemError} unauthenticated, with `WWW-Authenticate`; rate-limited where too many keys from the caller's
    * address were refused, and this one was not used successfully before
    */
@@ -38,18 +38,18 @@ export interface Authentication {
 export interface AuthenticationOptions {
   readonly store: ApiKeyStore;
   readonly allScopes: ReadonlySet<Scope>;
-  /** A key from configuration that may do everything. */
+  /** A key from configuration, with every scope. */
   readonly adminKey: string | undefined;
   /** Undefined where refused keys are not limited. */
   readonly refusedKeys?: RefusedKeys | undefined;
-  /** Told of failures to record a key's last use, which never fail a request. */
+  /** Called when a key's last use cannot be recorded. Such a failure never fails a request. */
   readonly onError: (error: unknown) => void;
   readonly clock?: Clock;
 }
 
-/** A revocation holds everywhere within this time, in milliseconds. */
+/** A revocation applies in all processes within this time, in milliseconds. */
 const cacheMs = 5_000;
-/** How often a key's last use is written, at most, in milliseconds. */
+/** Minimum time between two writes of a key's last use, in milliseconds. */
 const touchMs = 60_000;
 const keyForm = /^pgw_([0-9a-f]{8})([0-9a-f]{4})([0-9a-f]{4})([0-9a-f]{4})([0-9a-f]{12})_([A-Za-z0-9_-]{43})$/;
 
@@ -72,7 +72,7 @@ export function createAuthentication(options: AuthenticationOptions): Authentica
     store.touch(id, clock.now()).catch(onError);
   };
 
-  /** The look-up that all requests share which come while it is under way and as long as it holds. */
+  /** The look-up that requests share while it is in progress and while its result is valid. */
   const lookUp = (id: string): LookUp => {
     const known = lookUps.get(id);
     if (known !== undefined && clock.monotonic() < known.until) return known;
@@ -93,7 +93,7 @@ export function createAuthentication(options: AuthenticationOptions): Authentica
     const key = await found.key;
     // What was read may be older than a revocation in the meantime.
     if (forgotten !== before) return await verify(token);
-    // Compared even for an unknown id, so that the time taken does not tell which ids exist.
+    // Also compared for an unknown id, so that the response time does not reveal which ids exist.
     const matches = sameHash(hashSecret(secret), key?.secretHash ?? '0'.repeat(64));
     if (!matches || key === undefined) throw unauthenticated('The API key is not valid.');
     if (key.revokedAt !== undefined) throw unauthenticated('The API key was revoked.');
@@ -101,7 +101,7 @@ export function createAuthentication(options: AuthenticationOptions): Authentica
     return { principal, until: found.until, expiresAt: key.expiresAt?.getTime() ?? Infinity };
   };
 
-  /** Can this be a key that was verified before? Tells it without a hash, and errs on the side of yes. */
+  /** Whether this can be a key that was verified before. Decides without a hash, and errs on the side of true. */
   const mayBeTrusted = (token: string): boolean => {
     if (token.length === adminKey?.length) return true;
     const [, a, b, c, d, e] = keyForm.exec(token) ?? [];
@@ -146,7 +146,7 @@ export function createAuthentication(options: AuthenticationOptions): Authentica
 /** What is known of an id, or will be. */
 interface LookUp {
   readonly key: Promise<StoredApiKey | undefined>;
-  /** When it has to be looked up again: counted from when the database was asked, on the monotonic clock. */
+  /** When it has to be looked up again: measured from the start of the database read, on the monotonic clock. */
   readonly until: number;
 }
 

@@ -12,8 +12,8 @@ export interface FirstKeyOptions {
 }
 
 /**
- * Makes the administrator key of an installation that has no keys. It is shown before it is stored: a crash in between
- * leaves a key that was seen and is void, never one that is valid and was never seen.
+ * Makes the administrator key of an installation that has no keys. The key is printed before it is stored. A crash in
+ * between leaves a printed key that is not valid, never a valid key that was not printed.
  */
 export async function ensureFirstKey({ store, allScopes, print, clock = systemClock }: FirstKeyOptions): Promise<void> {
   if (!(await store.isEmpty())) return;

@@ -10,20 +10,20 @@ export interface RefusedKeysPolicy {
   readonly windowSeconds: number;
 }
 
-/** Counts the keys that were refused, by the address they came from. */
+/** Counts refused keys by client address. */
 export interface RefusedKeys {
-  /** True while an address has used its refusals up. Costs next to nothing while none has. */
+  /** True while an address has used up its refusals. Very cheap while no address has. */
   isExceeded(caller: { readonly ip?: string | undefined }): boolean;
   count(caller: { readonly ip?: string | undefined }): void;
-  /** The answer to such an address, after a moment: `rate-limited`, with `Retry-After`. */
+  /** The delayed answer to such an address: `rate-limited`, with `Retry-After`. */
   problem(caller: { readonly ip?: string | undefined }): Promise<ProblemError>;
 }
 
 /** Addresses whose windows are kept; beyond that, the one that was refused longest ago starts a new window. */
 const maxAddresses = 10_000;
 /**
- * How long such an address waits for its refusal, in milliseconds. Each of its connections is refused ten times a second
- * at most then, and not as often as this process can, which the requests of others would have to wait for.
+ * Delay of the refusal for such an address, in milliseconds. Each of its connections then gets at most ten refusals a
+ * second, so that other requests do not have to wait.
  */
 const refusalDelayMs = 100;
 
@@ -59,7 +59,7 @@ export function createRefusedKeys(policy: RefusedKeysPolicy | undefined): Refuse
   };
 }
 
-/** Whom an address stands for: a customer of an IPv6 provider has 2^64 addresses at least. */
+/** The client that an address identifies. A customer of an IPv6 provider has at least 2^64 addresses. */
 function origin(ip = ''): string {
   if (!ipaddr.isValid(ip)) return ip;
   const address = ipaddr.process(ip);

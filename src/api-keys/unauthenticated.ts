@@ -1,6 +1,6 @@
 import { ProblemError } from '../errors/problem-error.ts';
 
-/** The problem of a request without a key that works; `sent` tells whether it carried credentials at all. */
+/** The problem of a request without a valid key; `sent` is true if it had credentials. */
 export function unauthenticated(detail: string, sent = true): ProblemError {
   // RFC 6750, section 3.1: no error code when the request carried no credentials at all.
   const challenge = sent ? 'Bearer error="invalid_token"' : 'Bearer';

@@ -18,9 +18,9 @@ export interface S3BlobStoreOptions {
   readonly forcePathStyle: boolean;
   /** When requests carry checksums; not every S3-compatible service understands them. */
   readonly checksums: 'when-required' | 'when-supported';
-  /** Put before every key; empty, or ends with a slash. */
+  /** Prefix of every key; empty, or ends with a slash. */
   readonly prefix: string;
-  /** Left out, the AWS SDK looks where it always does: environment, profiles, roles. */
+  /** If left out, the AWS SDK finds the credentials: environment, profiles, roles. */
   readonly credentials?: { readonly accessKeyId: string; readonly secretAccessKey: string };
   /** Milliseconds for an operation with all its attempts, and as long again for each MiB sent, begun ones included. 5,000 by default. */
   readonly limitMs?: number;

@@ -1,4 +1,4 @@
-/** Whether a list has what is archived. */
+/** Whether a list contains archived entries. */
 export type ArchivedSelection = 'exclude' | 'include' | 'only';
 
 /** What the filter of a list says about it. Documents of earlier versions lack the field: they are not archived. */

@@ -85,7 +85,7 @@ export interface Config {
     readonly cacheMaxBytes: number;
   };
   readonly limits: {
-    /** Bytes for what is under way. */
+    /** Bytes for what is in progress. */
     readonly requestMemory: number;
     /** Bytes of answers for Idempotency-Keys and of results of test runs, in a day. */
     readonly keptAnswers: number;

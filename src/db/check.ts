@@ -15,8 +15,9 @@ interface Probe {
 }
 
 /**
- * Tries what the service relies on, in a collection of its own, in some milliseconds: a server, proxy or release that
- * does something else is found out at start and not in the first incident. Several processes may do so at once.
+ * Checks within some milliseconds, in its own collection, the database features that the service needs. So a server,
+ * proxy or release that behaves differently is found at start and not in the first incident. Several processes can
+ * check at the same time.
  *
  * @throws DatabaseStartError that names each thing that failed
  */
@@ -61,7 +62,7 @@ async function makeIndexes(collection: Collection<Probe>): Promise<void> {
   ]);
 }
 
-/** What is tried, by the names that a failure is told under. Ids and values begin with the run's id. */
+/** The checks, by the names that messages use. Ids and values begin with the run's id. */
 const checks: Readonly<Record<string, Check>> = {
   'unique index': async (collection, run) => {
     await collection.insertOne(probe(`${run}-a`, { value: `${run}-1` }));

@@ -26,7 +26,7 @@ export interface Database {
    * @throws ProblemError `database-unavailable` or `storage-full` within 2 s
    */
   ping(): Promise<void>;
-  /** Closes all connections. Operations still under way fail with `database-unavailable`. */
+  /** Closes all connections. Operations still in progress fail with `database-unavailable`. */
   close(): Promise<void>;
 }
 
@@ -95,7 +95,7 @@ function createClient({ uri, poolSize = 50 }: ConnectOptions): MongoClient {
     serverSelectionTimeoutMS: 2_500,
     connectTimeoutMS: 2_500,
     waitQueueTimeoutMS: 2_500,
-    // Silence on a connection with an operation under way. Requests give up earlier (see retry.ts); this frees the
+    // Silence on a connection with an operation in progress. Requests give up earlier (see retry.ts); this frees the
     // connection, and leaves room for deletes of many documents.
     socketTimeoutMS: 15_000,
     // A server that hangs without closing its connections is noticed after this plus `connectTimeoutMS`.

@@ -155,7 +155,7 @@ export function databaseUnavailable(cause: unknown): ProblemError {
   });
 }
 
-/** The 503 problem while the database has no space left. Nobody but the operator can mend that. */
+/** The 503 problem while the database has no space left. Only the operator can correct this. */
 export function databaseFull(cause: unknown): ProblemError {
   return new ProblemError('storage-full', {
     detail: 'The disk of the database is full. Free some space; the service then recovers automatically.',

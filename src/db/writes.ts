@@ -1,12 +1,12 @@
 /**
- * The one place where business documents are written.
+ * The only module that writes business documents.
  *
- * An answer can get lost after the server applied the write, and not every MongoDB-compatible server recognises a write
- * that a driver repeats. So a write knows itself: each carries a write id, and the document keeps the last 16 of them.
- * A repeated write then either changes nothing (its id is taken, its revision is gone) or finds its own id in the
- * document and counts as done. That makes every write here safe to run again, which is what they do while the database
- * is unavailable, for a few seconds. After that they throw the 503 problem `database-unavailable`; the outcome is then
- * unknown to the caller, as it is with any lost answer.
+ * An answer can get lost after the server applied the write, and some MongoDB-compatible servers do not recognise a
+ * write that a driver repeats. So each write has a write id, and the document keeps the last 16 of them. A repeated
+ * write either changes nothing (its id is taken, its revision is gone) or finds its own id in the document and is done.
+ * So every write here can safely be repeated. While the database is unavailable, writes are repeated for a few seconds.
+ * Then they throw the 503 problem `database-unavailable`; the caller then does not know the outcome, as with any lost
+ * answer.
  *
  * The look-ups read with majority concern, and the writes before them have waited for a majority even when they changed
  * nothing, so what counts as done cannot be rolled back.
@@ -22,17 +22,17 @@ const KEPT_WRITE_IDS = 16;
 /** What every document carries that is written by {@link insertOnce} and {@link compareAndSet}. */
 export interface StampedDocument extends Document {
   _id: string;
-  /** Counts the writes to this document, from 1. */
+  /** Number of writes to this document, from 1. */
   revision: number;
   /** Ids of the last writes to this document, newest last. */
   writes: string[];
 }
 
-/** A document without the members that this module looks after. */
+/** A document without the members that this module maintains. */
 export type Unstamped<T> = T extends unknown ? Omit<T, 'revision' | 'writes'> : never;
 
 export interface WriteOptions extends RetryOptions {
-  /** Names this write; made when left out. Give one to recognise a write across processes or restarts. */
+  /** Id of this write; created if left out. Pass one to recognise a write across processes or restarts. */
   writeId?: string;
 }
 
@@ -90,18 +90,18 @@ export interface CompareAndSet<T> {
 export type CompareAndSetResult<T> =
   /** Written; the document had this revision right after. */
   | { outcome: 'done'; revision: number }
-  /** Someone else was first, or `where` does not hold: the document as it is now. Nothing was written. */
+  /** Another writer was first, or `where` does not match: the current document. Nothing was written. */
   | { outcome: 'lost'; document: T }
   | { outcome: 'missing' }
   /** The change would give this document the same value as another in these fields. Nothing was written. */
   | { outcome: 'duplicate'; fields: readonly string[] };
 
 /**
- * Changes a document if it still has the revision that the caller has seen, and counts the revision up.
- * The change is applied once however often the write has to be repeated.
+ * Changes a document if it still has the revision that the caller has seen, and increments the revision. The change is
+ * applied once however often the write has to be repeated.
  *
- * It is an `updateOne` and not a `findOneAndUpdate`: as right, and some compatible servers walk the collection for the
- * latter.
+ * It is an `updateOne` and not a `findOneAndUpdate`: it is equally correct, and some compatible servers scan the
+ * collection for the latter.
  *
  * @throws ProblemError `database-unavailable`
  */
@@ -158,8 +158,8 @@ export function upsertOnce<T extends Document & { _id: string }>(
 }
 
 /**
- * Runs a write that may be repeated by its nature, such as a delete or a `$set` of a time stamp.
- * Counts in its result may be those of a repetition: do not decide anything by them.
+ * Runs a write that can always be repeated, such as a delete or a `$set` of a time stamp. Counts in its result can come
+ * from a repetition; do not base decisions on them.
  *
  * @throws ProblemError `database-unavailable`
  */

@@ -13,19 +13,19 @@ const longestRaceMs = 500;
 const firstPauseMs = 10;
 const longestPauseMs = 200;
 
-/** Lets those who edit the same thing in this process go one after the other. */
+/** Runs edits of the same resource in this process one after the other. */
 export interface EditQueue {
   /**
-   * Does the work once the work before it under the same key has ended or taken longer than its turn. Turns save work,
-   * they are not what makes edits safe.
+   * Does the work after the previous work with the same key has ended or has taken longer than its turn. Turns only
+   * save work; edits are safe without them.
    * @param otherwise done instead if the turn has not come within 15 s; an edit-conflict when left out
    */
   run<Result>(key: string, work: () => Promise<Result>, otherwise?: () => Promise<Result>): Promise<Result>;
 }
 
 /**
- * Of a hundred edits of one thing at the same time, all but one would lose their compare-and-set and start again.
- * Across processes they still may; that is what {@link retryLostRaces} is for.
+ * Without this, of a hundred simultaneous edits of one resource all but one would lose their compare-and-set and start
+ * again. This can still happen between processes; {@link retryLostRaces} handles it.
  */
 export function createEditQueue(): EditQueue {
   const last = new Map<string, Promise<undefined>>();
@@ -62,7 +62,7 @@ export function createEditQueue(): EditQueue {
 }
 
 /**
- * Tries until a race is won, with growing random pauses.
+ * Repeats an attempt until it wins its race, with growing random pauses.
  * @param attempt returns `undefined` when someone else was first
  * @throws {ProblemError} edit-conflict after 5 s of lost races
  */

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { ProblemError } from '../errors/problem-error.ts';
 
-/** Does a thing, as it is just before it is changed, fulfil what the caller expects of it (`If-Match`)? */
+/** Whether a resource, just before it is changed, matches the caller's `If-Match`. */
 export type Precondition<Thing> = (thing: Thing) => boolean;
 
 /** @throws ProblemError `precondition-failed` */
@@ -12,7 +12,7 @@ export function requireMatch<Thing>(thing: Thing, precondition: Precondition<Thi
   });
 }
 
-/** A thing after a change at this time: the very same object when nothing changes. */
+/** A resource after a change at this time: the same object if nothing changes. */
 export function changed<Thing extends { readonly updatedAt: Date }>(
   present: Thing,
   change: NoInfer<Partial<Thing>>,

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { ProblemError } from '../errors/problem-error.ts';
 
 /**
- * Requires that a PUT leaves alone what it cannot change: such fields may only be sent as they are.
+ * Requires that a PUT does not change read-only fields: they can be sent only with their current values.
  * @param sent the fields of the body that the operation does not change, by their names in the contract
  * @param shown the resource as it would be answered just before the change
  * @returns true, so that it can be part of a precondition

@@ -1,7 +1,10 @@
 import type { ProblemType } from '../../generated/problems.ts';
 import { ProblemError, type ProblemDetail } from './problem-error.ts';
 
-/** One way in which a request cannot be fulfilled, and each place where it is so. None, when it is all right. */
+/**
+ * One reason to refuse a request, with each place where it applies. Without places, the request is correct in this
+ * respect.
+ */
 export interface Finding {
   readonly type: ProblemType;
   /** What is wrong, in a sentence. */
@@ -10,7 +13,7 @@ export interface Finding {
 }
 
 /**
- * Refuses a request for all that was found at once.
+ * Refuses a request with all mistakes of one kind together.
  * @param findings in the order of the operation's list of problems
  * @throws {ProblemError} the first that has a place, with the places of all
  */

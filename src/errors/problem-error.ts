@@ -14,7 +14,7 @@ export interface ProblemExtensions {
 }
 
 export interface ProblemOptions {
-  /** What happened this time, in a sentence. Reaches the caller: no secrets, no prompt text. */
+  /** What happened in this case, in a sentence. It is sent to the caller: no secrets, no prompt text. */
   detail: string;
   errors?: ProblemDetail[];
   /** Response headers that belong to the problem, such as `Retry-After`. */
@@ -24,7 +24,7 @@ export interface ProblemOptions {
   cause?: unknown;
 }
 
-/** A failure that the contract declares. Whatever else is thrown leaves the service as a 500 without detail. */
+/** A failure that the contract declares. Any other error becomes a 500 without detail. */
 export class ProblemError extends Error {
   readonly type: ProblemType;
   readonly status: number;

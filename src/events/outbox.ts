@@ -70,9 +70,12 @@ export function pushEvents(entries: readonly OutboxEntry[]): { $push?: { outbox:
   return entries.length === 0 ? {} : { $push: { outbox: { $each: toOutboxDocuments(entries) } } };
 }
 
-/** Hands waiting events to the delivery engine. */
+/** Passes waiting events to the delivery engine. */
 export interface Relay {
-  /** Tells that a document has events waiting. It makes delivery immediate; that it is certain is the relay's poll. */
+  /**
+   * Notifies the relay that a document has waiting events. This makes delivery immediate; the relay's poll makes it
+   * certain.
+   */
   nudge(collection: OutboxCollection, documentId: string): void;
   /** Hands over all that waits in a document, now. @throws ProblemError `database-unavailable` */
   relayNow(collection: OutboxCollection, documentId: string): Promise<void>;

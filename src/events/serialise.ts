@@ -3,7 +3,7 @@ import * as validators from '../../generated/event-validators.js';
 import type { EventPayload } from '../../generated/events.ts';
 import type { OutboxEntry } from './event.ts';
 
-/** An event that breaks the schema published for its type. Receivers never see it. */
+/** An event that does not match the published schema of its type. It is never sent. */
 export class InvalidEventError extends Error {
   /** @param reasons what is wrong, without values */
   constructor({ id, type }: Pick<OutboxEntry, 'id' | 'type'>, reasons: string) {

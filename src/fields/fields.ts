@@ -8,7 +8,7 @@ import type { Kind, SentOf, ShownOf, StoredOf, ValueOf } from './kinds.ts';
 import { snakeCase, type SnakeCase } from './names.ts';
 
 /**
- * Who decides a field. `caller`: on creation and by PUT. `creation`: the caller, for good. `server`: the service.
+ * Who decides a field. `caller`: on creation and by PUT. `creation`: the caller, permanently. `server`: the service.
  * `hidden`: the service, and no answer shows it.
  */
 export type SetBy = 'caller' | 'creation' | 'server' | 'hidden';
@@ -109,7 +109,7 @@ export type SentChange<T extends Table> = {
     ? MaybeSent<T[Name]>
     : unknown;
 };
-/** What a caller decides about a new thing. */
+/** The fields that a caller sets on a new thing. */
 export type New<T extends Table> = { [Name in keyof T as SetByOf<T[Name], Given, Name>]: Thing<T>[Name] };
 /** Changes that a caller makes: what is left out stays, an optional field that is `undefined` is cleared. */
 export type Change<T extends Table> = { [Name in keyof T as SetByOf<T[Name], 'caller', Name>]?: Thing<T>[Name] };

@@ -1,4 +1,4 @@
-/** The caller hung up before there was an answer: nobody can be told, and nothing has failed. */
+/** The caller closed the connection before the answer. Nothing has failed, and nobody can receive an answer. */
 export class CallerGoneError extends Error {
   constructor() {
     super('The caller hung up.');
@@ -6,5 +6,5 @@ export class CallerGoneError extends Error {
   }
 }
 
-/** What log and metrics know an exchange by whose caller did not wait. It is never sent; nginx made it usual. */
+/** Status in log and metrics of an exchange whose caller did not wait, as in nginx. It is never sent. */
 export const callerGoneStatus = 499;

@@ -1,6 +1,5 @@
 /**
- * Does an `If-Match` field let the request pass (RFC 9110, section 13.1.1; strong comparison)?
- * An absent field always does.
+ * Whether an `If-Match` field matches (RFC 9110, section 13.1.1; strong comparison). An absent field always matches.
  */
 export function ifMatch(field: string | undefined, etag: string): boolean {
   return field === undefined || field.trim() === '*' || entityTags(field).includes(etag);
@@ -19,7 +18,7 @@ export function ifMatchRevision(
   return entityTags(field).some((tag) => tag === `${start}"` || tag.startsWith(`${start}.`));
 }
 
-/** Does an `If-None-Match` field name the current representation (section 13.1.2; weak comparison)? */
+/** Whether an `If-None-Match` field contains the current entity tag (section 13.1.2; weak comparison). */
 export function ifNoneMatch(field: string | undefined, etag: string): boolean {
   if (field === undefined) return false;
   return field.trim() === '*' || entityTags(field).some((tag) => tag.replace(/^W\//, '') === etag.replace(/^W\//, ''));

@@ -9,7 +9,7 @@ const endOfHead = '\r\n\r\n';
  */
 const smallestPiece = 256;
 
-/** A request that was parsed while an answer was under way, or something else to be done once that is handed over. */
+/** A request that was parsed while an answer was in progress, or something else to be done once that is handed over. */
 interface Waiting {
   readonly response: ServerResponse | undefined;
   readonly begin: () => void;
@@ -48,7 +48,7 @@ export class Connection {
     this.#onFlood = onFlood;
   }
 
-  /** The answer under way; undefined when the operating system has taken all of the last one. */
+  /** The answer in progress; undefined when the operating system has taken all of the last one. */
   get answer(): ServerResponse | undefined {
     return this.#answer?.closed === false ? this.#answer : undefined;
   }
@@ -196,8 +196,9 @@ export class Connection {
 }
 
 /**
- * What the operating system has not taken yet of the write under way. A long answer is one write, of which nothing else
- * tells how far it is. Node keeps this number for its own time-outs, which do not fit: they begin anew whenever the client sends something.
+ * What the operating system has not taken yet of the write in progress. A long answer is one write, of which nothing
+ * else tells how far it is. Node keeps this number for its own time-outs, which do not fit: they begin anew whenever
+ * the client sends something.
  */
 function queuedBytes(socket: Socket): number {
   return (socket as { _handle?: { writeQueueSize?: number } | null })._handle?.writeQueueSize ?? 0;

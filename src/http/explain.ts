@@ -2,7 +2,7 @@ import type { ErrorObject } from 'ajv';
 import type { ProblemDetail } from '../errors/problem-error.ts';
 import { exclusionWords, formatWords, inUrl, patternWords } from './contract-words.ts';
 
-/** More than this helps nobody and lets hostile input make large answers. */
+/** More errors do not help, and would let hostile input create large answers. */
 const maxErrors = 20;
 const longest = 1_000;
 /** Members and elements in a body, at most, for which all errors are looked for. */
@@ -29,7 +29,7 @@ export function explainParameters(errors: readonly ErrorObject[]): ProblemDetail
   });
 }
 
-/** Has the value few enough parts for all its errors to be looked for? */
+/** Whether the value is small enough to look for all its errors. */
 export function isSmall(value: unknown): boolean {
   const waiting = [value];
   for (let parts = 0; parts < maxParts; parts += 1) {
@@ -55,7 +55,7 @@ function distinct(errors: readonly ErrorObject[]): ErrorObject[] {
     });
 }
 
-/** An error that says all that the errors at its place say of forms. Its likes there say the same. */
+/** Combines the errors about forms at one place into one error. All such errors at this place become the same. */
 function inOneSentence(error: ErrorObject, errors: readonly ErrorObject[]): ErrorObject {
   const forms = errors.filter((other) => location(other) === location(error)).flatMap((other) => formOf(other) ?? []);
   if (forms.length === 0) return error;

@@ -4,13 +4,13 @@ import { shareReads } from '../runtime/shared-reads.ts';
 import { createFairQueue, QueueFullError, type Entrant, type FairQueue } from '../limits/fair-queue.ts';
 import type { RawAnswer } from './problem-response.ts';
 
-/** Has few lists under way at once: one may read thousands of documents, and its answer may have 8 MiB. */
+/** Limits the number of lists in progress: one list can read thousands of documents, and its answer can have 8 MiB. */
 export interface ListQueue {
   /**
-   * Reads a list when it is its turn, which is fair by key. Callers who hang up leave the queue. Callers who ask for the
-   * same list while they wait for its reading share one that begins after they asked.
+   * Reads a list when it is its turn, which is fair by key. Callers who close the connection leave the queue. Callers
+   * who ask for the same list while they wait for its reading share one that begins after they asked.
    * @param call by whom, for which list (its path and query decide the answer), and a signal that is aborted when the
-   *   caller hangs up
+   * caller closes the connection
    * @throws {ProblemError} rate-limited when too many of the key wait; overloaded when too many wait in all, or the turn
    *   does not come in time; what a list that was being read has failed with, when the database was unavailable
    */
@@ -82,7 +82,7 @@ export function createListQueue({
       try {
         return await read(`${key} ${target}`, key, list);
       } finally {
-        // Not when the caller hangs up: the reading goes on, so more and more could be under way.
+        // Not when the caller closes the connection: the reading goes on, so more and more could be in progress.
         if (response.closed) leave();
         else response.once('close', leave);
       }

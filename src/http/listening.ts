@@ -45,8 +45,8 @@ export interface ClosingTimes {
 }
 
 /**
- * Stops accepting and lets requests under way finish. Answers announce the end of their connection. Connections on which
- * nothing is asked are closed after a grace; what is still busy at the limit is cut.
+ * Stops accepting and lets requests in progress finish. Answers announce the end of their connection. Connections on
+ * which nothing is asked are closed after a grace; what is still busy at the limit is cut.
  */
 export async function closeServer(http: HttpServer, { grace, limit }: ClosingTimes, log: Logger): Promise<void> {
   const { server } = http;

@@ -27,7 +27,10 @@ export interface RequestContext {
   /** W3C trace context, when the caller sent a well-formed one. */
   readonly traceparent: string | undefined;
   readonly principal: Principal;
-  /** Aborted when the caller hangs up; never when the request carries an `Idempotency-Key`, whose answer is kept. */
+  /**
+   * Aborted when the caller closes the connection; never when the request carries an `Idempotency-Key`, whose answer is
+   * kept.
+   */
   readonly signal: AbortSignal;
   /** The id to create under: fresh, or the one that an earlier attempt of the same idempotency key reserved. */
   readonly resourceId: string;

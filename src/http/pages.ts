@@ -47,7 +47,7 @@ interface StaticFile {
 
 /**
  * The handlers of what browsers are shown, and of the document of events, by path: the start page, the reference pages
- * and the scripts that these share. The scripts' names change with their content, so browsers keep them for good.
+ * and the scripts that these share. The scripts' names change with their content, so browsers keep them permanently.
  */
 export function createPages(options: PageOptions): Record<string, RequestHandler> {
   let files: Promise<Map<string, StaticFile>> | undefined;

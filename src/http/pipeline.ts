@@ -39,7 +39,7 @@ export interface Exchange {
 }
 
 export interface PipelineDependencies {
-  /** Finds out more about a failure before it is answered. @returns what to answer */
+  /** Examines a failure before it is answered. @returns the problem to answer with */
   readonly explainFailure?: (error: unknown) => Promise<unknown>;
   readonly authenticate: (caller: Pick<Request, 'headers' | 'ip'>) => Promise<Principal>;
   readonly rateLimiter: RateLimiter;
@@ -76,7 +76,7 @@ interface Progress {
   readonly notes: RequestNotes;
   /** Fields that every answer from here on carries. */
   headers: Record<string, string>;
-  /** Gives back the memory of the body. */
+  /** Releases the memory of the body. */
   release: (() => void) | undefined;
 }
 

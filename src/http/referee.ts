@@ -48,7 +48,7 @@ interface Slot {
 }
 
 /**
- * Sets express-openapi-validator up over the same contract, in applications of its own that only ever see copies: it
+ * Runs express-openapi-validator with the same contract, in separate applications that get only copies, because it
  * fills in defaults and converts values in place.
  * @param document the bundled contract
  */

@@ -112,7 +112,7 @@ function isDelivery({ headers }: Request): boolean {
   );
 }
 
-/** What a delivery may set off here could announce the next event, and so on without end. */
+/** A delivery to the API could cause another event, and so on in an endless loop. */
 function webhookLoop(): ProblemError {
   return new ProblemError('webhook-loop', {
     detail: 'This is a webhook delivery. Change the URL of the integration to your own receiver.',
@@ -125,7 +125,7 @@ function refuse(request: Request, response: Response, dependencies: PipelineDepe
   answer(request, response, dependencies, make, isExpected ? { problem: error } : { error });
 }
 
-/** Answers what reaches no operation. */
+/** Answers requests that reach no operation. */
 function answer(
   request: Request,
   response: Response,

@@ -5,11 +5,11 @@ import type { IdempotencyRecord, IdempotencyStore } from './idempotency-store.ts
 const maxWaiting = 10_000;
 const pauseMs = 500;
 
-/** Gives records up, one after the other, however long the database is away. */
+/** Gives up records one after the other, even during a long outage of the database. */
 export interface GivenUp {
   /** Resolves when this record, and those before it, are given up. */
   add(record: IdempotencyRecord): Promise<void>;
-  /** Tries no more. */
+  /** Stops trying. */
   stop(): void;
 }
 

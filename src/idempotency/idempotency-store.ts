@@ -26,15 +26,15 @@ export interface IdempotencyRecord {
   readonly id: string;
   /** Hash of the canonical body. */
   readonly fingerprint: string;
-  /** Names the attempt that does the work; only it may store the answer. */
+  /** Identifies the attempt that does the work; only this attempt can store the answer. */
   readonly owner: string;
   /** The id that the work creates its resource under, the same for every attempt. */
   readonly resourceId: string;
-  /** Counted up by the owner while it works. */
+  /** Incremented by the owner while it works. */
   readonly beat: number;
   /** Milliseconds without a beat after which somebody else may take the record over. */
   readonly termMs: number;
-  /** The owner works on it no more. */
+  /** The owner no longer works on it. */
   readonly isGivenUp: boolean;
   /** Milliseconds since the epoch. */
   readonly expiresAt: number;
@@ -48,7 +48,7 @@ export interface IdempotencyStore {
   find(id: string): Promise<IdempotencyRecord | undefined>;
   /** The body of a kept answer; undefined once the record has expired. */
   body(id: string): Promise<StoredBody | undefined>;
-  /** Makes the record one's own, if it is still as it was found. */
+  /** Takes the record over, if it has not changed since it was read. */
   takeOver(record: IdempotencyRecord, found: IdempotencyRecord): Promise<boolean>;
   /** Shows that the owners of these records live. */
   beat(records: readonly IdempotencyRecord[]): Promise<void>;
@@ -57,8 +57,8 @@ export interface IdempotencyStore {
   /** Frees the key. */
   release(record: IdempotencyRecord): Promise<void>;
   /**
-   * Lets the next attempt take over at once, under the same resource id. Where there is no record, it stores one that is
-   * given up: an insert of it that is still on its way comes too late then.
+   * Lets the next attempt take over immediately, with the same resource id. If there is no record, it stores one that
+   * is given up, so that a delayed insert of it fails.
    */
   giveUp(record: IdempotencyRecord): Promise<void>;
 }

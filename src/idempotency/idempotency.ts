@@ -28,18 +28,18 @@ export interface IdempotentRequest {
   /** The caller's API key, which the kept answer counts for. */
   readonly keyId: string;
   readonly body: unknown;
-  /** How long nobody else may go on with the work while its process gives no sign of life, in milliseconds. */
+  /** Time without a beat after which another process can continue the work, in milliseconds. */
   readonly termMs: number;
 }
 
 /** Runs work at most once for each idempotency key. */
 export interface Idempotency {
   /**
-   * Replays the kept answer of an earlier request, or does the work and keeps its answer when it is a 2xx; any other
+   * Replays the stored answer of an earlier request, or does the work and stores its answer if it is a 2xx. Any other
    * outcome frees the key. `work` gets the id that the first attempt reserved and must recognise what it made under it.
    *
-   * While another process has the key, it waits some seconds to see whether that process lives. One that has died is
-   * followed at the end of the record's term.
+   * If another process has the key, it waits some seconds to see whether that process lives. If it is dead, it takes
+   * over at the end of the record's term.
    * @throws {ProblemError} idempotency-key-reused for another body, idempotency-key-in-use while the first still runs
    */
   run(
@@ -160,8 +160,8 @@ export function createIdempotency({
     } catch (error) {
       held.drop(claimed);
       // A refusal frees the key. After an outage or a fault nobody knows what was written, so the next attempt has to
-      // go on under the same reserved id. So it has to when an earlier attempt turns out to be still under way, and when
-      // this one, which follows another, was refused by a limit before it looked for what that one wrote.
+      // go on under the same reserved id. So it has to when an earlier attempt turns out to be still in progress, and
+      // when this one, which follows another, was refused by a limit before it looked for what that one wrote.
       const undecided = isTakenOver ? [429, 500, 503] : [500, 503];
       const isRefused =
         error instanceof ProblemError && !undecided.includes(error.status) && error.type !== 'idempotency-key-in-use';

@@ -1,6 +1,6 @@
 import { within } from '../runtime/within.ts';
 
-/** Work that nobody may be waiting for, but that a process should not stop in the middle of. */
+/** Work that a process finishes before it stops, even if no caller waits for it. */
 export interface PendingWork {
   /** Counts a task as pending until it has settled. @returns the task */
   track<Result>(task: Promise<Result>): Promise<Result>;

@@ -1,7 +1,7 @@
 /**
- * Leases of idempotency keys, without comparing clocks: whoever works on a request counts its record's beat up while it
- * lives. Another process may take the record over once it has itself seen the beat unchanged for the record's term, on
- * its own monotonic clock.
+ * Leases of idempotency keys, without comparing clocks. The process that works on a request increments the beat of its
+ * record. Another process can take the record over after it has seen the beat unchanged for the record's term on its
+ * own monotonic clock.
  */
 import { createStalenessWatch } from '../runtime/staleness-watch.ts';
 import type { IdempotencyRecord } from './idempotency-store.ts';
@@ -13,7 +13,7 @@ const beatMs = 1_500;
 
 /** What a process that would like to take a record over knows after reading it. */
 export interface Observation {
-  /** Milliseconds until the record may be taken over, should its owner not live; 0 when that is now. */
+  /** Milliseconds until the record can be taken over if its owner is dead; 0 if it can be taken over now. */
   readonly leftMs: number;
   /** Whether the record changed since it was read before, so that somebody works on it. */
   readonly isAlive: boolean;
@@ -38,7 +38,7 @@ export function createLeaseWatch(monotonic: () => number): LeaseWatch {
 
 /** The records that this process works on. */
 export interface HeldLeases {
-  /** Counts the record's beat up from now on. */
+  /** Starts to increment the record's beat. */
   hold(record: IdempotencyRecord): void;
   drop(record: IdempotencyRecord): void;
   holds(record: IdempotencyRecord): boolean;

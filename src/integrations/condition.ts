@@ -7,7 +7,7 @@ export interface WaitingDeliveries {
   readonly oldestAt: Date;
 }
 
-/** Deliveries of an integration that are neither delivered nor given up. */
+/** Waiting deliveries of an integration. */
 export interface Waiting extends WaitingDeliveries {
   /** Whether they were counted by samples: the oldest of them may be older than is said. */
   readonly isEstimated: boolean;
@@ -17,7 +17,7 @@ export interface Waiting extends WaitingDeliveries {
   readonly later: WaitingDeliveries | undefined;
 }
 
-/** How the receiver of an integration is doing, under its present settings. */
+/** The condition of an integration's receiver with its current settings. */
 export interface Condition {
   /** Attempts that failed since the last one that succeeded. */
   readonly consecutiveFailures: number;
@@ -37,7 +37,7 @@ export interface Condition {
   readonly waiting: Waiting | undefined;
 }
 
-/** Of a receiver that has not failed, and for which nothing waits. */
+/** The condition of a receiver without failures and waiting deliveries. */
 export const soundCondition: Condition = {
   ...{ consecutiveFailures: 0, lastFailure: undefined },
   ...{ retryingUntil: undefined, waiting: undefined },

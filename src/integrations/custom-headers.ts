@@ -48,10 +48,10 @@ export function findHeaderMistakes(headers: Readonly<Record<string, string>>): H
 
 const credentialNames = /auth|cookie|credential|jwt|key|pass|secret|session|signature|token/i;
 const credentialValues = /^(basic|bearer|digest|token|aws4-hmac-sha256)\s/i;
-/** Long and without blanks: what a person would not have made up. */
+/** Long and without spaces: unlikely to be written by a person. */
 const looksRandom = /^(?=[^\s]*\d)(?=[^\s]*[A-Za-z])[\w+/=.~-]{24,}$/;
 
-/** Whether the value of a header is to be masked when it is shown. Rather once too often. */
+/** Whether the value of a header is to be masked when it is shown. Errs on the side of masking. */
 export function looksLikeCredential(name: string, value: string): boolean {
   return credentialNames.test(name) || credentialValues.test(value) || looksRandom.test(value);
 }

@@ -3,7 +3,7 @@ import { headerRecord, secretRecord, type DisabledReason, type Integration } fro
 import type { Sealed, SecretBox } from '../secrets/secret-box.ts';
 import type { IntegrationStore } from './integration-store.ts';
 
-/** All that a delivery needs to know of its receiver. It holds secrets: never log it. */
+/** Everything that a delivery needs to know about its receiver. It contains secrets: never log it. */
 export interface ReceiverSettings {
   readonly integrationId: string;
   readonly settingsRevision: number;
@@ -13,18 +13,22 @@ export interface ReceiverSettings {
   readonly headers: readonly { readonly name: string; readonly value: string }[];
   /** The secret in force. */
   readonly secret: string | undefined;
-  /** The one that is going to follow, while it is rotated. */
+  /** The next secret, during a rotation. */
   readonly nextSecret: string | undefined;
   readonly isWarned: boolean;
 }
 
-/** A decision of the delivery engine. It is void when an operator has changed the settings since they were read. */
+/**
+ * A decision of the delivery engine. It does not apply if an operator has changed the settings since they were read.
+ */
 export interface Decision {
   readonly integrationId: string;
   readonly settingsRevision: number;
 }
 
-/** What the delivery engine asks of integrations and tells them. Nothing is cached: what an operator changed counts at once. */
+/**
+ * How the delivery engine reads and updates integrations. Nothing is cached: changes of an operator apply immediately.
+ */
 export interface IntegrationDirectory {
   /** @returns tells the ids of the integrations that receive an event of one of the types, whatever their status */
   subscribers(
@@ -41,7 +45,10 @@ export interface IntegrationDirectory {
   existing(ids: readonly string[]): Promise<ReadonlySet<string>>;
   /** Disables an active integration. @returns whether it is disabled by this decision */
   disable(decision: Decision & { readonly reason: DisabledReason; readonly at: Date }): Promise<boolean>;
-  /** Warns that an active integration is going to be disabled. @returns when it was warned; undefined when void */
+  /**
+   * Warns that an active integration will be disabled. @returns the time of the warning; undefined if the decision does
+   * not apply
+   */
   warn(
     decision: Decision & { readonly at: Date; readonly failingSince: Date; readonly disablesAt: Date },
   ): Promise<boolean>;
@@ -49,13 +56,16 @@ export interface IntegrationDirectory {
   clearWarning(decision: Decision): Promise<void>;
 }
 
-/** Does who has limited itself to these locations, or to none, receive the events of that one? */
+/** Whether an integration with these locations (or without any) receives the events of this location. */
 export function receivesFrom(locationIds: readonly string[] | undefined, locationId: string | undefined): boolean {
   return locationIds === undefined || (locationId !== undefined && locationIds.includes(locationId));
 }
 
 export function createIntegrationDirectory(store: IntegrationStore, secrets: SecretBox): IntegrationDirectory {
-  /** Changes an active integration unless an operator was there since. Other writes of the service are no obstacle. */
+  /**
+   * Changes an active integration unless an operator has changed it since. Other writes of the service do not prevent
+   * this.
+   */
   const change = async (
     { integrationId, settingsRevision }: Decision,
     edit: (integration: Integration) => Integration | undefined,

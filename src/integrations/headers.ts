@@ -28,7 +28,7 @@ export function sealHeaders(
       return [{ name, value: before.value }];
     }
     if (value === mask) {
-      // Whoever copies an integration must not have asterisks sent as a credential.
+      // A copy of an integration must not send asterisks as a credential.
       refuse(name, `is ${mask}, which stands for a stored value, and there is none`);
       return [];
     }
@@ -79,7 +79,7 @@ export function showHeaders(
   );
 }
 
-/** Undefined when the key is missing: an operator must still be able to look at the integration and to mend it. */
+/** Undefined when the key is missing: an operator must still be able to read and correct the integration. */
 function openHeader(integrationId: string, { name, value }: SealedHeader, secrets: SecretBox): string | undefined {
   try {
     return secrets.open(value, headerRecord(integrationId, name));

@@ -26,7 +26,7 @@ type IntegrationOperations = Pick<
   | 'cancelSecretRotation'
 >;
 
-/** Tells how receivers are doing. */
+/** Reads the condition of receivers. */
 export interface ReadCondition {
   condition(integration: Integration): Promise<Condition>;
   /** Of many, by the ids of their integrations; without what waits. */

@@ -9,7 +9,7 @@ import type { Listing } from '../lists/listing.ts';
 import { integrationFields } from './integration.ts';
 import type { Integration, IntegrationStatus, NewIntegration, SubscribableType } from './integration.ts';
 
-/** Where an event type goes. */
+/** The integrations of an event type. */
 export interface Subscription {
   readonly integrationId: string;
   readonly eventTypes: readonly SubscribableType[];
@@ -17,7 +17,7 @@ export interface Subscription {
   readonly locationIds: readonly string[] | undefined;
 }
 
-/** Who writes: an operator, whose settings start with a clean slate, or the service itself. */
+/** The writer: an operator, whose change resets the counts of failures, or the service itself. */
 export type Author = 'operator' | 'service';
 
 export interface IntegrationStore {

@@ -47,7 +47,7 @@ export const integrationFields = fields({
   status: made(same<IntegrationStatus>(), { storedAs: 'state' }),
   /** Set while `status` is `disabled`. */
   disabled: hidden(object({ reason: same<DisabledReason>(), at: moment }), { optional: true }),
-  /** Nothing succeeded since `failingSince`; the integration is going to be disabled at `disablesAt`. */
+  /** No attempt has succeeded since `failingSince`; the integration will be disabled at `disablesAt`. */
   warning: hidden(object({ at: moment, failingSince: moment, disablesAt: moment }), { optional: true }),
   createdAt: made(moment),
   updatedAt: made(moment),
@@ -78,7 +78,7 @@ type Schemas = components['schemas'];
 type Derived =
   | ('headers' | 'has_secret' | 'secret_rotation' | 'disabled_reason' | 'disabled_at' | 'warning')
   | ('consecutive_failures' | 'last_error' | 'retrying_until' | 'waiting');
-/** @public Read by the compiler: it does not compile while a field is forgotten. */
+/** @public For the compiler: it reports an error while a field is missing. */
 export type UndeclaredInIntegration = None<
   Undeclared<
     typeof integrationFields.table,

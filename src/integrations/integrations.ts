@@ -40,15 +40,15 @@ export interface Integrations {
   update(id: string, change: IntegrationChange, precondition: Precondition<Integration>): Promise<Integration>;
   /** Nothing is sent to it any more; its deliveries are swept later. */
   remove(id: string, precondition: Precondition<Integration>): Promise<void>;
-  /** Holds events, of a disabled integration too. */
+  /** Pauses sending, also of a disabled integration. Events are held. */
   pause(id: string, precondition: Precondition<Integration>): Promise<Integration>;
-  /** Sends again, what was held first, with all counts of failures at zero. */
+  /** Starts sending again, with held events first and all counts of failures at zero. */
   enable(id: string, precondition: Precondition<Integration>): Promise<Integration>;
-  /** Sets the secret that is going to follow, in place of one set before, and names the rotation anew. */
+  /** Sets the next secret, replaces an earlier next secret, and gives the rotation a new id. */
   beginRotation(id: string, secret: string, precondition: Precondition<Integration>): Promise<Integration>;
-  /** Puts the next secret into force. @throws {ProblemError} secret-rotation-not-pending */
+  /** Makes the next secret the current one. @throws {ProblemError} secret-rotation-not-pending */
   finishRotation(id: string, rotationId: string, precondition: Precondition<Integration>): Promise<Integration>;
-  /** Forgets the next secret, if there is one. */
+  /** Deletes the next secret, if there is one. */
   cancelRotation(id: string, precondition: Precondition<Integration>): Promise<Integration>;
   /** The secret in force, as plain text. */
   secretOf(integration: Integration): string | undefined;
@@ -62,9 +62,9 @@ export interface IntegrationsOptions {
   readonly secrets: SecretBox;
   /** Checks where events are to be sent; a mistake goes on from "The URL ". */
   readonly checkUrl: (url: string) => { readonly url: string } | { readonly mistake: string };
-  /** Told of an integration that was changed. */
+  /** Called for an integration that was changed. */
   readonly nudge: (integrationId: string) => void;
-  /** Told of an integration that is to be sent to, even if its circuit breaker is open. */
+  /** Called for an integration that must be sent to, even if its circuit breaker is open. */
   readonly attemptNow: (integrationId: string) => void;
   readonly clock?: Clock;
   readonly random?: Random;
@@ -245,7 +245,10 @@ function notAllowed(mistake: string): ProblemError {
   });
 }
 
-/** Every edit seals anew what a former key sealed, so that the key can be given up once all integrations were edited. */
+/**
+ * Every edit encrypts again what a former key encrypted, so that the key can be removed after all integrations were
+ * edited.
+ */
 function withRenewedSeals(integration: Integration, secrets: SecretBox): Integration {
   const { id, secret, rotation, headers } = integration;
   const renew = (sealed: Sealed): Sealed => secrets.renew(sealed, secretRecord(id));

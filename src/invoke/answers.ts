@@ -24,7 +24,8 @@ export interface Answer {
 /** Where answers come from. */
 export interface Answers {
   /**
-   * Takes an answer from the cache, waits for an identical call under way, or calls the provider, as the policy allows.
+   * Takes an answer from the cache, waits for an identical call in progress, or calls the provider, as the policy
+   * allows.
    *
    * A call is joined by those who would take a kept answer: `no-cache` and `max-age=0` always call. An answer that was
    * shared is as fresh as one's own, so it does not count as cached.

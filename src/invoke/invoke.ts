@@ -28,18 +28,18 @@ export interface Invocation {
   readonly note: (chosen: { prompt: string; version: number } | { provider: string; model: string }) => void;
   /** The request's `Cache-Control` field; see `parseCacheControl`. */
   readonly cacheControl: string | undefined;
-  /** Aborted when the caller hangs up. */
+  /** Aborted when the caller closes the connection. */
   readonly signal: AbortSignal;
 }
 
-/** What came of an invocation. */
+/** The result of an invocation. */
 export interface InvocationOutcome extends Answer {
   readonly promptId: string;
   /** The version that ran. */
   readonly version: number;
   readonly provider: string;
   readonly model: string;
-  /** Names of supplied variables that the prompt neither declares nor uses. */
+  /** Names of supplied variables that the prompt does not declare or use. */
   readonly unknownVariables: readonly string[];
 }
 

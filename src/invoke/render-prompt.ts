@@ -18,7 +18,7 @@ const maxPlaces = 100;
 /** What is sent to a provider, and supplied variables that are ignored. */
 export interface RenderedPrompt {
   readonly rendered: RenderedRequest;
-  /** Names of supplied variables that the prompt neither declares nor uses. */
+  /** Names of supplied variables that the prompt does not declare or use. */
   readonly unknown: readonly string[];
 }
 

@@ -1,10 +1,10 @@
-/** Someone who waits for a shared call. */
+/** A caller that waits for a shared call. */
 export interface Caller {
   /** Aborted when the caller needs the answer no more; its reason becomes the caller's error. */
   readonly signal: AbortSignal;
   /** How long the caller waits at most, on the clock of `performance.now`. */
   readonly deadline: number;
-  /** Makes the caller's error when its deadline passes. */
+  /** Creates the caller's error when its deadline passes. */
   readonly timeout: () => Error;
 }
 
@@ -16,9 +16,9 @@ export interface CallTerms {
   readonly deadline: number;
 }
 
-/** Calls under way, each of which serves any number of identical requests. */
+/** Calls in progress, each of which serves any number of identical requests. */
 export interface SharedCalls<Answer> {
-  /** Waits for the latest call of this key; undefined when there is none under way. */
+  /** Waits for the latest call of this key; undefined when there is none in progress. */
   join(key: string, caller: Caller): Promise<Answer> | undefined;
   /**
    * Starts a call and waits for it. It is the one that others join from now on; an earlier call of the same key goes on
@@ -96,7 +96,7 @@ export function createSharedCalls<Answer>(): SharedCalls<Answer> {
         },
       );
       const cancel = (reason: unknown): void => {
-        // At once, so that nobody joins a call that is coming to nothing.
+        // Immediately, so that nobody joins a call that has failed.
         retire();
         controller.abort(reason);
       };

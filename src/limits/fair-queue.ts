@@ -1,6 +1,6 @@
-/** Who wants a place. */
+/** A request for a place. */
 export interface Entrant {
-  /** Whom the place counts for, such as an API key's id. */
+  /** The key that the place counts for, such as an API key's id. */
   readonly key: string;
   /** Comes after everything that is not. False when left out. */
   readonly background?: boolean;
@@ -8,7 +8,10 @@ export interface Entrant {
   readonly signal?: AbortSignal;
 }
 
-/** Lets a bounded number of entrants in at a time. The others wait, and no key's own crowd makes another key wait longer. */
+/**
+ * Gives places to a limited number of entrants. The others wait, and many entrants of one key do not make another key
+ * wait longer.
+ */
 export interface FairQueue {
   /**
    * Waits for a place. Of those that wait, a key that holds the fewest places is next, keys that hold equally many take

@@ -1,16 +1,16 @@
 import { ProblemError } from '../errors/problem-error.ts';
 
-/** Memory for what is under way, shared out between API keys. All sizes are estimates, in bytes. */
+/** Memory for work in progress, shared between API keys. All sizes are estimates, in bytes. */
 export interface Budget {
   /**
-   * Counts memory before it is taken. What is larger than half of a key's share counts as that half, so that anything may
-   * run when its key has little else under way.
+   * Counts memory before it is taken. What is larger than half of a key's share counts as that half, so that anything
+   * may run when its key has little else in progress.
    *
    * @returns gives it back; calling it again does nothing
    * @throws {ProblemError} too-much-in-progress when the key's share is used up, overloaded when that of all keys is
    */
   reserve(keyId: string, bytes: number): () => void;
-  /** Counts memory that is taken already, whether it fits or not. */
+  /** Counts memory that is already used, even above the limit. */
   hold(keyId: string, bytes: number): () => void;
 }
 

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { earliest, latest } from '../runtime/instants.ts';
 import type { Position } from './listing.ts';
 
-/** Where a walk through a list has come to. */
+/** The position of a walk through a list. */
 export interface Cursor {
   readonly after: Position;
   /** Entries on the pages so far. */
@@ -34,7 +34,7 @@ export function decodeCursor(list: string, cursor: string): Cursor | undefined {
   return isWithin && encodeCursor(list, decoded) === cursor ? decoded : undefined;
 }
 
-/** No secret: a cursor that somebody makes up leads to nothing that an offset would not lead to. */
+/** Not a secret: an invented cursor shows nothing that an offset does not show. */
 function digest(list: string, text: string): Buffer {
   return createHash('sha256').update(`${list}\n${text}`).digest().subarray(0, digestBytes);
 }

@@ -1,7 +1,7 @@
 import { pino, type DestinationStream, type Logger } from 'pino';
 
 /**
- * JSON lines on standard output. Log calls name the fields they want; the redaction below is the second net.
+ * JSON lines on standard output. Log calls name the fields they want; the redaction below is a second safeguard.
  */
 export function createLogger(level: string, destination?: DestinationStream): Logger {
   const options = {

@@ -9,9 +9,9 @@ export interface DerivedOrderIds {
 }
 
 /**
- * The id of an order follows from API key and idempotency key, so the key names that order for ever, and needs no record.
- * It follows from the installation too: the administrator's key has the same id everywhere, and so may the orders of a
- * till that was moved.
+ * The id of an order follows from API key and idempotency key, so the key names that order forever, and needs no
+ * record. It follows from the installation too: the administrator's key has the same id everywhere, and so may the
+ * orders of a till that was moved.
  */
 export function createOrderIds(
   installation: Installation,

@@ -10,7 +10,7 @@ import type { Document } from '../fields/fields.ts';
 import type { Listing } from '../lists/listing.ts';
 import { orderFields, summaryFields, type Order, type OrderStatus, type OrderSummary } from './order.ts';
 
-/** Which orders are wanted. */
+/** Filters of a list of orders. */
 export interface OrderFilter {
   readonly status: OrderStatus | undefined;
   readonly locationId: string | undefined;
@@ -21,9 +21,9 @@ export interface OrderFilter {
   readonly referenceId?: string | undefined;
 }
 
-/** Orders in the database. Every method throws `database-unavailable` when it must. */
+/** Orders in the database. Every method can throw `database-unavailable`. */
 export interface OrderStore {
-  /** Stores a new order and the events that announce it. False when its id exists already. */
+  /** Stores a new order and the events that announce it. False when its id already exists. */
   insert(order: Order, events: readonly OutboxEntry[]): Promise<boolean>;
   find(id: string): Promise<Order | undefined>;
   /** The newest first. */
@@ -43,7 +43,7 @@ export interface OrderStore {
    * The orders of a location that were created before an instant and that no fiscal day has counted, the oldest first.
    */
   uncounted(locationId: string, before: Date): AsyncIterable<UncountedOrder>;
-  /** Marks orders as counted by the fiscal day of this date, for good. */
+  /** Marks orders as counted by the fiscal day of this date, permanently. */
   markCounted(ids: readonly string[], date: string): Promise<void>;
 }
 

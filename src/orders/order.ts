@@ -51,7 +51,7 @@ export const summaryFields = fields({
   total: made(integer),
   currency: made(text),
   createdAt: made(moment),
-  /** Each change moves it forward. */
+  /** Each change makes it later. */
   updatedAt: made(moment),
   locationId: fixed(text),
   /** What the caller's own system calls the order. Not unique. */
@@ -72,7 +72,7 @@ export const orderFields = fields({
   items: made(list(item)),
   completedAt: made(moment, { optional: true }),
   canceledAt: made(moment, { optional: true }),
-  /** Date of the fiscal day that counted the order, once one has. Written without counting the revision up. */
+  /** Date of the fiscal day that counted the order, once one has. Written without incrementing the revision. */
   fiscalDay: made(text, { optional: true }),
   /** Hash of the request that created it. */
   fingerprint: hidden(text),
@@ -80,11 +80,11 @@ export const orderFields = fields({
 
 /** An order, priced by the service. All but its status and its fiscal day stays as it was when the order was placed. */
 export interface Order extends Thing<typeof orderFields.table> {
-  /** Counts the changes, from 1. */
+  /** Number of changes, from 1. */
   readonly revision: number;
 }
 
-/** What a caller decides about a new order, what is ordered and where apart. */
+/** The fields that a caller sets on a new order, what is ordered and where apart. */
 export type NewOrder = New<typeof orderFields.table>;
 
 /** The order as it was when it was placed. */
@@ -102,7 +102,7 @@ export function asPlaced(order: Order): Order {
 }
 
 type Schemas = components['schemas'];
-/** @public Read by the compiler: it does not compile while a field is forgotten. */
+/** @public For the compiler: it reports an error while a field is missing. */
 export type UndeclaredInOrder = None<
   | Difference<Schemas['OrderListItem'], Shown<typeof summaryFields.table>>
   | Difference<Schemas['Order'], Shown<typeof orderFields.table>>

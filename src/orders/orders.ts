@@ -41,8 +41,8 @@ export interface Reservation {
 /** Orders. Every method that takes an id throws `order-not-found`. */
 export interface Orders {
   /**
-   * Prices an order from the catalog, stores it and announces it, in one write. An order that exists under the id is
-   * returned as it was when it was placed.
+   * Prices an order from the catalog and stores it with its event in one write. If an order with the id exists, it is
+   * returned as it was placed.
    * @throws {ProblemError} unknown-location, unknown-spot, unknown-product, archived, product-not-active, unknown-modifier, order-total-too-large,
    *   idempotency-key-reused when another request created the order of this id
    */

@@ -3,7 +3,7 @@ import { changed } from '../editing/edits.ts';
 import { contentFields, type Prompt, type PromptChange, type PromptContent } from './prompt.ts';
 
 /**
- * The prompt after a change: a new version when its content differs, the very same object when nothing does.
+ * The prompt after a change: a new version when its content differs, the same object when nothing does.
  * @param now when the change is made
  */
 export function applyChange(prompt: Prompt, change: PromptChange, now: Date): Prompt {

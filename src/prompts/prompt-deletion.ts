@@ -1,15 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { PromptStore } from './prompt-store.ts';
 
-/** Removes what hangs on a prompt, such as its test runs. Safe to repeat. */
+/** Deletes what belongs to a prompt, such as its test runs. Safe to repeat. */
 export type Cascade = (promptId: string) => Promise<void>;
 
 /** Milliseconds between two looks at the archive. */
 const pauseMs = 20;
 
 /**
- * Removes a marked prompt: what hangs on it first, itself last, so that what is left after an interruption is still found.
- * Safe to repeat.
+ * Deletes a marked prompt: first what belongs to it, last the prompt, so that the rest is still found after an
+ * interruption. Safe to repeat.
  */
 export async function finishDeletion(
   store: PromptStore,
@@ -22,7 +22,7 @@ export async function finishDeletion(
 }
 
 /**
- * Finishes deletions that were interrupted. One that fails does not hold up the others.
+ * Finishes interrupted deletions. A failing deletion does not stop the others.
  * @throws the first failure, after all have been tried
  */
 export async function finishDeletions(store: PromptStore, cascades: readonly Cascade[]): Promise<void> {

@@ -78,7 +78,7 @@ export function promptOperations(prompts: Prompts): PromptOperations {
   };
 }
 
-/** The entity tag of a prompt: another one after each write. */
+/** The entity tag of a prompt. It differs after each write. */
 function entityTag({ id, revision }: Prompt): string {
   return `"${id}.${revision}"`;
 }

@@ -11,7 +11,7 @@ import { contentFields, currentVersion, promptFields } from './prompt.ts';
 import type { ListedVersion, Prompt, PromptVersion } from './prompt.ts';
 import { isPromptId } from './slug.ts';
 
-/** Prompts and their archived versions in the database. Every method throws `database-unavailable` when it must. */
+/** Prompts and their archived versions in the database. Every method can throw `database-unavailable`. */
 export interface PromptStore {
   /** Stores a new prompt. False when its id or its slug exists already. */
   insert(prompt: Prompt): Promise<boolean>;
@@ -35,7 +35,7 @@ export interface PromptStore {
   /** Removes a prompt that is marked. */
   remove(id: string): Promise<void>;
 
-  /** Keeps the prompt's current version for good; to be done before the prompt is overwritten. */
+  /** Keeps the prompt's current version permanently; to be done before the prompt is overwritten. */
   archive(prompt: Prompt): Promise<void>;
   findArchived(promptId: string, version: number): Promise<PromptVersion | undefined>;
   /** The versions up to the prompt's own, the newest first: the current one from the prompt, the others archived. */

@@ -57,19 +57,19 @@ export const promptFields = fields({
   createdAt: made(moment),
   /** Each change moves it forward, even where the clocks of two processes disagree. */
   updatedAt: made(moment),
-  /** Marked by a DELETE that may still be under way: for every reader it is gone. */
+  /** Marked by a DELETE that may still be in progress: for every reader it is gone. */
   deleting: hidden(flag),
 });
 
 /** A prompt as it is now. */
 export interface Prompt extends Thing<typeof promptFields.table> {
-  /** Counts the writes, from 1. */
+  /** Number of writes, from 1. */
   readonly revision: number;
   /** Ids of the last writes, newest last. */
   readonly writes: readonly string[];
 }
 
-/** What a caller decides about a new prompt. */
+/** The fields that a caller sets on a new prompt. */
 export type NewPrompt = New<typeof promptFields.table>;
 /** Changes of a prompt. */
 export type PromptChange = Change<typeof promptFields.table>;
@@ -115,7 +115,7 @@ function toDefinition({
   };
 }
 
-/** @public Read by the compiler: it does not compile while a field is forgotten. */
+/** @public For the compiler: it reports an error while a field is missing. */
 export type UndeclaredInPrompt = None<
   | Undeclared<
       typeof promptFields.table,

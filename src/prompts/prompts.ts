@@ -36,7 +36,7 @@ export interface Prompts {
   /** @throws {ProblemError} slug-taken, edit-conflict; unknown-provider unless it is the present one */
   update(slugOrId: string, change: PromptChange, precondition: Precondition<Prompt>): Promise<Prompt>;
   /**
-   * Removes a prompt and all that hangs on it; goes on with a removal that was interrupted.
+   * Removes a prompt and all that belongs to it; goes on with a removal that was interrupted.
    * @throws {ProblemError} edit-conflict, and whatever the cascades throw
    */
   remove(slugOrId: string, precondition: Precondition<Prompt>): Promise<void>;
@@ -112,11 +112,11 @@ export function createPrompts({
     });
   };
 
-  /** Tries an edit of a prompt until it wins against those of others. @param attempt returns `undefined` for a lost race */
+  /** Repeats an edit of a prompt until it wins its race. @param attempt returns `undefined` for a lost race */
   const contend = <Result>(slugOrId: string, attempt: () => Promise<Result | undefined>): Promise<Result> =>
     editQueue.run(slugOrId, () => retryLostRaces(attempt));
 
-  /** Reads the prompt, changes it, and starts again when someone else changed it meanwhile. */
+  /** Reads the prompt, changes it, and starts again if another writer changed it meanwhile. */
   const edit = (
     slugOrId: string,
     change: PromptChange,
@@ -176,7 +176,7 @@ export function createPrompts({
     getVersion,
     update: (slugOrId, change, precondition) =>
       edit(slugOrId, change, precondition, random.uuid(), ({ selectedProvider }) => {
-        // A prompt can be sent back as it was got, whatever became of its provider.
+        // A prompt can be sent back as it was received, even if its provider is no longer known.
         if (change.selectedProvider !== selectedProvider) requireKnownProvider(change.selectedProvider);
       }),
 

@@ -13,7 +13,7 @@ export interface RemoteTarget {
   readonly models: () => Promise<LanguageModels>;
   readonly toPrompt: (messages: readonly Message[]) => LanguageModelV4Prompt;
   readonly options?: SharedV4ProviderOptions;
-  /** Bounds how many calls to the provider are under way at once. */
+  /** Bounds how many calls to the provider are in progress at once. */
   readonly queue: FairQueue;
 }
 

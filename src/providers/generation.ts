@@ -26,7 +26,7 @@ export interface CallOptions {
    * a getter may move it later while the call runs.
    */
   readonly deadline: number;
-  /** Whose call it is: keys take turns where a provider has more calls to make than may be under way at once. */
+  /** Whose call it is: keys take turns where a provider has more calls to make than may be in progress at once. */
   readonly keyId: string;
   /** W3C trace context to send with the call. */
   readonly traceparent?: string | undefined;

@@ -8,7 +8,7 @@ export type Fetch = typeof globalThis.fetch;
 export interface ProviderHttp {
   /** @throws ProviderHttpError, or the reason of `init.signal` when that is aborted. */
   readonly fetch: Fetch;
-  /** Waits for the calls under way, then closes the connections. */
+  /** Waits for the calls in progress, then closes the connections. */
   close(): Promise<void>;
 }
 

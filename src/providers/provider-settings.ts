@@ -223,10 +223,10 @@ export const providerVariables: readonly ProviderVariable[] = [
 ];
 
 /**
- * Finds what is wrong with provider settings beyond the format of each value: names that break
- * `providerNamePattern`, ids used twice, models for providers that do not exist.
+ * Finds mistakes in provider settings beyond the format of each value: names that break `providerNamePattern`, ids used
+ * twice, models for providers that do not exist.
  *
- * @returns One sentence per mistake, in the order found; empty when all is well.
+ * @returns One sentence per mistake, in the order found; empty if there are none.
  */
 export function findSettingsMistakes(settings: ProviderSettings): string[] {
   const mistakes: string[] = [];

@@ -1,8 +1,8 @@
-/** Where time comes from. Everything that needs it takes a clock. */
+/** Source of time, passed to all code that needs it. */
 export interface Clock {
-  /** Wall-clock time, for moments that are stored or shown. Other processes may see another one. */
+  /** Wall-clock time, for times that are stored or shown. Other processes can have a different wall-clock time. */
   readonly now: () => Date;
-  /** Milliseconds since some moment, never going back. For durations, leases and time-outs. */
+  /** Monotonic time in milliseconds, from an arbitrary start. For durations, leases and time-outs. */
   readonly monotonic: () => number;
 }
 

@@ -3,7 +3,7 @@ import { mkdir, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { hasCode } from './system-error.ts';
 
-/** Nothing can be kept in DATA_DIR. The message is for the operator. */
+/** Nothing can be stored in DATA_DIR. The message is for the operator. */
 export class DataDirError extends Error {
   constructor(message: string, options?: ErrorOptions) {
     super(message, options);

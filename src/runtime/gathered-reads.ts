@@ -2,13 +2,13 @@
 export interface GatherOptions {
   /** Keys that one command reads at most. */
   readonly largest: number;
-  /** Milliseconds after which the next read no longer waits for one under way: one that hangs holds up no others. */
+  /** Milliseconds after which the next read no longer waits for one in progress: one that hangs holds up no others. */
   readonly patienceMs?: number;
 }
 
 /**
- * Lets callers share the commands of their reads, whatever each wants, without anyone getting what was read before they
- * asked: what is wanted while a read is under way goes out together as the next one. Alone, a caller waits for nothing.
+ * Combines reads of several callers into one command. A caller never gets data that was read before its request: keys
+ * that are requested during a read are read together by the next command. A single caller does not wait.
  *
  * @param read reads the documents of different keys; a key that is not found is left out
  * @param map makes of a document what is wanted, once for all who want it; a document that fails it fails its callers only
@@ -19,7 +19,7 @@ export function gatherReads<Document, Result>(
   { largest, patienceMs = 50 }: GatherOptions,
 ): (key: string) => Promise<Result | undefined> {
   let wanted = new Map<string, PromiseWithResolvers<Result | undefined>>();
-  /** What the keys that are wanted now wait for: reads under way, or the end of this turn of the event loop. */
+  /** What the keys that are wanted now wait for: reads in progress, or the end of this turn of the event loop. */
   let awaited = 0;
 
   const send = async (wants: readonly [string, PromiseWithResolvers<Result | undefined>][]): Promise<void> => {

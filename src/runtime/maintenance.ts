@@ -1,14 +1,14 @@
 import type { Logger } from 'pino';
 import { systemRandom, type Random } from './random.ts';
 
-/** Work that some process has to do every now and then, and that any process may do at any time. */
+/** Periodic work that any process can do at any time. */
 export interface Chore {
   readonly name: string;
   readonly everyMs: number;
   readonly run: () => Promise<void>;
 }
 
-/** Runs chores side by side, each after a random part of its first interval and never twice at once. */
+/** Runs chores in parallel. Each starts after a random part of its first interval, and never overlaps itself. */
 export function startMaintenance(
   chores: readonly Chore[],
   log: Logger,

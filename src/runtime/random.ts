@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 
-/** Where ids and chance come from. Everything that needs them takes a source; keys and secrets are made by `node:crypto`. */
+/** Source of ids and random numbers, passed to all code that needs them. Keys and secrets come from `node:crypto`. */
 export interface Random {
   /** A UUID of version 4 that nobody can guess. */
   readonly uuid: () => string;

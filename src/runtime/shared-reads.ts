@@ -1,13 +1,13 @@
-/** A read under way, and the one that follows it once somebody has asked for that. */
+/** A read in progress, and the read that follows it if somebody has asked for it. */
 interface Reading<Result> {
   readonly result: Promise<Result>;
   next: Promise<Result> | undefined;
 }
 
 /**
- * Lets callers that want the same thing at the same time share a read, without anyone getting what was read before they
- * asked: who comes while a read is under way waits for the next one, together with all others who come meanwhile. So a
- * caller sees every change that was acknowledged before its request, and what everybody wants is read by one at a time.
+ * Lets callers that read the same data at the same time share a read. A caller never gets data that was read before its
+ * request: callers that come during a read share the next one. So a caller sees every change that was acknowledged
+ * before its request, and at most one read per key is in progress.
  *
  * @param read what is read under a key; further arguments are the same for the same key
  */
@@ -34,7 +34,7 @@ export function shareReads<Result, Rest extends readonly unknown[]>(
   return (key, ...rest) => {
     const reading = underWay.get(key);
     if (reading === undefined) return start(key, rest);
-    // Its failure is theirs too: it came after they asked, and waiting for another would double the time until they know.
+    // They get its failure too: it happened after their request, and another read would double their waiting time.
     return (reading.next ??= reading.result.then(() => start(key, rest)));
   };
 }

@@ -1,12 +1,12 @@
 import { LRUCache } from 'lru-cache';
 
 /**
- * The watching side of leases without comparing clocks. A holder moves a mark while it lives; another process may take
- * over once it has itself seen the mark unchanged for the whole term, on its own monotonic clock.
+ * Watches leases without comparing clocks. A holder changes a mark while it lives. Another process can take over after
+ * it has seen the mark unchanged for the whole term on its own monotonic clock.
  */
 export interface StalenessWatch {
   /**
-   * Takes in a mark as it was just read.
+   * Records a mark that was just read.
    * @param readAt when the reading began, on the monotonic clock; now when left out
    */
   observe(id: string, mark: string, readAt?: number): Sighting;
@@ -18,11 +18,11 @@ export interface StalenessWatch {
 export interface Sighting {
   /** Milliseconds for which the mark has been seen unchanged. */
   readonly unchangedMs: number;
-  /** Whether the mark is another one than was seen before, so that its holder lives. */
+  /** Whether the mark has changed since it was last seen, which means that its holder lives. */
   readonly hasMoved: boolean;
 }
 
-/** Marks remembered at most. One that is forgotten is waited for anew. */
+/** Maximum number of stored marks. For a dropped mark, the waiting starts again. */
 const maxRemembered = 100_000;
 
 export function createStalenessWatch(monotonic: () => number): StalenessWatch {

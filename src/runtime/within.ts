@@ -1,6 +1,5 @@
 /**
- * Waits for work, but no longer than so many milliseconds. The work itself goes on after that, and nobody is told of its
- * outcome.
+ * Waits for work for a limited time. After the limit the work continues, and its outcome is ignored.
  *
  * @param otherwise gives the result, or throws, when the time is over first
  */

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { keyBytes } from './secret-box.ts';
 import { hasCode } from '../runtime/system-error.ts';
 
-/** The name of the file with the key, in base64. Whoever has it and the database has the secrets. */
+/** The name of the file with the key, in base64. With this file and the database, anyone can read the secrets. */
 const fileName = 'secrets.key';
 
 /**

@@ -74,7 +74,7 @@ export function serviceOperations(dependencies: ServiceDependencies): Operations
   };
 }
 
-/** Runs work once for all who ask while it is under way or was finished less than so long ago. */
+/** Runs work once for all who ask while it is in progress or was finished less than so long ago. */
 function shareFor<T>(milliseconds: number, work: () => Promise<T>): () => Promise<T> {
   let last: { finishedAt: number; result: Promise<T> } | undefined;
   return () => {

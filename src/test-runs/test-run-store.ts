@@ -25,7 +25,7 @@ export interface TestRun {
   readonly status: 'running' | EndStatus;
   /** In the order of the request, default models filled in. */
   readonly providers: readonly TestTarget[];
-  /** Names of supplied variables that the prompt neither declares nor uses. */
+  /** Names of supplied variables that the prompt does not declare or use. */
   readonly unknownVariables: readonly string[];
   readonly createdAt: Date;
   /** Set once it has ended. */

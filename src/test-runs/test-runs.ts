@@ -51,7 +51,7 @@ export interface TestRuns {
    * Checks everything, records the run, and only then calls the providers. The run goes on when the caller leaves.
    *
    * A repeatable request gets the run that an earlier attempt created: its results when it is done, and while it runs a
-   * 409 (`respondAsync`: the run). Calls are never repeated, so one that was cut off is a 409, too.
+   * 409 (`respondAsync`: the run). Calls are never repeated, so one that was interrupted is a 409, too.
    *
    * @throws {ProblemError} prompt-not-found, version-not-found; missing-variables, unknown-variables,
    *   rendered-prompt-too-large, unknown-provider, provider-not-configured; storage-unavailable before anything was
@@ -73,7 +73,7 @@ export interface TestRuns {
   deleteAllOf(promptId: string): Promise<void>;
   /** Interrupts runs that nobody works on any more, and removes leftovers. To be called every few seconds. */
   sweep(): Promise<void>;
-  /** Takes no more runs; waits for those under way and cuts off what still runs after the time-out. */
+  /** Takes no more runs; waits for those in progress and cuts off what still runs after the time-out. */
   drain(timeoutMs: number): Promise<void>;
 }
 
@@ -99,7 +99,7 @@ export interface TestRunsDependencies {
   readonly staleMs?: number;
 }
 
-/** What a run counts at least: this bounds how many are under way. */
+/** What a run counts at least: this bounds how many are in progress. */
 const leastBytes = 1024 * 1024;
 /** What stored results take in memory of their size: as bytes, text, objects and text again. */
 const resultCopies = 6;

@@ -18,7 +18,7 @@ import type { Random } from '../runtime/random.ts';
 /** Sends deliveries, side by side with any number of other processes. */
 export interface WebhookEngine {
   start(): void;
-  /** Lets requests under way finish, at most so many milliseconds, and gives the lanes up. */
+  /** Lets requests in progress finish, at most so many milliseconds, and gives the lanes up. */
   stop(timeoutMs: number): Promise<void>;
   /** An operator changed an integration's settings or wants something sent to it: work on it now. */
   nudge(integrationId: string): void;

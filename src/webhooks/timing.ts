@@ -63,9 +63,9 @@ export const defaultTiming: WebhookTiming = {
 
 /** Bounds on how much is done at once, per process. */
 export interface WebhookLimits {
-  /** Requests under way to one receiver. */
+  /** Requests in progress to one receiver. */
   readonly perReceiver: number;
-  /** Requests under way in all. Receivers share it evenly, so one that hangs takes no more than its share. */
+  /** Requests in progress in all. Receivers share it evenly, so one that hangs takes no more than its share. */
   readonly inAll: number;
   /** Bytes of a response that are kept. */
   readonly responseKept: number;

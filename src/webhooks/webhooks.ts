@@ -59,7 +59,7 @@ export interface Webhooks {
   /** Reports what waits for all integrations. */
   measureBacklog(): Promise<void>;
   start(): void;
-  /** Finishes what is under way, at most so many milliseconds, and leaves the rest to other processes. */
+  /** Finishes what is in progress, at most so many milliseconds, and leaves the rest to other processes. */
   stop(timeoutMs: number): Promise<void>;
 }
 

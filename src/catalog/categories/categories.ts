@@ -14,8 +14,8 @@ import { systemRandom, type Random } from '../../runtime/random.ts';
 /** Categories. Every method that takes an id throws `category-not-found`. */
 export interface Categories {
   /**
-   * Stores a category, or finds the one that an earlier attempt stored under the same id. It is not announced: nothing that
-   * a receiver knows has changed.
+   * Stores a category, or finds the one that an earlier attempt stored with the same id. This sends no event: nothing
+   * that a receiver knows has changed.
    * @throws {ProblemError} unknown-location
    */
   create(category: NewCategory, id: string): Promise<Category>;
@@ -27,7 +27,7 @@ export interface Categories {
   /** The newest first. */
   list(filter: CategoryFilter): Listing<Category>;
   /**
-   * Changes a category and announces it in the same write. A change that changes nothing writes and announces nothing.
+   * Changes a category and adds its event in the same write. If nothing changes, it writes nothing and sends no event.
    * @throws {ProblemError} precondition-failed, edit-conflict, overloaded
    */
   update(

@@ -46,7 +46,7 @@ export function categoryOperations(categories: Categories): CategoryOperations {
   };
 }
 
-/** The entity tag of a category: another one after each change. */
+/** The entity tag of a category. It differs after each change. */
 function entityTag({ id, revision }: Category): string {
   return `"${id}.${revision}"`;
 }

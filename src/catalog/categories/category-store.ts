@@ -11,15 +11,15 @@ import type { Listing } from '../../lists/listing.ts';
 import { archivedIn, type ArchivedSelection } from '../archived.ts';
 import { categoryFields, type Category } from './category.ts';
 
-/** Which categories are wanted. */
+/** Filters of a list of categories. */
 export interface CategoryFilter {
   readonly locationId: string | undefined;
   readonly archived: ArchivedSelection;
 }
 
-/** Categories in the database. Every method throws `database-unavailable` when it must. */
+/** Categories in the database. Every method can throw `database-unavailable`. */
 export interface CategoryStore {
-  /** Stores a new category. False when its id exists already. */
+  /** Stores a new category. False when its id already exists. */
   insert(category: Category): Promise<boolean>;
   find(id: string): Promise<Category | undefined>;
   /** Those of the categories that exist, by id. */

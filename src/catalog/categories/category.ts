@@ -12,25 +12,25 @@ export const categoryFields = fields({
   /** Hidden from lists, and its products refused in new orders. */
   archived: changeable(flag, { initially: false }),
   createdAt: made(moment),
-  /** Each change moves it forward. */
+  /** Each change makes it later. */
   updatedAt: made(moment),
 });
 
 /** A group of a location's products. */
 export interface Category extends Thing<typeof categoryFields.table> {
-  /** Counts the changes, from 1. */
+  /** Number of changes, from 1. */
   readonly revision: number;
   /** Events that are waiting to be relayed. */
   readonly waiting: number;
 }
 
-/** What a caller decides about a new category. */
+/** The fields that a caller sets on a new category. */
 export type NewCategory = New<typeof categoryFields.table>;
 /** Changes of a category. */
 export type CategoryChange = Change<typeof categoryFields.table>;
 
 type Schemas = components['schemas'];
-/** @public Read by the compiler: it does not compile while a field is forgotten. */
+/** @public For the compiler: it reports an error while a field is missing. */
 export type UndeclaredInCategory = None<
   Undeclared<typeof categoryFields.table, Schemas['Category'], Schemas['CategoryCreate'], Schemas['CategoryUpdate']>
 >;

@@ -59,8 +59,8 @@ export function nextFiscalSpan({ date, endsAt }: FiscalSpan, clock: FiscalClock)
 }
 
 /**
- * A fiscal day after a change of the clock: one that is under way goes on to the end that the new clock gives it, or to the
- * change, this millisecond included, where that end is past. What is over stays as it is.
+ * A fiscal day after a change of the clock: one that is in progress goes on to the end that the new clock gives it, or
+ * to the change, this millisecond included, where that end is past. What is over stays as it is.
  */
 export function changedFiscalSpan(present: FiscalSpan, clock: FiscalClock, at: Date): FiscalSpan {
   if (present.endsAt <= at) return present;

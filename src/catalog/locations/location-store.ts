@@ -10,9 +10,9 @@ import { archivedIn, type ArchivedSelection } from '../archived.ts';
 import { beginOfFiscalDay, type FiscalSpan } from './fiscal-calendar.ts';
 import { locationFields, type Location } from './location.ts';
 
-/** Locations in the database. Every method throws `database-unavailable` when it must. */
+/** Locations in the database. Every method can throw `database-unavailable`. */
 export interface LocationStore {
-  /** Stores a new location. False when its id exists already. */
+  /** Stores a new location. False when its id already exists. */
   insert(location: Location): Promise<boolean>;
   find(id: string): Promise<Location | undefined>;
   /** Those of the ids that a location has. */

@@ -21,7 +21,7 @@ const zone = object({
   spots: list(spot),
 });
 
-/** What is kept of a location, the fiscal day under way apart. */
+/** What is kept of a location, the fiscal day in progress apart. */
 export const locationFields = fields({
   /** UUID. */
   id: made(text),
@@ -40,7 +40,7 @@ export const locationFields = fields({
   /** Hidden from lists, and refused in new orders. Its fiscal days go on. */
   archived: changeable(flag, { initially: false }),
   createdAt: made(moment),
-  /** Each change moves it forward. */
+  /** Each change makes it later. */
   updatedAt: made(moment),
 });
 
@@ -51,17 +51,17 @@ export interface Location extends Thing<typeof locationFields.table> {
    * no change of the clock moves its beginning.
    */
   readonly nextFiscalDay: FiscalSpan;
-  /** Counts the changes, from 1. Fiscal days that end are none. */
+  /** Number of changes, from 1. Fiscal days that end are none. */
   readonly revision: number;
 }
 
-/** What a caller decides about a new location. */
+/** The fields that a caller sets on a new location. */
 export type NewLocation = New<typeof locationFields.table>;
 /** Changes of a location. */
 export type LocationChange = Change<typeof locationFields.table>;
 
 type Schemas = components['schemas'];
-/** @public Read by the compiler: it does not compile while a field is forgotten. */
+/** @public For the compiler: it reports an error while a field is missing. */
 export type UndeclaredInLocation = None<
   Undeclared<typeof locationFields.table, Schemas['Location'], Schemas['LocationCreate'], Schemas['LocationUpdate']>
 >;

@@ -29,8 +29,8 @@ export interface Locations {
   /** The newest first. */
   list(archived: ArchivedSelection): Listing<Location>;
   /**
-   * A change that changes nothing writes nothing. Another time zone or end of the fiscal day moves the end of the day that is
-   * under way.
+   * A change that changes nothing writes nothing. Another time zone or end of the fiscal day moves the end of the day
+   * that is in progress.
    * @throws {ProblemError} precondition-failed, unknown-timezone, edit-conflict
    */
   update(id: string, change: SentChange, precondition: Precondition<Location>): Promise<Location>;

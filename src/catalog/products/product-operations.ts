@@ -46,7 +46,7 @@ export function productOperations(products: Products, random: Random = systemRan
   };
 }
 
-/** The entity tag of a product: another one after each change. */
+/** The entity tag of a product. It differs after each change. */
 function entityTag({ id, revision }: Product): string {
   return `"${id}.${revision}"`;
 }

@@ -11,16 +11,16 @@ import type { Listing } from '../../lists/listing.ts';
 import { archivedIn, type ArchivedSelection } from '../archived.ts';
 import { productFields, type Product } from './product.ts';
 
-/** Which products are wanted. */
+/** Filters of a list of products. */
 export interface ProductFilter {
   readonly locationId: string | undefined;
   readonly categoryId: string | undefined;
   readonly archived: ArchivedSelection;
 }
 
-/** Products in the database. Every method throws `database-unavailable` when it must. */
+/** Products in the database. Every method can throw `database-unavailable`. */
 export interface ProductStore {
-  /** Stores a new product. False when its id exists already. */
+  /** Stores a new product. False when its id already exists. */
   insert(product: Product): Promise<boolean>;
   find(id: string): Promise<Product | undefined>;
   /** Those of the products that exist, by id. */

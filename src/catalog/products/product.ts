@@ -43,25 +43,25 @@ export const productFields = fields({
   /** Hidden from lists, and refused in new orders. */
   archived: changeable(flag, { initially: false }),
   createdAt: made(moment),
-  /** Each change moves it forward. */
+  /** Each change makes it later. */
   updatedAt: made(moment),
 });
 
 /** Something that a location sells. */
 export interface Product extends Thing<typeof productFields.table> {
-  /** Counts the changes, from 1. */
+  /** Number of changes, from 1. */
   readonly revision: number;
   /** Events that are waiting to be relayed. */
   readonly waiting: number;
 }
 
-/** What a caller decides about a new product. */
+/** The fields that a caller sets on a new product. */
 export type NewProduct = New<typeof productFields.table>;
 /** Changes of a product. */
 export type ProductChange = Change<typeof productFields.table>;
 
 type Schemas = components['schemas'];
-/** @public Read by the compiler: it does not compile while a field is forgotten. */
+/** @public For the compiler: it reports an error while a field is missing. */
 export type UndeclaredInProduct = None<
   Undeclared<typeof productFields.table, Schemas['Product'], Schemas['ProductCreate'], Schemas['ProductUpdate']>
 >;

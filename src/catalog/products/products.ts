@@ -17,8 +17,8 @@ import { systemRandom, type Random } from '../../runtime/random.ts';
 /** Products. Every method that takes an id throws `product-not-found`. */
 export interface Products {
   /**
-   * Stores a product, or finds the one that an earlier attempt stored under the same id. It is not announced: nothing that
-   * a receiver knows has changed.
+   * Stores a product, or finds the one that an earlier attempt stored with the same id. This sends no event: nothing
+   * that a receiver knows has changed.
    * @throws {ProblemError} unknown-location, unknown-category
    */
   create(product: NewProduct, id: string): Promise<Product>;
@@ -28,8 +28,8 @@ export interface Products {
   /** The newest first. */
   list(filter: ProductFilter): Listing<Product>;
   /**
-   * Changes a product, and in the same write announces it and its category; one that moves announces both categories.
-   * A change that changes nothing writes and announces nothing.
+   * Changes a product and adds the events of the product and its category in the same write. A product that moves adds
+   * the events of both categories. If nothing changes, it writes nothing and sends no event.
    * @throws {ProblemError} precondition-failed, unknown-category, edit-conflict, overloaded
    */
   update(

@@ -1,9 +1,9 @@
 /**
- * A database server of the service's own, for running without any configuration. All its files are in the data folder.
+ * The embedded database server, for running without configuration. All its files are in the data folder.
  *
- * Who starts it: the first service process on a data folder. Others on the same folder use the same server, and so does
- * a process that finds one left over by a kill -9. Who stops it: the last process that uses it. A server that ends by
- * itself, or that no longer answers reads, is started again on its port by the first process that notices.
+ * The first service process on a data folder starts the server. Other processes on the same folder use the same server,
+ * also one that remained after a kill -9. The last process that uses the server stops it. If the server ends or no
+ * longer answers reads, the first process that notices this starts it again on its port.
  *
  * It listens on the loopback, where every user of the machine reaches it, so it asks for a password, which only the
  * owner of the data folder can read.

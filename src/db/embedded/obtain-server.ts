@@ -243,8 +243,8 @@ async function launch(
 }
 
 /**
- * The password of the folder's server, made with the first start; undefined where the engine cannot be given one.
- * It is written before the server knows it: a user whose password is lost would lock the folder for ever.
+ * The password of the folder's server, made with the first start; undefined where the engine cannot be given one. It is
+ * written before the server knows it: a user whose password is lost would lock the folder forever.
  */
 async function obtainPassword(
   folder: DatabaseFolder,

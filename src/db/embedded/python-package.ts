@@ -30,7 +30,7 @@ export interface PythonPackageOptions {
 export async function installPythonPackage(options: PythonPackageOptions): Promise<string> {
   const { name, version, cacheDir, log } = options;
   const venv = join(cacheDir, `${name.toLowerCase()}-${version}`);
-  // Written last: an installation that was cut off has none and is made anew.
+  // Written last: an installation that was interrupted has none and is made anew.
   const complete = join(venv, 'complete');
   const programs = join(venv, 'bin');
   if (await exists(complete)) return programs;

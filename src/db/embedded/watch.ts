@@ -36,11 +36,11 @@ export interface Watched {
 }
 
 /**
- * Looks after a server once a second, by a real read: a storage engine that met a full disk refuses everything from then
- * on, while its process lives and answers pings. A server that has ended, cannot read, or has been silent for a minute is
- * replaced; attempts that fail are repeated with growing pauses.
+ * Checks a server once a second with a real read: after a full disk, a storage engine refuses all commands, although
+ * its process runs and answers pings. A server that has ended, cannot read, or has not answered for a minute is
+ * replaced. Failed attempts are repeated with growing pauses.
  *
- * @returns how to stop; what is under way is waited for
+ * @returns a function that stops this, after the work in progress
  */
 export function watchServer(
   watched: Watched,

@@ -10,7 +10,7 @@ import type { Listing } from '../../lists/listing.ts';
 import type { FiscalDay } from './fiscal-day.ts';
 import { packIds, unpackIds } from './packed-ids.ts';
 
-/** Closed fiscal days in the database. Every method throws `database-unavailable` when it must. */
+/** Closed fiscal days in the database. Every method can throw `database-unavailable`. */
 export interface FiscalDayStore {
   /** Stores a fiscal day, the ids of the orders that it counts and its events. False when the day is closed already. */
   insert(day: FiscalDay, countedIds: readonly string[], events: readonly OutboxEntry[]): Promise<boolean>;

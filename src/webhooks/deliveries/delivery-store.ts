@@ -57,7 +57,7 @@ export interface DeliveryFilter {
 export interface DeliveryStore {
   /**
    * Makes the deliveries that do not exist yet, due at once.
-   * @param stamps of those, by id, that are made with an attempt under way
+   * @param stamps of those, by id, that are made with an attempt in progress
    * @returns ids of those that existed
    */
   insertMissing(
@@ -68,7 +68,7 @@ export interface DeliveryStore {
   /** Deliveries of an integration that are due, the longest due first. */
   due(integrationId: string, now: Date, limit: number, except: readonly string[]): Promise<DeliveryWithBody[]>;
   /**
-   * Marks pending deliveries as under way, and counts the attempt; over smaller stamps only. A stamp is used once.
+   * Marks pending deliveries as in progress, and counts the attempt; over smaller stamps only. A stamp is used once.
    * @returns those that bear the stamp now
    */
   stamp(ids: readonly string[], stamp: number): Promise<ReadonlySet<string>>;

@@ -53,7 +53,7 @@ export function afterFailure(
   const { at } = failure;
   const failuresInARow = health.failuresInARow + 1;
   const failing = { ...health, failuresInARow, lastFailure: failure, failingSince: health.failingSince ?? at };
-  // Requests that were under way when it opened say nothing new.
+  // Requests that were in progress when it opened say nothing new.
   const isOpen = health.open !== undefined && health.open.until > at;
   const asked = Math.min(retryAfter ?? 0, longestRetryAfter, breaker.longestOpen);
   const milliseconds = isOpen ? health.open.milliseconds : nextOpening(health, failuresInARow, breaker);

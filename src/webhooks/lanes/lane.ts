@@ -33,7 +33,7 @@ export interface LaneDependencies {
   readonly sender: Sender;
   /** Makes some deliveries of the integration's running replays. @returns whether there may be more to send now */
   readonly continueReplays: (integrationId: string) => Promise<boolean>;
-  /** How many requests may be under way to one receiver at present. */
+  /** How many requests may be in progress to one receiver at present. */
   readonly share: () => number;
   /** A delivery of the integration is going to be due again. */
   readonly scheduleRetry: (integrationId: string, at: Date) => void;
@@ -114,7 +114,9 @@ export function runLane(
   const { lanes, deliveries, integrations, settlements, sender, timing, clock, log, observer } = dependencies;
   const { integrationId, token } = lane;
   const signal = createSignal();
-  /** Deliveries that have a place: about to be attempted, under way, or attempted and not settled. Each has one only. */
+  /**
+   * Deliveries that have a place: about to be attempted, in progress, or attempted and not settled. Each has one only.
+   */
   const underWay = new Set<string>();
   /** Deliveries that were due when they were looked up. They are begun only once they are stamped. */
   let candidates: readonly DeliveryWithBody[] = [];
@@ -359,7 +361,7 @@ export function runLane(
     while (underWay.size > 0) await signal.wait(timing.renewal);
     await decisions;
     if (laneEnd.reason === 'open') {
-      // What was under way may have closed the breaker.
+      // What was in progress may have closed the breaker.
       const lookAgainIn = health === undefined ? 0 : remainingWait(health, clock.now(), timing.breaker.longestOpen);
       laneEnd = { ...laneEnd, retryIn: lookAgainIn };
       if (lookAgainIn === 0) woken = true;

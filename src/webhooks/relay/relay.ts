@@ -36,7 +36,7 @@ interface Pull {
 /** A relay that can be started and stopped. */
 export interface RunningRelay extends Relay {
   start(): void;
-  /** Finishes what is under way. Events that still wait are relayed by any process later. */
+  /** Finishes what is in progress. Events that still wait are relayed by any process later. */
   stop(): Promise<void>;
 }
 

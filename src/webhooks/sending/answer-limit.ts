@@ -13,7 +13,7 @@ export class AnswerTooLongError extends Error {
 /**
  * Cuts a connection when too much arrives in answer to one request. The bytes are counted as they come, because what
  * precedes and surrounds a body is not bounded by the HTTP parser: status lines, blanks, informational answers, chunk
- * extensions. One request is under way at a time.
+ * extensions. One request is in progress at a time.
  *
  * @param socket that is connected and has sent nothing
  * @param longest bytes, of head and body

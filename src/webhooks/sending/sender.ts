@@ -19,7 +19,7 @@ export interface SendRequest {
 export interface Sender {
   /** Never throws, follows no redirects, and takes no longer than the time limit. */
   post(request: SendRequest): Promise<SendResult>;
-  /** Ends what is under way (`aborted`) and closes all connections. */
+  /** Ends what is in progress (`aborted`) and closes all connections. */
   close(): Promise<void>;
 }
 
