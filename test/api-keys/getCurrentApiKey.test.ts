@@ -52,7 +52,7 @@ describe('200', () => {
 describe('400', () => {
   it('knows no parameters', async () => {
     const { status, body } = await whoami(service.adminKey, `${path}?verbose=true`);
-    expect([status, body.errors]).toEqual([400, [{ detail: 'is not known here', parameter: 'verbose' }]]);
+    expect([status, body.errors]).toEqual([400, [{ detail: 'is unknown', parameter: 'verbose' }]]);
   });
 });
 

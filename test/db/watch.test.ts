@@ -50,7 +50,7 @@ describe('watchServer', () => {
   });
 
   it.each([
-    ['that has ended', { running: false }, 'has ended, starting it again'],
+    ['that has ended', { running: false }, 'has ended; restarting it'],
     ['whose storage engine has stopped', { failure: panic }, 'cannot read any more (WT_PANIC'],
     ['that has been silent for long', { failure: silence }, 'has not answered for'],
   ])('replaces a server %s, once', async (_what, state, told) => {
@@ -88,7 +88,7 @@ describe('watchServer', () => {
     const { replacements, log } = watch(state);
     await sleep(50);
     expect(replacements).toEqual([]);
-    expect(log.lines).toEqual([expect.stringMatching(/its file system is full, waiting for space/)]);
+    expect(log.lines).toEqual([expect.stringMatching(/its file system is full; waiting for space/)]);
     state.full = false;
     await until(() => replacements.length === 1);
   });

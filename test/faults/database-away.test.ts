@@ -79,6 +79,9 @@ describe('a database that was stopped', () => {
     expect(await statuses()).toEqual([200, 200, 200]);
     await proxy.stop();
     expect(await statuses()).toEqual([200, 200, 200]);
+    // What a stored key is asks for its record.
+    const { method, path } = calls.getCurrentApiKey;
+    expect((await service.call(method, path, { key })).status).toBe(503);
     await sleep(5_100);
     expect(await statuses()).toEqual([503, 503, 503]);
     await proxy.restart();

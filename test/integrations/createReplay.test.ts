@@ -55,7 +55,7 @@ describe('202', () => {
       created_at: expect.any(String),
     });
     const location = headers['location'] ?? '';
-    expect(location).toBe(`${path}${suffix}/${body.id}`);
+    expect(location).toBe(`/api/v1/replays/${body.id}`);
     const done = await eventually(setup.service, location, (replay) => replay.status === 'done');
     expect(done.body.delivery_count).toBe(1);
     const [request] = await receiver.received(1);

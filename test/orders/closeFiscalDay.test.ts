@@ -68,7 +68,8 @@ describe('200', () => {
     const completed = await setup.service.call('POST', `/v1/orders/${id}/complete`, {
       headers: { 'If-Match': headers['etag'] ?? '' },
     });
-    expect(completed.body).toEqual({ ...body, status: 'completed', completed_at: completed.body.completed_at });
+    const { completed_at, updated_at } = completed.body;
+    expect(completed.body).toEqual({ ...body, status: 'completed', completed_at, updated_at });
   });
 
   it('answers the same when the day is closed, whatever happened since', async () => {

@@ -21,7 +21,7 @@ afterAll(async () => {
 const put = (key: string, body: unknown, headers: Record<string, string> = {}): Promise<Answer> =>
   service.call('PUT', `${promptsPath}/${key}`, { body, headers });
 const versionsOf = async (id: string): Promise<number[]> => {
-  const { body } = await setup.service.call('GET', `${promptsPath}/${id}/versions`);
+  const { body } = await setup.service.call('GET', `${promptsPath}/${id}/versions?limit=100`);
   return body.data.map(({ version }: { version: number }) => version) as number[];
 };
 

@@ -32,6 +32,7 @@ const fields: Readonly<Record<string, readonly string[]>> = {
       'expires_at',
       'last_used_at',
       'revoked_at',
+      'sample',
     ],
   ],
   idempotency_keys: [
@@ -50,16 +51,17 @@ const fields: Readonly<Record<string, readonly string[]>> = {
 
   locations: [
     ...[...stamps, ...locationFields.storedNames],
-    ...['next_fiscal_day', 'next_fiscal_day_begins_at', 'next_fiscal_day_ends_at'],
+    ...['next_fiscal_day', 'next_fiscal_day_begins_at', 'next_fiscal_day_ends_at', 'sample'],
   ],
-  categories: [...stamps, ...categoryFields.storedNames, 'outbox'],
-  products: [...stamps, ...productFields.storedNames, 'outbox'],
+  categories: [...stamps, ...categoryFields.storedNames, 'outbox', 'sample'],
+  products: [...stamps, ...productFields.storedNames, 'outbox', 'sample'],
   orders: [...stamps, ...orderFields.storedNames, 'uncounted', 'outbox', 'sample'],
   fiscal_days: [
     ...[...stamps, 'location_id', 'date', 'cut_at', 'order_count', 'total', 'currency', 'cause', 'counted', 'outbox'],
+    'sample',
   ],
 
-  integrations: [...stamps, ...integrationFields.storedNames],
+  integrations: [...stamps, ...integrationFields.storedNames, 'sample'],
   lanes: ['_id', 'holder', 'token', 'beat', 'health'],
   events: [
     ...['_id', 'type', 'target_uuid', 'target_id', 'location_id', 'created_at', 'body', 'recipients', 'expires_at'],
@@ -76,7 +78,7 @@ const fields: Readonly<Record<string, readonly string[]>> = {
   ],
   replays: [
     ...[...stamps, 'integration_id', 'delivery_id', 'since', 'until', 'types', 'cursor_created_at', 'cursor_id'],
-    ...['status', 'deliveries', 'created_at', 'finished_at', 'expires_at'],
+    ...['status', 'deliveries', 'created_at', 'finished_at', 'expires_at', 'sample'],
   ],
 };
 
