@@ -44,8 +44,8 @@ export interface RunningService {
 }
 
 /**
- * Starts the whole service: database (embedded where none is configured), object storage, providers, listener.
- * What was started before something failed is stopped again.
+ * Starts the whole service: database (embedded where none is configured), object storage, providers, listener. If
+ * something fails, everything that was started before is stopped again.
  */
 export async function startService(options: StartOptions): Promise<RunningService> {
   const { config, log, print } = options;

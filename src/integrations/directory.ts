@@ -11,7 +11,7 @@ export interface ReceiverSettings {
   readonly changedAt: Date;
   readonly url: string;
   readonly headers: readonly { readonly name: string; readonly value: string }[];
-  /** The secret in force. */
+  /** The current secret. */
   readonly secret: string | undefined;
   /** The next secret, during a rotation. */
   readonly nextSecret: string | undefined;

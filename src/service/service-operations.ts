@@ -21,11 +21,11 @@ type Operations = Pick<
   'getServiceInfo' | 'getLiveness' | 'getReadiness' | 'getMetrics' | 'getOpenApiDocument'
 >;
 
-/** How long one look at the dependencies serves everybody who asks, in milliseconds: probes need no key. */
+/** How long one check of the dependencies is shared by all requests, in milliseconds. Probes need no key. */
 const checkedForMs = 1_000;
-/** How long metrics serve everybody who asks, unless told otherwise, in milliseconds. */
+/** How long one rendering of the metrics is shared by all requests by default, in milliseconds. */
 const metricsSharedForMs = 1_000;
-/** A probe that gets no answer learns nothing: dependencies have this many milliseconds. */
+/** Time limit of the dependencies, in milliseconds, so that a probe always gets an answer. */
 const checkLimitMs = 2_000;
 
 const links = {
@@ -38,7 +38,7 @@ const links = {
   metrics: '/metrics',
 };
 
-/** What runs here, health, metrics and the contract itself. */
+/** The start page, health, metrics and the contract. */
 export function serviceOperations(dependencies: ServiceDependencies): Operations {
   const { version, metrics, isStopping } = dependencies;
   const check = shareFor(checkedForMs, async () => {

@@ -3,8 +3,8 @@ export type JsonValue =
   string | number | boolean | null | readonly JsonValue[] | { readonly [name: string]: JsonValue };
 
 /**
- * A value as JSON without blanks, at any depth of nesting: `JSON.parse` reads deeper values than `JSON.stringify`, which
- * is recursive, can write back.
+ * A value as JSON without spaces, at any depth of nesting. `JSON.parse` can read deeper values than the recursive
+ * `JSON.stringify` can write.
  */
 export function compactJson(value: JsonValue): string {
   try {
@@ -17,7 +17,7 @@ export function compactJson(value: JsonValue): string {
 
 function compactJsonIteratively(root: JsonValue): string {
   const written: string[] = [];
-  /** What is still to be written, last first: punctuation and names as they are, values wrapped. */
+  /** The rest to write, in reverse order: punctuation and names as they are, values wrapped. */
   const pending: (string | { readonly value: JsonValue })[] = [{ value: root }];
   for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
     if (typeof next === 'string') {

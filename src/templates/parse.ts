@@ -1,4 +1,4 @@
-/** A place in a template where a variable's value goes. */
+/** A place in a template for the value of a variable. */
 export interface Placeholder {
   readonly name: string;
   /** The text between `|` and `}}`, as written; undefined when there is no `|`. May be empty. */
@@ -21,7 +21,7 @@ const maxNameLength = 64;
  *
  * One pass from left to right, in time linear in the length of the text.
  *
- * @param onStray told of each `{{` that begins neither a placeholder nor a `{{` of its own, by its index
+ * @param onStray called with the index of each `{{` that does not begin a placeholder and is not escaped
  */
 export function parseTemplate(text: string, onStray?: (at: number) => void): Template {
   const parts: (string | Placeholder)[] = [];
@@ -53,7 +53,7 @@ export function parseTemplate(text: string, onStray?: (at: number) => void): Tem
 
 /**
  * Reads the placeholder whose `{{` is at `open`, or finds that there is none. `lastClose` is where the text's last `}}`
- * is: past it there is nothing to search for, and searching all the same would make many unclosed defaults quadratic.
+ * is: after it a search cannot succeed, and many searches for unclosed defaults would take quadratic time.
  */
 function readPlaceholder(
   text: string,

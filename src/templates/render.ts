@@ -10,7 +10,7 @@ export interface VariableDefinition {
   /** Used when no value is supplied. */
   readonly default?: string | undefined;
   readonly description?: string | undefined;
-  /** When true, rendering fails unless a value is supplied: no default stands in for it. */
+  /** If true, rendering fails unless a value is supplied, even if there is a default. */
   readonly required?: boolean | undefined;
 }
 
@@ -69,8 +69,8 @@ export function renderTemplate(
 }
 
 /**
- * Looks everything up and adds up the lengths before it joins: a template of a megabyte may name a value of a megabyte
- * some hundred thousand times.
+ * Looks up all values and adds their lengths before it joins them: a template of a megabyte can use a value of a
+ * megabyte some hundred thousand times.
  */
 function renderTemplates(
   templates: readonly Template[],
@@ -105,7 +105,7 @@ function renderTemplates(
   return { texts: resolved.map((parts) => parts.join('')), unknown };
 }
 
-/** What is known of a variable whatever placeholder asks for it. */
+/** The value of a variable, independent of the placeholder. */
 interface Variable {
   /** The supplied value as text, else the definition's default. */
   readonly text: string | undefined;

@@ -1,11 +1,11 @@
-/** A template may name many thousands of variables; a sentence should not. */
+/** Maximum number of names in a message: a template can have many thousands of variables. */
 const maxNamesInMessage = 20;
 
 /** Variables that a rendering needs and has no value for. */
 export class MissingVariablesError extends Error {
   /** Each name once: first those of placeholders, in order of appearance, then required ones that no placeholder uses. */
   readonly names: readonly string[];
-  /** Supplied variables that are unknown: perhaps the missing ones, misspelt. */
+  /** Unknown supplied variables, which may be misspelt names of the missing ones. */
   readonly unknown: readonly string[];
 
   constructor(names: readonly string[], unknown: readonly string[]) {

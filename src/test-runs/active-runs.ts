@@ -6,18 +6,20 @@ import type { TestRunStore } from './test-run-store.ts';
 export interface ActiveRuns {
   readonly size: number;
   /**
-   * Keeps a run's heart beating until its work has ended. The signal is aborted when someone else ended or removed the
+   * Sends heartbeats of a run until its work has ended. The signal is aborted when someone else ended or removed the
    * run, and at the end of `drain`; its reason is a `RunCutOffError`.
    * @param work must not reject
    */
   add(id: string, work: (signal: AbortSignal) => Promise<void>): void;
-  /** Resolves when all runs have ended. Those that have not after the time-out are cut off, and so are any that follow. */
+  /**
+   * Resolves when all runs have ended. Runs that have not ended after the time-out are stopped, and so are later runs.
+   */
   drain(timeoutMs: number): Promise<void>;
 }
 
-/** Why a run is to end before its time. */
+/** Why a run is stopped early. */
 export class RunCutOffError extends Error {
-  /** `lost`: it is not this process's run any more. `stopping`: the process stops. */
+  /** `lost`: the run no longer belongs to this process. `stopping`: the process stops. */
   readonly reason: 'lost' | 'stopping';
 
   constructor(reason: RunCutOffError['reason']) {

@@ -8,7 +8,7 @@ import type { Metrics } from '../observability/metrics.ts';
 import type { CallOptions, GenerateResult, RenderedRequest } from '../providers/generation.ts';
 import type { ResolvedTarget } from './targets.ts';
 
-/** Why a call failed, in the terms of the problem that an invocation would have been answered with. */
+/** Why a call failed: the fields of the problem that an invocation would get. */
 export interface TestError {
   readonly type: string;
   readonly title: string;
@@ -17,7 +17,7 @@ export interface TestError {
   readonly retryable: boolean;
 }
 
-/** What became of one call. Named as the contract has it, because this is what is stored and answered. */
+/** The result of one call, with the names of the contract, because it is stored and answered in this form. */
 export type TestResult = {
   readonly provider: string;
   readonly model: string;
@@ -31,7 +31,7 @@ export interface CallTargetsDependencies {
 }
 
 /**
- * Calls all targets at the same time and waits for the last of them. A call that fails becomes a result that says so.
+ * Calls all targets at the same time and waits for all of them. A failed call becomes a result with an error.
  *
  * @param call.signal cancels all calls
  * @param call.deadline of every call, on the clock of `performance.now`

@@ -10,14 +10,14 @@ export interface ExpiryDependencies {
 }
 
 const day = 24 * 60 * 60 * 1_000;
-/** Ids are random, so each of these many ranges has as many runs as any other. */
+/** Number of ranges of ids. Ids are random, so the ranges have about the same number of runs. */
 const ranges = 256;
 /** Results removed at the same time. */
 const atOnce = 20;
 
 /**
- * Makes the function that, called every few seconds, goes through all test runs once a day and removes those that ended
- * too long ago, results first. Each call takes those of one range of ids.
+ * Makes the function that, called every few seconds, goes through all test runs once a day and deletes those that ended
+ * too long ago, their results first. Each call handles one range of ids.
  */
 export function createExpiry(dependencies: ExpiryDependencies): () => Promise<void> {
   const { store, archive, retentionMs, clock } = dependencies;

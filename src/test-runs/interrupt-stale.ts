@@ -15,8 +15,8 @@ export interface StaleInterruptionDependencies {
 }
 
 /**
- * Makes the function that interrupts runs whose heart has stopped beating, whichever process they belonged to. Should
- * that process live after all, it finds its run ended and removes what it stored.
+ * Creates the function that interrupts runs without heartbeats, of any process. If the process of such a run still
+ * lives, it finds that its run has ended and deletes the results that it stored.
  */
 export function createStaleInterruption(dependencies: StaleInterruptionDependencies): () => Promise<void> {
   const { store, archive, staleRuns, clock, random, log } = dependencies;

@@ -22,7 +22,7 @@ export interface RunTask {
   readonly run: TestRun;
   readonly targets: readonly ResolvedTarget[];
   readonly rendered: RenderedRequest;
-  /** Whose run it is. */
+  /** The API key of the run. */
   readonly keyId: string;
   readonly traceparent: string | undefined;
   /** For each call, in milliseconds. */
@@ -37,7 +37,7 @@ export interface PerformRunDependencies extends CallTargetsDependencies {
   readonly random: Random;
 }
 
-/** Who waits for the run. Only the first call counts. */
+/** The caller that waits for the run. Only the first call counts. */
 export interface RunAnswer {
   resolve(finished: FinishedTestRun): void;
   /** With a ProblemError, unless something went wrong inside the service. */
@@ -51,8 +51,8 @@ const endPause = 1_000;
  * Makes the calls of a run, stores the results and then records that the run is done. When someone else ended the run
  * meanwhile, what was stored is removed again.
  *
- * Never rejects. The answer may come earlier than the end: results that are stored are worth recording even when the
- * database does not answer for a while, but the caller is not kept waiting for it.
+ * Never rejects. The answer can come before the end: stored results are recorded even after a longer outage of the
+ * database, but the caller does not wait for this.
  */
 export async function performRun(
   task: RunTask,
@@ -79,7 +79,7 @@ async function perform(
   const { store, archive, keptBytes, metrics, clock, random, log } = dependencies;
   const writeId = random.uuid();
   const withoutResults = (status: RunEnd['status']): Promise<unknown> =>
-    // Should this fail too, the heart no longer beats and the run becomes interrupted.
+    // If this fails too, there are no more heartbeats and the run becomes interrupted.
     store.end(run.id, { status, at: clock.now(), writeId }).catch((error: unknown) => {
       log.warn({ error, test_run: run.id }, 'the end of a test run could not be recorded');
     });
@@ -141,7 +141,7 @@ async function endPersistently(
   }
 }
 
-/** What to tell about a run that somebody else ended or removed. */
+/** The problem for a run that somebody else ended or deleted. */
 function whyLost(run: TestRun | undefined): ProblemError {
   return run === undefined ? promptDeleted() : notStored(run);
 }

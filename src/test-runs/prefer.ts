@@ -2,8 +2,8 @@
 const preference = /[ \t]*(?:([!#$%&'*+.^_`|~0-9A-Za-z-]+)(?:[ \t]*=[ \t]*("(?:[^"\\]|\\.)*"|[^\s,;"]*))?)?[ \t]*/y;
 
 /**
- * Does a `Prefer` field (RFC 7240) ask for `respond-async`? Other preferences, and parameters of this one, are
- * ignored. So is whatever follows a syntax error: a preference must never make a request fail.
+ * Whether a `Prefer` field (RFC 7240) contains `respond-async`. Other preferences, and parameters of this one, are
+ * ignored. The rest after a syntax error is ignored too: a preference must never make a request fail.
  */
 export function prefersAsync(field: string | undefined): boolean {
   if (field === undefined) return false;

@@ -12,12 +12,12 @@ export function notStored({ id, status }: Pick<TestRun, 'id' | 'status'>): Probl
   return new ProblemError('test-run-not-stored', { detail });
 }
 
-/** A run that vanished together with its prompt. */
+/** A run that was deleted with its prompt. */
 export function promptDeleted(): ProblemError {
   return new ProblemError('prompt-not-found', { detail: 'The prompt was deleted while its test ran.' });
 }
 
-/** A process that takes no more runs, or cut this one off. */
+/** A process that accepts no more runs, or stopped this one. */
 export function shuttingDown(): ProblemError {
   return new ProblemError('shutting-down', {
     detail: 'This process is stopping. Try again.',

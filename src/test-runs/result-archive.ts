@@ -70,8 +70,8 @@ function keyOf(id: string): string {
 }
 
 /**
- * What fits into one object. When results are too large together, an error takes the place of each that is larger
- * than its share, so that one runaway answer costs the others nothing.
+ * Limits the results to the size of one object. If they are too large together, an error replaces each result that is
+ * larger than its share, so that one very large answer does not affect the others.
  *
  * @param limit in bytes of JSON
  */

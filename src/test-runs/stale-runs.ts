@@ -1,10 +1,10 @@
 import { createStalenessWatch } from '../runtime/staleness-watch.ts';
 import type { Heartbeat } from './test-run-store.ts';
 
-/** Tells which runs nobody works on any more. */
+/** Finds runs that no process works on any more. */
 export interface StaleRuns {
   /**
-   * Takes in the heartbeats of all running runs as they are now.
+   * Records the current heartbeats of all running runs.
    * @returns those that have not changed for a full term
    */
   observe(heartbeats: readonly Heartbeat[]): Heartbeat[];
@@ -12,8 +12,8 @@ export interface StaleRuns {
 
 /**
  * Makes an observer. It compares no clocks: a run is stale when this process has seen its heartbeat unchanged for the
- * full term on its own monotonic clock. When it has not looked for two thirds of the term, the term starts anew,
- * because whatever kept it from looking, such as an outage of the database, may have kept the heart from beating.
+ * full term on its own monotonic clock. If it has not looked for two thirds of the term, the term starts again, because
+ * the cause, such as an outage of the database, may also have prevented heartbeats.
  *
  * @param termMs several times the interval of heartbeats
  * @param monotonic milliseconds, never going back

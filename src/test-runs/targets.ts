@@ -1,7 +1,7 @@
 import { ProblemError, type ProblemDetail } from '../errors/problem-error.ts';
 import type { Provider, ProviderRegistry } from '../providers/provider.ts';
 
-/** One call that a test run is going to make. */
+/** One call of a test run. */
 export interface ResolvedTarget {
   readonly provider: Provider;
   readonly model: string;
@@ -27,7 +27,7 @@ export function resolveTargets(
     else return [{ provider, model: model ?? provider.defaultModel }];
     return [];
   });
-  // One problem has one type; the errors beside it name everything that has to be mended.
+  // A problem has one type; its errors list everything that has to be corrected.
   const errors = [...unknown, ...notConfigured];
   if (unknown.length > 0) {
     throw new ProblemError('unknown-provider', { detail: 'The request names unknown providers.', errors });

@@ -35,7 +35,7 @@ export function createDeletion({
     for (;;) {
       const found = await store.someOf(promptId, batchSize);
       if (found.length === 0) return;
-      // How a run has ended never changes, so from here on nobody records results for one of these.
+      // The end of a run never changes, so from here on nobody records results for one of these.
       const runs = await Promise.all(found.map(ended));
       await Promise.all(runs.map(({ id }) => archive.delete(id)));
       const idsOf = (interrupted: boolean): string[] =>

@@ -39,7 +39,7 @@ export type NewTestRun = Pick<
   'id' | 'promptId' | 'promptVersion' | 'providers' | 'unknownVariables' | 'createdAt'
 >;
 
-/** How far the process that works on a run has counted. */
+/** The number of heartbeats of the process that works on a run. */
 export interface Heartbeat {
   readonly id: string;
   readonly beat: number;
@@ -57,7 +57,7 @@ export interface RunEnd {
 
 export type EndResult =
   | { readonly outcome: 'ended' }
-  /** Someone else was first, or the heart has beaten: the run as it is now. */
+  /** Another writer was first, or there was a heartbeat: the current run. */
   | { readonly outcome: 'lost'; readonly run: TestRun }
   | { readonly outcome: 'gone' };
 
@@ -67,15 +67,15 @@ export interface TestRunStore {
   find(id: string): Promise<TestRun | undefined>;
   /** Newest first. @param status only those that have it */
   list(promptId: string, status: TestRun['status'] | undefined): Listing<TestRun>;
-  /** Ends a running run, once: whoever is first decides how. */
+  /** Ends a running run once; the first writer decides how. */
   end(id: string, end: RunEnd): Promise<EndResult>;
-  /** Raises the heartbeat of running runs. @returns those of the ids that are not running any more */
+  /** Increments the heartbeat of running runs. @returns the ids that are no longer running */
   beat(ids: readonly string[], beat: number): Promise<readonly string[]>;
-  /** Every running run, whoever works on it. */
+  /** All running runs, of all processes. */
   heartbeats(): Promise<Heartbeat[]>;
   /** Some runs of a prompt; none only when it has none. */
   someOf(promptId: string, limit: number): Promise<TestRun[]>;
-  /** Leaves nothing of interrupted runs but their ids, for `tombstones` to name. */
+  /** Deletes all of interrupted runs except their ids, which `tombstones` lists. */
   leaveTombstones(ids: readonly string[], at: Date): Promise<void>;
   /** Some of the ids of tombstones that were left before a time. */
   tombstones(before: Date, limit: number): Promise<string[]>;

@@ -38,14 +38,14 @@ export interface TestRequest {
   readonly version: number | undefined;
   readonly targets: readonly { readonly provider: string; readonly model?: string }[];
   readonly variables: Readonly<Record<string, unknown>> | undefined;
-  /** Whether the caller would rather have an answer at once than the results. */
+  /** Whether the caller wants an immediate answer instead of the results. */
   readonly respondAsync: boolean;
 }
 
 export type TestOutcome =
   ({ readonly kind: 'finished' } & FinishedTestRun) | { readonly kind: 'started'; readonly run: TestRun };
 
-/** Running prompts on several providers at once, and reading what came of it. */
+/** Runs prompts on several providers at the same time, and reads the results. */
 export interface TestRuns {
   /**
    * Checks everything, records the run, and only then calls the providers. The run goes on when the caller leaves.
@@ -67,13 +67,13 @@ export interface TestRuns {
   /** Newest first. @param status only those that have it @throws {ProblemError} prompt-not-found */
   list(slugOrId: string, status: TestRun['status'] | undefined): Promise<Listing<TestRun>>;
   /**
-   * Removes all runs of a prompt with their results. What was left by a call that failed, the next one finishes.
+   * Deletes all runs of a prompt with their results. The next call finishes what a failed call left.
    * @throws {ProblemError} storage-unavailable
    */
   deleteAllOf(promptId: string): Promise<void>;
-  /** Interrupts runs that nobody works on any more, and removes leftovers. To be called every few seconds. */
+  /** Interrupts runs that no process works on any more, and deletes leftovers. To be called every few seconds. */
   sweep(): Promise<void>;
-  /** Takes no more runs; waits for those in progress and cuts off what still runs after the time-out. */
+  /** Accepts no more runs. Waits for the runs in progress and stops those that still run after the time-out. */
   drain(timeoutMs: number): Promise<void>;
 }
 
@@ -158,7 +158,7 @@ export function createTestRuns(dependencies: TestRunsDependencies): TestRuns {
     const release = memory.reserve(request.keyId, Math.max(leastBytes, bytes));
     let isStarted = false;
     try {
-      // A run that cannot be stored after twenty calls were paid for is worse than an early no.
+      // An early refusal is better than a run that cannot be stored after twenty paid calls.
       await archive.check();
       const created = {
         id: request.id,

@@ -9,8 +9,8 @@ export interface Batcher<Item> {
 }
 
 /**
- * While one batch is being worked on the next one gathers (group commit): alone an item waits for nothing, and under
- * load batches grow until they keep up.
+ * While one batch is processed, the next one collects items (group commit). A single item does not wait, and under load
+ * batches grow as needed.
  *
  * @param work does a batch; it has to deal with its failures itself
  */

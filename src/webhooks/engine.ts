@@ -15,12 +15,12 @@ import type { WebhookLimits, WebhookTiming } from './timing.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { Random } from '../runtime/random.ts';
 
-/** Sends deliveries, side by side with any number of other processes. */
+/** Sends deliveries, together with any number of other processes. */
 export interface WebhookEngine {
   start(): void;
-  /** Lets requests in progress finish, at most so many milliseconds, and gives the lanes up. */
+  /** Lets requests in progress finish, for a limited time in milliseconds, and releases the lanes. */
   stop(timeoutMs: number): Promise<void>;
-  /** An operator changed an integration's settings or wants something sent to it: work on it now. */
+  /** An operator changed the settings of an integration or requested a delivery: work on it now. */
   nudge(integrationId: string): void;
   /** Attempts something now, this delivery or what is due, even while the circuit breaker is open. */
   attemptNow(integrationId: string, deliveryId?: string): void;
@@ -34,7 +34,7 @@ export interface WebhookEngine {
 export interface PreparedDeliveries {
   /** What to make those with that are to be sent at once, by id. */
   readonly stamps: ReadonlyMap<string, number>;
-  /** They are made. @param existing those that somebody else had made, who looks after them */
+  /** They are created. @param existing those that another process had created, which sends them */
   made(existing: ReadonlySet<string>): void;
   /** Whether they are made is not known. */
   failed(): void;
@@ -128,8 +128,8 @@ export function createEngine(dependencies: EngineDependencies): WebhookEngine {
   };
 
   /**
-   * A lane that this process holds and does not run is one that it could not give up, because the database was away:
-   * everything in it is settled.
+   * If this process holds a lane and does not run it, it could not release the lane during an outage of the database.
+   * Everything in the lane is settled.
    */
   const mayAcquire = (lane: Lane): boolean =>
     (lane.holder === holder && !running.has(lane.integrationId)) || watch.mayAcquire(lane);
@@ -172,13 +172,16 @@ export function createEngine(dependencies: EngineDependencies): WebhookEngine {
     if (requested.every((deliveryId) => lane.attemptNow(deliveryId))) urgent.delete(id);
   };
 
-  /** Bounded, because another process may have been told of what changes the picture. */
+  /** Limited, because another process may know of a change. */
   const postpone = (id: string, milliseconds: number): void => {
     dueTimes.add(id, new Date(clock.now().getTime() + milliseconds));
     notBefore.set(id, clock.monotonic() + Math.min(milliseconds, timing.inactive));
   };
 
-  /** Looks once more at a lane that another process holds: it may have been given up before it saw what is due now. */
+  /**
+   * Looks again at a lane that another process holds: the lane may have been released before its holder saw what is due
+   * now.
+   */
   const recheck = (id: string): void => {
     if (rechecking.has(id)) return;
     rechecking.add(id);
@@ -217,9 +220,8 @@ export function createEngine(dependencies: EngineDependencies): WebhookEngine {
   };
 
   /**
-   * Looks for work that no nudge told of: retries whose time has come, and what other processes left. Of its own lanes
-   * this process knows when; it goes through the others in rounds. A lane that is held, by whomever, is its holder's to
-   * look after.
+   * Looks for work without a nudge: due retries, and work that other processes left. This process knows the times of
+   * its own lanes; it goes through other integrations in rounds. The holder of a lane does the work in it.
    */
   const poll = async (): Promise<void> => {
     for (const lane of running.values()) lane.wake();
@@ -240,7 +242,7 @@ export function createEngine(dependencies: EngineDependencies): WebhookEngine {
   };
 
   const renew = async (): Promise<void> => {
-    // These lanes, not whatever lanes run under the same ids when the answer comes.
+    // These lanes, not later lanes with the same ids when the answer arrives.
     const held = [...running];
     if (held.length === 0) return;
     const end = clock.monotonic() + timing.lease;
@@ -375,7 +377,7 @@ export function createEngine(dependencies: EngineDependencies): WebhookEngine {
       for (const lane of running.values()) lane.stop();
       const ended = Promise.all([...running.values()].map((lane) => lane.ended));
       await within(timeoutMs, ended, () => undefined);
-      // What is cut off here is due at once for whoever takes the lane next.
+      // Interrupted deliveries are due immediately for the next holder of the lane.
       settlements.abandon();
       await sender.close();
       await ended;
@@ -394,7 +396,7 @@ const newDeliveryState = {
   finishedAt: undefined,
 } as const;
 
-/** A lane whose counters belong to older settings starts with a clean slate. */
+/** A lane whose counts belong to older settings starts from zero. */
 function underSettings(lane: Lane | undefined, settingsRevision: number): Lane | undefined {
   if (lane?.health === undefined || lane.health.settingsRevision === settingsRevision) return lane;
   return { ...lane, health: undefined };

@@ -16,14 +16,14 @@ export interface WebhookObserver {
    * whose age says nothing about the service.
    */
   finished(status: Exclude<DeliveryStatus, 'pending'>, seconds?: number): void;
-  /** Events were handed over; `seconds` is how long the oldest of them had waited. */
+  /** Events were relayed; `seconds` is the waiting time of the oldest. */
   relayed(events: number, seconds: number): void;
   breakerOpened(): void;
   integrationDisabled(reason: string): void;
   lanesHeld(count: number): void;
   /** What waits in the whole database. `seconds` is since the first became due, or was made where it is not due. */
   waiting(status: WaitingStatus, deliveries: number, seconds: number): void;
-  /** Documents that had events to hand over when they were last looked for. */
+  /** Documents with waiting events at the last search. */
   outboxesWaiting(count: number): void;
 }
 

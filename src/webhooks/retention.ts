@@ -7,7 +7,7 @@ import type { ReplayStore } from './replays/replay-store.ts';
 import type { WebhookTiming } from './timing.ts';
 import type { Clock } from '../runtime/clock.ts';
 
-/** Removes what nobody needs any more. What is finished expires (db/expiry.ts). */
+/** Deletes what is no longer needed. Finished documents expire (db/expiry.ts). */
 export interface Retention {
   /** Drops deliveries that were held too long. */
   expireHeld(): Promise<void>;
@@ -28,7 +28,7 @@ export interface RetentionDependencies {
 }
 
 const idsAtOnce = 100;
-/** Milliseconds between two commands that change or remove many documents: a slow server is others' as well. */
+/** Milliseconds between two commands that change or delete many documents, so that others can use a slow server. */
 const pauseMs = 20;
 
 export function createRetention(dependencies: RetentionDependencies): Retention {
@@ -42,7 +42,7 @@ export function createRetention(dependencies: RetentionDependencies): Retention 
       await deliveries.removeAllOf(id, pause);
       await replays.removeAllOf(id);
     }
-    // Last, because the lane is what an interrupted sweep finds the rest by.
+    // Last, because an interrupted sweep finds the rest by the lane.
     if (deleted.length > 0) await lanes.remove(deleted);
     return deleted.length;
   };

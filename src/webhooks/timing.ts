@@ -7,7 +7,7 @@ const day = 24 * hour;
 export interface WebhookTiming {
   /** Wait before the first attempt and after each failure. As many attempts as there are entries. */
   readonly schedule: readonly number[];
-  /** Share of a wait by which it is randomly shortened or lengthened. */
+  /** Part of a wait by which it is randomly shortened or lengthened. */
   readonly jitter: number;
   /** The longest wait that a receiver may ask for by `Retry-After`. */
   readonly longestRetryAfter: number;
@@ -23,16 +23,16 @@ export interface WebhookTiming {
   readonly linger: number;
   /** Between looks at the database for work that no nudge announced. */
   readonly poll: number;
-  /** How long a lane whose integration is not active is left alone, unless nudged. */
+  /** Time between two looks at a lane whose integration is not active, without a nudge. */
   readonly inactive: number;
   readonly breaker: {
-    /** Failures in a row that open it. */
+    /** Number of consecutive failures that open it. */
     readonly failures: number;
     readonly firstOpen: number;
     readonly longestOpen: number;
   };
   readonly failing: {
-    /** How long nothing but failures until a warning is given. */
+    /** Time with only failures before a warning. */
     readonly warnAfter: number;
     readonly disableAfter: number;
     /** The least time between warning and disabling. */
@@ -65,7 +65,9 @@ export const defaultTiming: WebhookTiming = {
 export interface WebhookLimits {
   /** Requests in progress to one receiver. */
   readonly perReceiver: number;
-  /** Requests in progress in all. Receivers share it evenly, so one that hangs takes no more than its share. */
+  /**
+   * Requests in progress in total. Receivers share it evenly, so a receiver that does not answer uses only its share.
+   */
   readonly inAll: number;
   /** Bytes of a response that are kept. */
   readonly responseKept: number;

@@ -46,7 +46,7 @@ export function webhookOperations({
   replays,
   clock = systemClock,
 }: WebhookOperationsOptions): WebhookOperations {
-  /** A delivery of an integration that is there: the others are about to be swept. */
+  /** A delivery of an existing integration. Other deliveries will be deleted by a sweep. */
   const getDelivery = async (id: string): Promise<{ delivery: DeliveryWithBody; integration: Integration }> => {
     const delivery = await deliveries.get(id);
     const integration = await integrations.find(delivery.integrationId);
@@ -86,7 +86,7 @@ export function webhookOperations({
     },
     async getReplay({ path }) {
       const replay = await replays.find(path.id);
-      // Those of an integration that is gone are about to be swept.
+      // Deliveries of a deleted integration will be deleted by a sweep.
       if (replay === undefined || (await integrations.find(replay.integrationId)) === undefined) {
         throw new ProblemError('replay-not-found', { detail: `No replay has the id ${path.id}.` });
       }
@@ -130,7 +130,7 @@ export function webhookOperations({
   };
 }
 
-/** A delivery that was made just now, and goes on. */
+/** A delivery that was just created and will be sent. */
 function accepted(
   delivery: DeliveryWithBody,
   integration: Integration,

@@ -8,7 +8,7 @@ type Schemas = components['schemas'];
 /** The status of a delivery as it is shown and asked for. */
 export type ShownStatus = Schemas['DeliveryStatus'];
 
-/** What is pending for an integration that is not active is held. */
+/** A pending delivery of an integration that is not active is held. */
 function shownStatus(stored: DeliveryStatus, { status }: Pick<Integration, 'status'>): ShownStatus {
   return stored === 'pending' && status !== 'active' ? 'held' : stored;
 }

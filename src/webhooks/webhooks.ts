@@ -45,16 +45,16 @@ export interface WebhookDependencies {
   readonly random?: Random;
 }
 
-/** Everything that gets events from outboxes to receivers. */
+/** Everything that brings events from outboxes to receivers. */
 export interface Webhooks {
   readonly relay: RunningRelay;
   readonly engine: WebhookEngine;
   readonly deliveries: Deliveries;
   readonly replays: Replays;
   readonly retention: Retention;
-  /** How a receiver is doing under its present settings, and what waits for it. */
+  /** The condition of a receiver with its current settings, and its waiting deliveries. */
   condition(integration: Integration): Promise<Condition>;
-  /** How receivers are doing, by the ids of their integrations; without what waits. */
+  /** The condition of receivers, by the ids of their integrations, without waiting deliveries. */
   conditions(integrations: readonly Integration[]): Promise<ReadonlyMap<string, Condition>>;
   /** Reports what waits for all integrations. */
   measureBacklog(): Promise<void>;

@@ -8,7 +8,7 @@ import { deliveryId, type Attempt, type Delivery, type DeliveryWithBody } from '
 import type { DeliveryFilter, DeliveryStore } from './delivery-store.ts';
 import type { Clock } from '../../runtime/clock.ts';
 
-/** Looking at deliveries, and making some by hand. */
+/** Reads deliveries, and creates deliveries on request. */
 export interface Deliveries {
   /** @throws {ProblemError} delivery-not-found */
   get(id: string): Promise<DeliveryWithBody>;
@@ -17,7 +17,7 @@ export interface Deliveries {
   /** The attempts of a delivery, the first one first. @throws {ProblemError} delivery-not-found */
   attempts(id: string): Promise<Attempt[]>;
   /**
-   * Sends a delivery's event once more, whatever became of it.
+   * Sends a delivery's event again, whatever its status is.
    *
    * @param replayId chosen beforehand: doing it again under the same id finds the delivery that was made
    * @throws {ProblemError} delivery-not-found
@@ -36,7 +36,7 @@ export interface DeliveriesDependencies {
   readonly events: EventStore;
   readonly replays: Replays;
   readonly serialise: (entry: OutboxEntry) => Uint8Array;
-  /** Told of a delivery that someone wants attempted at once. */
+  /** Called for a delivery that must be attempted immediately. */
   readonly attemptNow: (integrationId: string, deliveryId: string) => void;
   readonly timing: Pick<WebhookTiming, 'retention'>;
   readonly clock: Clock;

@@ -19,7 +19,7 @@ export interface DeliveryDocument {
   lane?: string;
   /** When it is due; only while pending. A day before `created_at` until the first attempt failed. */
   next_attempt_at?: Date;
-  /** Fencing: whoever reads the delivery to send it stamps it, and only over a smaller stamp. */
+  /** Fencing: a process that reads the delivery to send it sets a stamp, and only over a smaller stamp. */
   stamp: number;
   /** How many attempts were begun. The name is kept because documents have it. */
   tries: number;

@@ -32,7 +32,7 @@ import {
 /** A failed attempt as it is settled. */
 export interface FailureSettlement {
   readonly deliveryId: string;
-  /** The stamp that the delivery must still bear, or the failure is void. */
+  /** The stamp that the delivery must still have; otherwise the failure is ignored. */
   readonly stamp: number;
   readonly failuresBefore: number;
   /** Undefined after the last attempt. */
@@ -74,9 +74,11 @@ export interface DeliveryStore {
   stamp(ids: readonly string[], stamp: number): Promise<ReadonlySet<string>>;
   /** Records attempts. Recording one again changes nothing. */
   recordAttempts(attempts: readonly (Attempt & { readonly stamp: number })[], expiresAt: Date): Promise<void>;
-  /** Settles deliveries as delivered, whoever else has attempted them meanwhile: the receiver has the event. */
+  /**
+   * Settles deliveries as delivered, even if another process has attempted them meanwhile: the receiver has the event.
+   */
   settleDelivered(ids: readonly string[], at: Date, expiresAt: Date): Promise<void>;
-  /** Settles failed attempts of deliveries that still bear their stamp. */
+  /** Settles failed attempts of deliveries that still have their stamp. */
   settleFailed(failures: readonly SettledFailure[], at: Date, expiresAt: Date): Promise<void>;
 
   /** Whether any delivery of an integration is due. */
@@ -87,7 +89,7 @@ export interface DeliveryStore {
   /** All recorded attempts of a delivery, the first one first. */
   attempts(delivery: Pick<Delivery, 'id' | 'integrationId'>): Promise<Attempt[]>;
   /**
-   * Drops what an integration has been owed since before a time, some hundred deliveries at a time.
+   * Expires deliveries of an integration that have been due since before a time, some hundred at a time.
    * @param pause is called in between
    * @returns how many
    */

@@ -23,7 +23,7 @@ export interface Delivery {
   readonly replayId: string | undefined;
   readonly targetUuid: string | undefined;
   readonly status: DeliveryStatus;
-  /** Attempts begun. One that a crash cut off counts here, but uses up nothing of the schedule. */
+  /** Attempts begun. An attempt that a crash interrupted counts here, but not in the schedule. */
   readonly attemptCount: number;
   /** Attempts that failed. */
   readonly failures: number;

@@ -22,7 +22,7 @@ export function nextAttemptIn(
   const wait = schedule[failuresBefore + 1];
   if (wait === undefined) return undefined;
   const spread = Math.round(wait * (1 + jitter * (2 * random - 1)));
-  // Spread too: receivers tell the same time to everyone, who would all come back at once.
+  // Also spread: receivers send the same time to all clients, which would otherwise return at the same moment.
   const asked = Math.min(retryAfter ?? 0, longestRetryAfter);
   const askedSpread = Math.min(Math.round(asked * (1 + (jitter / 2) * random)), longestRetryAfter);
   return Math.max(spread, askedSpread);

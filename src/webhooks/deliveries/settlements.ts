@@ -6,14 +6,14 @@ import { outcomeOf, type Attempt } from './delivery.ts';
 import type { DeliveryStore, FailureSettlement } from './delivery-store.ts';
 import type { Clock } from '../../runtime/clock.ts';
 
-/** What came of an attempt, to be written. */
+/** The result of an attempt, to be written. */
 export type Settlement = { readonly attempt: Attempt & { readonly stamp: number } } & (
   { readonly outcome: 'delivered' } | { readonly outcome: 'failed'; readonly failure: FailureSettlement }
 );
 
-/** Writes what came of attempts, many at once. */
+/** Writes results of attempts, many at a time. */
 export interface Settlements {
-  /** Resolves when it is written, however long the database is away; or when it was given up. */
+  /** Resolves when the result is written, even after a long outage of the database, or when it was abandoned. */
   add(settlement: Settlement): Promise<void>;
   /** Waits for what is being written. After `abandon` nothing is written again: others repeat the attempts that were not written. */
   idle(): Promise<void>;

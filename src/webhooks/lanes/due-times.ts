@@ -1,4 +1,4 @@
-/** Remembers when integrations will have something due, so that nobody has to look for it. */
+/** Stores when integrations will have due deliveries, so that no search is needed. */
 export interface DueTimes {
   add(integrationId: string, at: Date): void;
   /** Takes out those whose time has come. */

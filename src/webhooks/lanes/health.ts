@@ -10,7 +10,7 @@ export interface Failure {
 }
 
 /**
- * How a receiver has been doing, under one revision of its integration's settings. It is kept with the lane, so it
+ * The condition of a receiver for one revision of its integration's settings. It is stored with the lane, so it
  * survives restarts and moves with the lease.
  */
 export interface LaneHealth {
@@ -26,7 +26,7 @@ export interface LaneHealth {
   readonly open: { readonly until: Date; readonly milliseconds: number } | undefined;
 }
 
-/** A clean slate. */
+/** The condition without any failures. */
 export function newHealth(settingsRevision: number): LaneHealth {
   return {
     ...{ settingsRevision, failingSince: undefined, warnedAt: undefined },
@@ -39,10 +39,10 @@ export function afterSuccess({ settingsRevision }: LaneHealth): LaneHealth {
 }
 
 /**
- * Counts a failure. After some failures in a row the breaker opens: nothing is sent for a while. After that one attempt
- * goes out as a probe; when it fails, too, the breaker opens for twice as long.
+ * Counts a failure. After some consecutive failures the breaker opens: sending pauses. Then one attempt is sent as a
+ * probe; if it fails too, the breaker opens for twice as long.
  *
- * @param retryAfter milliseconds for which the receiver asked to be left alone (429, 503): the whole lane waits then
+ * @param retryAfter milliseconds that the receiver asked to wait (429, 503): the whole lane then waits
  */
 export function afterFailure(
   health: LaneHealth,
@@ -53,7 +53,7 @@ export function afterFailure(
   const { at } = failure;
   const failuresInARow = health.failuresInARow + 1;
   const failing = { ...health, failuresInARow, lastFailure: failure, failingSince: health.failingSince ?? at };
-  // Requests that were in progress when it opened say nothing new.
+  // Requests that were in progress when it opened do not count.
   const isOpen = health.open !== undefined && health.open.until > at;
   const asked = Math.min(retryAfter ?? 0, longestRetryAfter, breaker.longestOpen);
   const milliseconds = isOpen ? health.open.milliseconds : nextOpening(health, failuresInARow, breaker);
@@ -84,13 +84,13 @@ export function isProbing({ open }: LaneHealth): boolean {
   return open !== undefined;
 }
 
-/** What is to be done about a receiver that does nothing but fail. */
+/** What to do about a receiver that always fails. */
 export type FailingDecision =
   | { readonly action: 'none' }
   | { readonly action: 'warn'; readonly failingSince: Date; readonly disablesAt: Date }
   | { readonly action: 'disable'; readonly failingSince: Date };
 
-/** Judges after a failure. Nobody is disabled without having been warned some time before. */
+/** Decides after a failure. An integration is disabled only some time after a warning. */
 export function decide(
   { failingSince, warnedAt }: LaneHealth,
   at: Date,

@@ -6,16 +6,16 @@
  */
 import { createStalenessWatch } from '../../runtime/staleness-watch.ts';
 
-/** A lane's counter, as seen by someone who would like to have the lane. */
+/** A lane's counter, as another process sees it. */
 export interface SeenLane {
   readonly integrationId: string;
   readonly holder: string | undefined;
   readonly token: number;
-  /** Counts up with each renewal. */
+  /** Incremented by each renewal. */
   readonly beat: number;
 }
 
-/** Remembers since when lanes of others have not moved. */
+/** Stores since when the counters of other lanes have not changed. */
 export interface LaneWatch {
   /** Whether the lane may be taken now: nobody holds it, or its holder has not renewed for a full term. */
   mayAcquire(lane: SeenLane): boolean;

@@ -15,15 +15,15 @@ export interface Lane extends SeenLane {
 export interface LaneStore {
   find(integrationIds: readonly string[]): Promise<Map<string, Lane>>;
   /**
-   * Takes a lane as it was seen; one that was not there is made.
+   * Takes a lane if it is as it was seen; creates a missing lane.
    * @param holder unique to the taker
    * @returns the lane with its fencing token, larger than all before; undefined when someone was first
    */
   acquire(integrationId: string, seen: Lane | undefined, holder: string): Promise<Lane | undefined>;
-  /** Counts the counters up. @returns the integrations whose lanes the holder still has */
+  /** Increments the counters. @returns the integrations whose lanes the holder still has */
   renew(integrationIds: readonly string[], holder: string): Promise<ReadonlySet<string>>;
   saveHealth(integrationId: string, token: number, health: LaneHealth): Promise<void>;
-  /** Gives a lane up, so that anyone may take it at once. */
+  /** Releases a lane, so that any process can take it immediately. */
   release(integrationId: string, token: number, health: LaneHealth | undefined): Promise<void>;
   /** Lanes in the order of their ids, from after the given one. */
   ids(after: string, limit: number): Promise<string[]>;
@@ -74,7 +74,7 @@ export function createLaneStore(database: Database): LaneStore {
         lanes.updateOne(filter, { $set: { holder, token, beat: seen.beat + 1 } }),
       );
       if (matchedCount === 1) return { ...seen, holder, token, beat: seen.beat + 1 };
-      // Someone was first; or an own attempt was, whose answer was lost.
+      // Another process was first, or an own attempt whose answer was lost.
       return findTaken(integrationId, holder, token, seen.beat + 1);
     },
     async renew(integrationIds, holder) {

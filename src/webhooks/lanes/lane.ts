@@ -53,7 +53,7 @@ export interface LaneEnd {
   readonly retryIn: number;
 }
 
-/** The sending to one integration, while this process holds its lane. */
+/** Sends to one integration while this process holds its lane. */
 export interface RunningLane {
   /** There may be something to send. */
   wake(): void;
@@ -66,7 +66,7 @@ export interface RunningLane {
   renewed(end: number): void;
   /** The lane belongs to someone else. */
   lost(): void;
-  /** Starts nothing more. */
+  /** Starts no more attempts. */
   stop(): void;
   /**
    * Reserves places for deliveries that are about to be made. They can be begun without being read again, which spares
@@ -76,9 +76,9 @@ export interface RunningLane {
   reserve(deliveryIds: readonly string[], settingsRevision: number): Reservation | undefined;
   /** Begins a delivery that a place was reserved for; unless there is no time left, then it is due as any other. */
   begin(delivery: DeliveryWithBody, stamp: number, receiver: ReceiverSettings): void;
-  /** Gives up the place of a delivery that somebody else has made. */
+  /** Releases the place of a delivery that another process has created. */
   giveUp(deliveryId: string): void;
-  /** Resolves once all that was begun is settled and the lane is given up. */
+  /** Resolves when all begun attempts are settled and the lane is released. */
   readonly ended: Promise<LaneEnd & { readonly wasWoken: boolean }>;
 }
 
@@ -143,7 +143,7 @@ export function runLane(
     });
   };
 
-  /** Counters under other settings are void. Older settings come from a batch that was read before. */
+  /** Counts of other settings are ignored. Older settings come from a batch that was read before. */
   const healthUnder = (settingsRevision: number): LaneHealth | undefined => {
     if (health === undefined || health.settingsRevision < settingsRevision) health = newHealth(settingsRevision);
     return health.settingsRevision === settingsRevision ? health : undefined;
@@ -156,7 +156,7 @@ export function runLane(
     if (receiver.isWarned || before.warnedAt !== undefined) write(integrations.clearWarning(receiver));
   };
 
-  /** Only once it is written: nobody is disabled whose operator could not see the warning. */
+  /** Only after it is written: an integration is disabled only if its operator could see the warning. */
   const recordWarning = (receiver: ReceiverSettings, at: Date): void => {
     const present = healthUnder(receiver.settingsRevision);
     if (present?.failingSince === undefined || present.warnedAt !== undefined) return;
@@ -200,7 +200,7 @@ export function runLane(
     }
   };
 
-  /** Decisions that are being written. Batches wait for them: nothing more is sent to who said 410. */
+  /** Decisions that are being written. Batches wait for them: nothing more is sent after a 410. */
   let decisions: Promise<unknown> = Promise.resolve();
   const write = (writing: Promise<unknown>): void => {
     decisionsUnderWay += 1;
@@ -221,7 +221,7 @@ export function runLane(
     const headers = deliveryHeaders(delivery, context, at);
     const result = await sender.post({ integrationId: id, url, headers, body: delivery.body });
     posting -= 1;
-    // Nobody's fault: the delivery is due for whoever has the lane next.
+    // Not a failure of the receiver: the delivery is due for the next holder of the lane.
     if (result.status !== undefined || result.error !== 'aborted')
       await settlements.add(toSettlement(delivery, stamp, receiver, at, result));
     underWay.delete(delivery.id);
@@ -361,7 +361,7 @@ export function runLane(
     while (underWay.size > 0) await signal.wait(timing.renewal);
     await decisions;
     if (laneEnd.reason === 'open') {
-      // What was in progress may have closed the breaker.
+      // An attempt in progress may have closed the breaker.
       const lookAgainIn = health === undefined ? 0 : remainingWait(health, clock.now(), timing.breaker.longestOpen);
       laneEnd = { ...laneEnd, retryIn: lookAgainIn };
       if (lookAgainIn === 0) woken = true;

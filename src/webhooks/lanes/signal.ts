@@ -1,4 +1,4 @@
-/** Lets one loop wait until something has changed. */
+/** Lets one loop wait for a change. */
 export interface Signal {
   notify(): void;
   /** @returns false when nothing was notified within the time. A notification before the call counts. */

@@ -11,7 +11,7 @@ export interface Outbox {
   readonly entries: readonly OutboxEntry[];
 }
 
-/** The outboxes of business documents, whatever else those documents are. */
+/** The outboxes of business documents of all kinds. */
 export interface OutboxStore {
   /** Events that wait in these documents. */
   read(collection: OutboxCollection, documentIds: readonly string[]): Promise<Outbox[]>;

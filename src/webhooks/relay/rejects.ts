@@ -1,6 +1,6 @@
 import type { WebhookLog } from '../observer.ts';
 
-/** Reports events that break their published schema, each once. */
+/** Reports events that do not match their published schema, each once. */
 export interface Rejects {
   add(eventId: string, type: string, error: unknown): void;
 }

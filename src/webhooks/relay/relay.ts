@@ -36,7 +36,7 @@ interface Pull {
 /** A relay that can be started and stopped. */
 export interface RunningRelay extends Relay {
   start(): void;
-  /** Finishes what is in progress. Events that still wait are relayed by any process later. */
+  /** Finishes the work in progress. Any process relays the remaining events later. */
   stop(): Promise<void>;
 }
 
@@ -46,8 +46,8 @@ const documentsAtOnce = 256;
 const maxStuck = 1_000;
 
 /**
- * Hands events from the outboxes of business documents to the delivery engine. Each step may be repeated, by any number
- * of processes at once and after a crash at any point, and nothing is lost or doubled by it:
+ * Passes events from the outboxes of business documents to the delivery engine. Any number of processes can repeat each
+ * step, also after a crash at any point. Nothing is lost or doubled:
  *
  * 1. The waiting events are read first and the subscriptions after, so that whoever subscribed before a change is told
  *    of it.
@@ -162,8 +162,8 @@ export function createRelay(dependencies: RelayDependencies): RunningRelay {
   );
 
   /**
-   * Finds events whose nudge got lost. Under load a document is often seen on its way through, so only those are
-   * relayed that have waited since the poll before, unless there are more than one page of them.
+   * Finds events whose nudge got lost. Under load a poll often sees documents that are just being relayed, so it relays
+   * only those that also waited at the previous poll, unless there is more than one page of them.
    */
   let seenBefore = new Set<string>();
   const poll = async (): Promise<void> => {

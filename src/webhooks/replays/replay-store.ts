@@ -27,7 +27,7 @@ export interface ReplayStore {
   runningOf(integrationId: string, limit: number): Promise<Replay[]>;
   /** Integrations that have running replays. */
   integrationsWithRunning(limit: number): Promise<string[]>;
-  /** Moves a replay on, if nobody else has. */
+  /** Advances a replay, unless another process has done so. */
   advance(replay: Replay, progress: ReplayProgress, expiresAt: Date | undefined): Promise<boolean>;
   removeAllOf(integrationId: string): Promise<void>;
 }

@@ -9,10 +9,10 @@ import type { Replay } from './replay.ts';
 import type { ReplayStore } from './replay-store.ts';
 import type { Clock } from '../../runtime/clock.ts';
 
-/** Sending events to an integration once more. */
+/** Sends events to an integration again. */
 export interface Replays {
   /**
-   * Begins to send the events of a time span. It goes on in the background and survives restarts.
+   * Starts to send the events of a time span. This continues in the background and after restarts.
    * @param request under an id chosen beforehand: beginning it again finds the one that was begun
    */
   beginSpan(request: {
@@ -29,7 +29,7 @@ export interface Replays {
   list(integrationId: string, status: Replay['status'] | undefined): Listing<Replay>;
 }
 
-/** How the lane works replays off. */
+/** How a lane sends replays. */
 export interface ReplayWorker {
   /** Makes the next page of deliveries of an integration's running replays. @returns whether there may be more */
   continue(integrationId: string): Promise<boolean>;
@@ -48,7 +48,10 @@ export interface ReplayDependencies {
   readonly clock: Clock;
 }
 
-/** Events that become deliveries at once. The next page follows when these are sent, so a long span floods nothing. */
+/**
+ * Events that become deliveries together. The next page follows after these are sent, so a long span does not cause
+ * overload.
+ */
 const pageSize = 200;
 const integrationsAtOnce = 1_000;
 
@@ -108,7 +111,7 @@ export function createReplays(dependencies: ReplayDependencies): Replays & Repla
     },
     async resend({ id, delivery: { id: originalId, eventId, integrationId } }) {
       const replay = await begin(id, integrationId, { kind: 'delivery', deliveryId: originalId });
-      // What a crash prevents here the lane does.
+      // After a crash here, the lane does this.
       if (replay.status === 'running') await workOff(replay);
       nudge(integrationId);
       return deliveryId({ eventId, integrationId, replayId: id });

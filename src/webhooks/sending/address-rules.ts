@@ -7,9 +7,10 @@ type Address = ipaddr.IPv4 | ipaddr.IPv6;
 export type Network = readonly [Address, number];
 
 /**
- * Networks that no event may be sent to: whoever may configure an integration could otherwise make this service talk
- * to machines that only it can reach. The IANA special-purpose address registries, and what clouds put elsewhere.
- * https://www.iana.org/assignments/iana-ipv4-special-registry, https://www.iana.org/assignments/iana-ipv6-special-registry
+ * Networks that no event may be sent to: otherwise anyone who can configure an integration could make this service
+ * connect to machines that only it can reach. The IANA special-purpose address registries, and what clouds put
+ * elsewhere. https://www.iana.org/assignments/iana-ipv4-special-registry,
+ * https://www.iana.org/assignments/iana-ipv6-special-registry
  */
 const refusedIPv4 = [
   '0.0.0.0/8', // this host (RFC 1122)
@@ -33,7 +34,9 @@ const refusedIPv4 = [
   '240.0.0.0/4', // reserved, broadcast
 ].map(parseBuiltIn);
 
-/** Of IPv6 only what is assigned for global unicast is accepted, so mapped, local and future forms are refused unlisted. */
+/**
+ * Of IPv6 only addresses for global unicast are accepted, so mapped, local and future forms are refused without a list.
+ */
 const globalIPv6 = parseBuiltIn('2000::/3');
 
 const refusedIPv6 = [
@@ -49,11 +52,11 @@ const mapped = parseBuiltIn('::ffff:0:0/96');
 /** IPv4 addresses as a network without IPv4 reaches them (RFC 6052): names resolve to these there. */
 const translated = parseBuiltIn('64:ff9b::/96');
 
-/** Says whether a connection to an address may be made. */
+/** Whether a connection to an address is allowed. */
 export type AddressRule = (address: string) => boolean;
 
 /**
- * @param allowed networks that the operator trusts, from configuration; they go before every refusal
+ * @param allowed networks that the operator trusts, from configuration; they take precedence over every refusal
  */
 export function createAddressRule(allowed: readonly Network[]): AddressRule {
   return (text) => {
@@ -79,7 +82,7 @@ export function parseNetwork(text: string): Network | undefined {
   return ipaddr.isValidCIDR(text) ? ipaddr.parseCIDR(text) : undefined;
 }
 
-/** Receivers on the same machine: for trying things out. */
+/** Receivers on the same machine, for tests. */
 export const loopbackNetworks: readonly Network[] = ['127.0.0.0/8', '::1/128'].map(parseBuiltIn);
 
 /** ipaddr.js reads `::8.8.8.8` as `::ffff:8.8.8.8` and takes `1.2`: sockets do neither. Zones are not public. */

@@ -11,7 +11,7 @@ export class AnswerTooLongError extends Error {
 }
 
 /**
- * Cuts a connection when too much arrives in answer to one request. The bytes are counted as they come, because what
+ * Closes a connection when the answer to one request is too long. The bytes are counted as they come, because what
  * precedes and surrounds a body is not bounded by the HTTP parser: status lines, blanks, informational answers, chunk
  * extensions. One request is in progress at a time.
  *

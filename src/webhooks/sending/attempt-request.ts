@@ -6,7 +6,7 @@ import { sendErrorOf, type SendError } from './send-error.ts';
 /** Informational responses before the real one. */
 const maxInformational = 16;
 
-/** What came of an attempt. The status line decides, whatever becomes of the body after it. */
+/** The result of an attempt. The status line decides, even if the body is incomplete. */
 export interface SendResult {
   readonly status: number | undefined;
   /** Why there was no answer, or not all of it. Set whenever there is no status. */
@@ -20,7 +20,7 @@ export interface SendResult {
   readonly milliseconds: number;
 }
 
-/** The attempt took too long, or is no longer wanted. */
+/** The attempt took too long, or was canceled. */
 export class AttemptEndedError extends Error {
   readonly code: 'ATTEMPT_TIMEOUT' | 'ATTEMPT_ABORTED';
 
@@ -68,7 +68,7 @@ export class AttemptRequest implements Dispatcher.DispatchHandler {
     }, limits.totalTimeout);
   }
 
-  /** Gives the attempt up, wherever it is: waiting for a connection, too. */
+  /** Cancels the attempt at any stage, also while it waits for a connection. */
   end(reason: AttemptEndedError): void {
     if (this.#ended !== undefined) return;
     this.#ended = reason;

@@ -12,16 +12,17 @@ export interface SignedMessage {
 
 /** A secret's bytes are the key of both signatures. */
 export interface SigningSecrets {
-  /** The one in force: it alone makes `X-Service-Signature`. */
+  /** The current secret. Only it is used for `X-Service-Signature`. */
   readonly secret: string | undefined;
-  /** While the secret is rotated, the one that is going to follow. */
+  /** During a rotation, the next secret. */
   readonly nextSecret: string | undefined;
 }
 
 /**
- * The headers that let a receiver tell who sent a message. `X-Service-Signature` is the lower-case hex HMAC-SHA-256 of
- * the body. The others follow https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md:
- * id and time are signed too, so that an old message cannot be sent again as a new one.
+ * The headers with which a receiver verifies the sender of a message. `X-Service-Signature` is the lower-case hex
+ * HMAC-SHA-256 of the body. The others follow
+ * https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md: id and time are signed
+ * too, so that an old message cannot be sent again as a new one.
  *
  * @returns names with their values. Without any secret the message is not signed.
  */

@@ -27,7 +27,7 @@ export function checkTarget(text: string, mayConnect: AddressRule): { url: strin
   return { url: url.href };
 }
 
-/** A connection was refused because of where it would have led. */
+/** A connection was refused because of its address. */
 class TargetRefusedError extends Error {
   readonly code = 'TARGET_REFUSED';
 
@@ -69,7 +69,7 @@ export function guardedConnector(options: GuardedConnectorOptions): buildConnect
     }
     connect({ ...target, hostname: host }, (...result) => {
       const [error, socket] = result;
-      // Belt and braces: nothing has been sent yet.
+      // A second safeguard: nothing has been sent yet.
       if (error === null && !mayConnect(socket.remoteAddress ?? '')) {
         socket.destroy();
         callback(new TargetRefusedError(), null);

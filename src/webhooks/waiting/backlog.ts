@@ -15,7 +15,7 @@ export interface BacklogDependencies {
 }
 
 const idsAtOnce = 100;
-/** Milliseconds between two pages of integrations: the database is others' as well. */
+/** Milliseconds between two pages of integrations, so that others can use the database. */
 const pauseMs = 50;
 
 /** Adds up what waits for all integrations, and reports it. */

@@ -6,7 +6,7 @@ import type { Waiting } from '../../integrations/condition.ts';
 import { shareReads } from '../../runtime/shared-reads.ts';
 import type { DeliveryDocument } from '../deliveries/delivery-documents.ts';
 
-/** Finds out what waits to be sent. */
+/** Finds the deliveries that wait. */
 export interface WaitingStore {
   /** What waits for an integration; undefined when nothing does. Callers that want the same share the reads. */
   find(integrationId: string, now: Date): Promise<Waiting | undefined>;
