@@ -35,7 +35,7 @@ export interface FileStorage {
   readonly directory: string;
 }
 
-/** Everything that can be set from outside, read, checked and frozen. It holds secrets: never log it. */
+/** The whole configuration: read, checked and frozen. It contains secrets: never log it. */
 export interface Config {
   readonly http: {
     readonly host: string;
@@ -69,7 +69,7 @@ export interface Config {
     /** Undefined means the embedded database. */
     readonly uri: string | undefined;
     readonly name: string;
-    /** Whether to try at start what the service relies on. */
+    /** Whether to check at start that the database works as the service requires. */
     readonly check: boolean;
     /** Folder of the embedded database's data; absolute. */
     readonly dataDir: string;
@@ -93,7 +93,7 @@ export interface Config {
   };
   readonly providers: ProviderSettings;
   readonly log: { readonly level: SettingValues['LOG_LEVEL'] };
-  /** Sentences for the operator about variables that look misspelt, or that had better be set. */
+  /** Messages to the operator about variables that look misspelt or should be set. */
   readonly warnings: readonly string[];
 }
 
@@ -191,7 +191,7 @@ function findKeyWarnings({ MONGODB_URI, SECRETS_KEY }: SettingValues): string[] 
 
 const loopbackNetworks = ['127.0.0.0/8', '::1/128'];
 
-/** Whoever starts the service on its defaults has receivers on the same machine, and nobody else can reach it. */
+/** A service with default settings can be reached only from the same machine, and its receivers are there too. */
 function isForTrying({ MONGODB_URI, HOST }: SettingValues): boolean {
   return MONGODB_URI === undefined && /^(127(\.\d+){3}|::1|localhost)$/.test(HOST);
 }
@@ -209,7 +209,7 @@ function storageOf(set: SettingValues, dataDir: string, environment: Environment
   };
 }
 
-/** Whoever names an object store but forgets the bucket must not find results in local files later. */
+/** If an object store is configured without a bucket, results must not go to local files unnoticed. */
 function findStorageMistakes(environment: Environment): string[] {
   if (variableText(environment, 'S3_BUCKET') !== undefined) return [];
   return ['S3_ENDPOINT', 'S3_PREFIX']

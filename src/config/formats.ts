@@ -29,7 +29,7 @@ export function integer(minimum: number, maximum: number): Format<number> {
   });
 }
 
-/** One of some words, each standing for a value. */
+/** One of several words, each for a value. */
 export function choice<Value>(values: Readonly<Record<string, Value>>): Format<Value> {
   return format(`one of ${Object.keys(values).join(', ')}`, (found) =>
     Object.hasOwn(values, found) ? values[found] : undefined,

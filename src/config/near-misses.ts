@@ -1,12 +1,12 @@
 import { variableText, type Environment } from './read-settings.ts';
 
-/** Shorter names are near too many others. */
+/** Shorter names are similar to too many others. */
 const shortestName = 7;
 const maxEdits = 2;
 
 /**
  * Finds variables that look like misspelt settings: two letters at most from a setting that is not set, whatever their
- * case. Values play no part.
+ * case. Values are not used.
  *
  * @returns one sentence for each
  */

@@ -23,10 +23,10 @@ export interface Setting {
   readonly format: Format<unknown>;
   /** Used when the variable is not set; written as in the environment, and read by the same format. */
   readonly default?: string;
-  /** Says what happens without the variable where no fixed text can. */
+  /** What happens without the variable, if there is no fixed default. */
   readonly otherwise?: string;
   readonly example?: string;
-  /** True for what must never be printed or logged. */
+  /** True for values that must never be printed or logged. */
   readonly secret?: boolean;
 }
 
@@ -286,7 +286,7 @@ const settings = {
 
 type Settings = typeof settings;
 
-/** What the settings say, by name; undefined is what is not set and has no default. */
+/** The values of the settings, by name; undefined for a setting without a value and default. */
 export type SettingValues = {
   readonly [Name in keyof Settings]:
     z.output<Settings[Name]['format']> | (Settings[Name] extends { readonly default: string } ? never : undefined);

@@ -1,11 +1,11 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 
-/** The end of every head, and of every chunked body. */
+/** The end of every head and of every chunked body. */
 const endOfHead = '\r\n\r\n';
 /**
- * Bytes that are parsed in one go whatever they hold. A request has 18 at least, so these are 14 requests at most; and
- * a body of nothing but line ends is still parsed in pieces of this size.
+ * Number of bytes that are always parsed together. A request has 18 at least, so these are 14 requests at most; and a
+ * body of nothing but line ends is still parsed in pieces of this size.
  */
 const smallestPiece = 256;
 
@@ -34,7 +34,7 @@ export class Connection {
   readonly #onFlood: () => void;
   /** Undefined while Node parses by itself. */
   #parse: ((chunk: Buffer) => void) | undefined;
-  /** The last answer that was begun. */
+  /** The last answer that has begun. */
   #answer: ServerResponse | undefined;
   readonly #waiting: Waiting[] = [];
   #unparsed: Buffer[] = [];
@@ -53,7 +53,10 @@ export class Connection {
     return this.#answer?.closed === false ? this.#answer : undefined;
   }
 
-  /** Takes the next request. @returns true when its turn is now; else `begin` is called when all before it are answered */
+  /**
+   * Accepts the next request. @returns true if it can begin now; otherwise `begin` is called when all earlier requests
+   * are answered
+   */
   admit(response: ServerResponse, begin: RequestListener): boolean {
     if (this.#isOver) return false;
     if (this.#waiting.length > 0 || this.answer !== undefined) {
@@ -71,8 +74,8 @@ export class Connection {
   }
 
   /**
-   * The last thing to be done here, behind the answers that were begun. Nothing that comes in from now on is looked at.
-   * Does nothing when this was said before.
+   * Sets the last action of this connection, after the answers that have begun. Later input is ignored. Does nothing if
+   * it was called before.
    */
   end(begin: () => void): void {
     if (this.#isOver) return;
@@ -97,7 +100,7 @@ export class Connection {
     return now - this.#progress.at;
   }
 
-  /** Has everything that comes from now on go through `#receive`. */
+  /** Sends all later input through `#receive`. */
   #takeOver(): void {
     const [parse, ...others] = this.socket.listeners('data');
     if (parse === undefined || others.length > 0) throw new Error("this version of Node's HTTP server is not known");
@@ -189,7 +192,7 @@ export class Connection {
 
   #next(): Waiting | undefined {
     let next = this.#waiting.shift();
-    // The rest of its body was not looked at, so it cannot be answered.
+    // The rest of its body was ignored, so it cannot be answered.
     while (this.#isOver && next?.response?.req.complete === false) next = this.#waiting.shift();
     return next;
   }
@@ -209,7 +212,7 @@ function isHeldUp({ req, headersSent }: ServerResponse<IncomingMessage>): boolea
   return !req.complete && !headersSent;
 }
 
-/** Where to stop parsing, so that a piece holds one request, or a few very small ones. */
+/** Where to stop parsing, so that a piece contains one request, or a few very small ones. */
 function endOfPiece(chunk: Buffer): number {
   if (chunk.length <= smallestPiece) return chunk.length;
   const end = chunk.indexOf(endOfHead, smallestPiece);

@@ -1,6 +1,6 @@
 /**
- * What patterns, formats and exclusions of the contract mean, for people; each goes on from "must ". A pattern that is
- * not here is shown as it is.
+ * Descriptions of the contract's patterns, formats and exclusions for people. Each continues the word "must". A pattern
+ * without a description is shown as it is.
  */
 const date = 'be a date such as 2026-11-06';
 const offsetExample = '2026-11-06T12:30:00+01:00';
@@ -34,7 +34,7 @@ export const formatWords: ReadonlyMap<string, string> = new Map([
   ['uri', url],
 ]);
 
-/** What is wrong with a parameter. In a query, a `+` that is not escaped means a blank, so the example is written for a URL. */
+/** The mistake in a parameter. In a query, an unescaped `+` means a space, so the example is written for a URL. */
 export function inUrl(sentence: string): string {
   return sentence.replace(offsetExample, `${offsetExample.replace('+', '%2B')} (%2B is the + in a URL)`);
 }

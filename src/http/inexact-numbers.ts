@@ -1,11 +1,11 @@
 /**
  * Numbers that JavaScript would change. `JSON.parse` reads every number as an IEEE 754 double: 1234567890123456789
- * becomes 1234567890123456800, and 1e999 infinity (RFC 8259, section 6). A number is *exact* here when it comes back with
- * the value that it was written with, as 0.1 and 1e23 do, though no double is a tenth. Whatever has at most 15
- * significant digits is, within the range of doubles.
+ * becomes 1234567890123456800, and 1e999 becomes infinity (RFC 8259, section 6). Here a number is *exact* if the
+ * double, written again, has the same value, as for 0.1 and 1e23. Every number of at most 15 significant digits within
+ * the range of doubles is exact.
  */
 
-/** Sixteen digits and points in a row, spelt so that the search can leap. They may be in a string. */
+/** Sixteen consecutive digits and points, in a form that makes the search fast. They can be in a string. */
 const long = /[\d.][\d.][\d.][\d.][\d.][\d.][\d.][\d.]{9}/;
 /** An exponent after something that looks like a number. It may be in a string, but not in most UUIDs. */
 const exponential = /[eE][-+\d](?<=[:,[\s]-?[\d.]+[eE].)/;
@@ -58,7 +58,7 @@ function nameOf(step: number | { start: number; end: number }, text: string): st
   return typeof step === 'number' ? step : (JSON.parse(text.slice(step.start, step.end)) as string);
 }
 
-/** At most 15 digits, and an exponent that takes them nowhere near the ends of the range: exact without a look. */
+/** At most 15 digits, and an exponent far from the ends of the range: always exact. */
 const plain = /^-?[\d.]{1,15}(?:[eE][-+]?(?:\d{1,2}|1\d\d|2[0-8]\d))?$/;
 
 /** Whether a double, written out again, has the value of this JSON number. */

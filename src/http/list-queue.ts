@@ -28,7 +28,7 @@ export interface ListCall {
 export interface ListQueueOptions {
   /** Lists that are read at once. */
   readonly places?: number;
-  /** Lists whose answers are read or not taken yet by their callers, so that their memory is bounded. */
+  /** Number of lists whose answers are being read, or not yet received by their callers. It bounds their memory. */
   readonly answers?: number;
   readonly maxWaiting?: number;
   readonly maxWaitingPerKey?: number;
@@ -46,7 +46,7 @@ export function createListQueue({
   maxWaitingPerKey = 250,
   waitLimitMs = 60_000,
 }: ListQueueOptions = {}): ListQueue {
-  // A caller that does not take its answers leaves a quarter of the places to others.
+  // A caller that does not read its answers leaves a quarter of the places to others.
   const answering = createFairQueue({ places: answers, reserved: answers / 4, maxWaiting, maxWaitingPerKey });
   const reading = createFairQueue({ places });
   /** Ends all waits for a turn. */
@@ -56,7 +56,7 @@ export function createListQueue({
     try {
       return await list();
     } catch (error) {
-      // Each list would take seconds to find out the same, one after the other.
+      // Otherwise each list would take seconds, one after the other, to fail in the same way.
       if (isOutage(error)) {
         outage.abort(error);
         outage = new AbortController();

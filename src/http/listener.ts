@@ -22,25 +22,25 @@ export interface ConnectionLimits {
   readonly head: number;
   /** For head and body together. */
   readonly request: number;
-  /** Between two looks for requests that are late: the answer may come by so much later. */
+  /** Between two checks for late requests: the answer can be late by this time. */
   readonly check: number;
-  /** For taking anything at all of an answer: beyond that the connection is cut. */
+  /** For receiving any part of an answer. After this time the connection is closed. */
   readonly answer: number;
 }
 
 const defaultLimits: ConnectionLimits = { head: 20_000, request: 60_000, check: 5_000, answer: 60_000 };
-/** For how long what still comes in is read and thrown away, so that the client gets to see why it was refused. */
+/** How long remaining input is read and ignored, so that the client receives the refusal. */
 const lingerMs = 2_000;
-/** Connections at once. Beyond that the idle ones are closed to make room. */
+/** Maximum number of connections. Above it, idle connections are closed. */
 const maxConnections = 10_000;
 
 /** Connections at once that may hold far more requests than are answered, each some megabytes. The oldest are cut. */
 const maxFloods = 8;
 
-/** An HTTP server with what is needed to stop it without disturbing its clients. */
+/** An HTTP server that can stop without disturbing its clients. */
 export interface HttpServer {
   readonly server: Server;
-  /** From now on every answer is the last one of its connection, and says so. */
+  /** From now on every answer closes its connection and announces this. */
   announceClose(): void;
 }
 
@@ -57,7 +57,7 @@ export function createHttpServer(
   /** Connections with many requests at once that are still being answered. */
   const floods = new Set<Socket>();
   let isClosing = false;
-  /** Does the work when all requests before it are answered. */
+  /** Does the work when all earlier requests are answered. */
   const inTurn = (work: RequestListener): RequestListener => {
     const begin: RequestListener = (incoming, response) => {
       if (isClosing) response.setHeader('connection', 'close');

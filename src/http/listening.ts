@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { HttpServer } from './listener.ts';
 
-/** The service cannot listen where it is told to. The message is for the operator. */
+/** The service cannot listen on the configured address. The message is for the operator. */
 export class ListenError extends Error {
   constructor(host: string, port: number, cause: NodeJS.ErrnoException) {
     super(`The service cannot listen on ${host}, port ${port}: ${reasons[cause.code ?? ''] ?? cause.message}.`, {
@@ -38,7 +38,7 @@ export function listen(server: Server, host: string, port: number): Promise<stri
 
 /** How a server is stopped, in milliseconds. */
 export interface ClosingTimes {
-  /** For how long connections that are idle stay open, so that clients learn from an answer that they end. */
+  /** How long idle connections stay open, so that an answer can tell the client that the connection ends. */
   readonly grace: number;
   /** For everything. */
   readonly limit: number;

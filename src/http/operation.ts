@@ -9,7 +9,7 @@ export interface Principal {
   readonly scopes: ReadonlySet<Scope>;
 }
 
-/** What the log line of a request says beside what is the same for all. */
+/** Additional fields of a request's log line. */
 export interface RequestNotes {
   /** Id of the prompt that was found, and the version of it. */
   prompt?: string;
@@ -19,7 +19,7 @@ export interface RequestNotes {
   model?: string;
 }
 
-/** What a handler may know about the request besides its contract input. */
+/** Information about the request in addition to its contract input. */
 export interface RequestContext {
   readonly requestId: string;
   /** Of the URL, as it was sent. */
@@ -55,7 +55,7 @@ type RequestBody<Id extends OperationId> = operations[Id] extends {
     ? Body | undefined
     : undefined;
 
-/** What the contract lets a caller send to the operation, parsed and validated. */
+/** The contract's input of the operation, parsed and validated. */
 export interface OperationInput<Id extends OperationId> {
   readonly path: Parameters<Id, 'path'>;
   readonly query: Parameters<Id, 'query'>;
@@ -77,7 +77,7 @@ type Content<Answer> = Answer extends { content: infer Media }
     ? Media[keyof Media]
     : undefined
   : undefined;
-/** Every response header of the contract; those that a response does not declare are `never` there. */
+/** Every response header of the contract. Headers that a response does not declare are `never`. */
 type HeaderName = {
   [Id in OperationId]: {
     [Status in keyof operations[Id]['responses']]: operations[Id]['responses'][Status] extends {
@@ -92,11 +92,13 @@ type Answer<Status, Response> = {
   readonly headers?: Response extends { headers: infer Headers }
     ? { readonly [Name in HeaderName]?: Name extends keyof Declared<Headers> ? string | number | boolean : never }
     : never;
-  /** The body as it is sent, made once for all who ask: with its ETag, and compressed where the caller takes that. */
+  /**
+   * The body as it is sent, created once for all requests, with its ETag, and compressed if the caller accepts this.
+   */
   readonly prepared?: PreparedBody;
 } & (Content<Response> extends undefined ? { readonly body?: undefined } : { readonly body: Content<Response> });
 
-/** What the contract lets the operation answer: one member for each declared success. */
+/** The contract's answers of the operation: one member for each declared success. */
 export type OperationResult<Id extends OperationId> = {
   [Status in keyof operations[Id]['responses'] & SuccessStatus]: Answer<Status, operations[Id]['responses'][Status]>;
 }[keyof operations[Id]['responses'] & SuccessStatus];
@@ -104,5 +106,5 @@ export type OperationResult<Id extends OperationId> = {
 /** A plain async function from contract input to contract answer. */
 export type OperationHandler<Id extends OperationId> = (input: OperationInput<Id>) => Promise<OperationResult<Id>>;
 
-/** Exactly one handler for each operation of the contract: the compiler finds the missing and the superfluous. */
+/** Exactly one handler for each operation of the contract. The compiler finds missing and extra handlers. */
 export type OperationHandlers = { readonly [Id in OperationId]: OperationHandler<Id> };

@@ -8,10 +8,10 @@ export interface ParsedParameters {
   readonly headers: Record<string, unknown>;
 }
 
-/** What an integer parameter may look like. `Number()` alone would take `0x10`, `1e3`, `Infinity` and blanks. */
+/** The form of an integer parameter. `Number()` alone would accept `0x10`, `1e3`, `Infinity` and spaces. */
 const integer = /^(0|-?[1-9]\d{0,14})$/;
 
-/** Header fields that a caller relies on: an operation that does not take one of them refuses it. */
+/** Header fields that callers rely on. An operation that does not accept one of them refuses it. */
 const reliedUpon = ['If-Match', 'Idempotency-Key'];
 
 /**
@@ -43,7 +43,7 @@ export function parseParameters(
   return parsed;
 }
 
-/** The answer to parameters that break the contract. */
+/** The answer to parameters that do not follow the contract. */
 export function invalidParameters(errors: ProblemDetail[]): ProblemError {
   return new ProblemError('invalid-request', { detail: 'The parameters of the request are not valid.', errors });
 }

@@ -52,9 +52,9 @@ export interface PipelineDependencies {
   readonly onExchange: (exchange: Exchange) => void;
   /** Of an idempotent request: how long it is safe from being taken over after its process died, in milliseconds. */
   readonly idempotencyTermMs: (operationId: OperationId, headers: Readonly<Record<string, unknown>>) => number;
-  /** The operations that know by themselves what they made under an idempotency key: nothing is kept for them. */
+  /** Operations that find the result of an idempotency key themselves. No answers are stored for them. */
   readonly selfIdempotent?: ReadonlySet<OperationId>;
-  /** The operations whose requests and answers may hold a secret, so that what is kept of them is encrypted. */
+  /** Operations whose requests and answers can contain a secret. Their stored answers are encrypted. */
   readonly secretAnswers?: { readonly of: ReadonlySet<OperationId>; readonly box: Pick<SecretBox, 'seal' | 'open'> };
   /** Lists that read nothing from the database: they do not wait for other lists. */
   readonly listsInMemory?: ReadonlySet<OperationId>;
@@ -82,7 +82,7 @@ interface Progress {
 
 /** Bodies and answers up to this size are not worth counting. */
 const smallBytes = 16 * 1024;
-/** A body is there as bytes, as text and as what was parsed of it. */
+/** A body exists as bytes, as text and as parsed values. */
 const bodyCopies = 4;
 
 const publicPrincipal: Principal = { keyId: 'anonymous', name: 'anonymous', scopes: new Set<Scope>() };
@@ -140,7 +140,7 @@ export function createOperationHandler(route: OperationRoute, dependencies: Pipe
   };
 }
 
-/** Counts a large answer, and the body, until the caller has taken the answer or has left. */
+/** Counts a large answer, and the body, until the caller has received the answer or closed the connection. */
 function holdUntilSent(response: Response, answer: RawAnswer, { keyId, release }: Progress, memory: Budget): void {
   const { length } = answer.body;
   const isSmall = length <= smallBytes || answer.bytes !== undefined;
@@ -211,7 +211,7 @@ async function perform(
       resourceId,
     });
     const { path, query, headers } = parameters;
-    // The validators have just established what the types claim.
+    // The validators have just checked what the types claim.
     const handle = async (): Promise<RawAnswer> => {
       const result: HandlerResult = await route.handler({ path, query, headers, body, context } as never);
       return result.prepared === undefined ? serialise(row, result) : await prepared(request, result.prepared);
@@ -229,7 +229,8 @@ async function perform(
   const { answer: kept, replayed } = await dependencies.idempotency.run(
     {
       ...{ scope, keyId: principal.keyId, key },
-      // A hash of the body is stored. With the key, which is not, nobody can find out a weak password by guessing.
+      // A hash of the body is stored. It includes the key, which is not stored, so nobody can guess a weak password
+      // from it.
       body: box === undefined ? body : { key, body },
       termMs: dependencies.idempotencyTermMs(route.operationId, parameters.headers),
     },
@@ -258,7 +259,7 @@ async function refusedBody(route: OperationRoute, body: unknown): Promise<Proble
     const errors = [{ detail: 'is required', pointer: '#' }];
     return new ProblemError('invalid-request', { detail: 'The request needs a body.', errors });
   }
-  // To look for every error takes time that grows with the square of the body: of a large one only the first is told.
+  // The time to find all errors grows with the square of the body. For a large body only the first error is reported.
   const all = isSmall(body) ? (await route.thorough())[`${route.operationId}Body`] : undefined;
   const validate = all ?? route.body;
   validate?.(body);
@@ -276,7 +277,7 @@ function insufficientScope(scope: string): ProblemError {
 function requireAcceptable(request: Request, mediaTypes: readonly string[]): void {
   const accept = request.headers.accept;
   if (accept === undefined || accept === '*/*' || accept === 'application/json') return;
-  // What is sent has a charset, and a caller may ask for it by that name as well.
+  // Answers have a charset, and a caller can also accept the type with the charset.
   const offered = mediaTypes.flatMap((type) => [type, `${type}; charset=utf-8`]);
   if (offered.length > 0 && request.accepts(offered) === false) {
     throw new ProblemError('not-acceptable', {
@@ -306,7 +307,7 @@ function serialise(row: OperationRow, result: HandlerResult): RawAnswer {
   };
 }
 
-/** Of answers that never change, caches may keep a copy if they ask each time whether it still holds. */
+/** Caches can keep a copy of an answer that never changes, if they revalidate it each time. */
 async function prepared(request: Request, { text, content }: PreparedBody): Promise<RawAnswer> {
   const { status, headers, body } = await content.answer(request.headers);
   const kept = { ...headers, 'cache-control': 'no-cache' };

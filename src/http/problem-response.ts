@@ -16,8 +16,8 @@ const problemMediaType = 'application/problem+json';
 const maxErrors = 100;
 
 /**
- * Serialises a failure as RFC 9457 problem details. Anything but a ProblemError becomes `internal-error`, whose detail
- * tells nothing of the cause.
+ * Serialises a failure as RFC 9457 problem details. Any other error than a ProblemError becomes `internal-error`, whose
+ * detail does not contain the cause.
  * @param instance path of the request
  */
 export function problemAnswer(error: unknown, instance: string, requestId: string): RawAnswer {
@@ -44,7 +44,10 @@ export function problemAnswer(error: unknown, instance: string, requestId: strin
   };
 }
 
-/** Escapes what clients get away with in request lines, though no URI may contain it (RFC 3986, section 3.3). */
+/**
+ * Escapes characters that some clients send in request lines, although a URI cannot contain them (RFC 3986, section
+ * 3.3).
+ */
 function uriReference(path: string): string {
   return path.replaceAll(/[^\w\-.~!$&'()*+,;=:@/%]|%(?![\dA-Fa-f]{2})/g, (character) => encodeURIComponent(character));
 }

@@ -4,7 +4,7 @@ import express, { type Express, type NextFunction, type Request, type Response }
 import OpenApiValidator from 'express-openapi-validator';
 import type { RawAnswer } from './problem-response.ts';
 
-/** What the referee is shown: copies of a request and of the answer that was given to it. */
+/** What the referee gets: copies of a request and of its answer. */
 export interface RefereeExchange {
   readonly method: string;
   /** Path and query as sent. */
@@ -15,11 +15,14 @@ export interface RefereeExchange {
   readonly answer: Pick<RawAnswer, 'status' | 'headers' | 'body'>;
 }
 
-/** The second opinion on an exchange. */
+/** The referee's verdict on an exchange. */
 export interface SecondOpinion {
-  /** Does the request keep the contract? */
+  /** Whether the request follows the contract. */
   readonly request: Opinion;
-  /** Does the answer? `undefined` where the referee cannot see: 5xx, empty answers and media types that are not JSON. */
+  /**
+   * Whether the answer follows the contract. `undefined` where the referee cannot check: 5xx, empty answers and media
+   * types that are not JSON.
+   */
   readonly answer: Opinion | undefined;
 }
 

@@ -24,7 +24,9 @@ export interface RequestContextOptions {
   readonly requestId: string;
   readonly principal: Principal;
   readonly notes: RequestNotes;
-  /** False when the answer is kept under an idempotency key and so is wanted even after the caller left. */
+  /**
+   * False if the answer is stored for an idempotency key, and so is needed even if the caller closes the connection.
+   */
   readonly cancelOnHangUp: boolean;
   readonly resourceId: string | undefined;
 }

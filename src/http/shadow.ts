@@ -10,7 +10,7 @@ export interface ShadowDependencies {
   readonly log: Logger;
 }
 
-/** Exchanges waiting for the referee, at most; more are not judged. */
+/** Maximum number of exchanges that wait for the referee. More are not checked. */
 const maxWaiting = 100;
 
 /** Shows live traffic to the contract referee after it was answered; disagreements go to log and metrics. */
@@ -48,9 +48,9 @@ export function createShadow({ document, metrics, log }: ShadowDependencies): (e
   };
 }
 
-/** Problem types that say a request broke the contract in a way the referee can see. */
+/** Problem types for requests that do not follow the contract in a way that the referee can see. */
 const contractProblems = new Set(['invalid-request', 'unsupported-media-type']);
-/** Problem types that are decided before, or beside, what the contract says about parameters and body. */
+/** Problem types that do not depend on the contract's rules for parameters and body. */
 const unseenProblems = new Set([
   'unauthenticated',
   'insufficient-scope',

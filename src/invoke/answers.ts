@@ -89,7 +89,7 @@ export function createAnswers({ cache, metrics }: AnswersDependencies): Answers 
   };
 }
 
-/** An answer that ended for a reason such as an error may well be another one next time. */
+/** An answer that ended because of an error can differ next time. */
 function mayBeKept({ finishReason }: GenerateResult): boolean {
   return finishReason !== 'error' && finishReason !== 'other';
 }
@@ -98,7 +98,7 @@ function fresh({ result, latencyMs }: ProviderAnswer): Answer {
   return { result, latencyMs, age: undefined };
 }
 
-/** For a caller whose deadline passes while the shared call goes on for others. */
+/** For a caller whose deadline passes while the shared call continues for others. */
 function timedOut({ provider, request: { model } }: Question): ProblemError {
   return new ProblemError('provider-timeout', {
     detail: 'The provider did not answer before the deadline.',

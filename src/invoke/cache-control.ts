@@ -1,8 +1,8 @@
-/** How far one invocation may use the answer cache. */
+/** How one invocation can use the answer cache. */
 export interface CachePolicy {
-  /** Age up to which a kept answer will do, in milliseconds; 0 when none will, whatever its age. */
+  /** Largest acceptable age of a cached answer, in milliseconds; 0 if no cached answer is acceptable. */
   readonly maxAgeMs: number;
-  /** Whether a fresh answer may be kept, and shared with identical invocations while it is being made. */
+  /** Whether a new answer can be cached, and shared with identical invocations while it is generated. */
   readonly store: boolean;
   /** Whether the provider must not be called. */
   readonly onlyIfCached: boolean;

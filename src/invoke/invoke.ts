@@ -70,7 +70,7 @@ export interface InvokeDependencies {
   readonly memory: Budget;
 }
 
-/** Makes the rules of invoking prompts, with an answer cache of their own. */
+/** Creates the rules for invoking prompts, with their own answer cache. */
 export function createInvoke({ prompts, providers, metrics, settings, memory }: InvokeDependencies): Invoke {
   const cache = createResponseCache(settings.cacheMaxBytes, () => performance.now());
   const answers = createAnswers({ cache, metrics });

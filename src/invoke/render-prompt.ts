@@ -15,7 +15,7 @@ const maxNames = 10_000;
 /** Places that a problem lists at most. */
 const maxPlaces = 100;
 
-/** What is sent to a provider, and supplied variables that are ignored. */
+/** The request to a provider, and supplied variables that are ignored. */
 export interface RenderedPrompt {
   readonly rendered: RenderedRequest;
   /** Names of supplied variables that the prompt does not declare or use. */
@@ -43,7 +43,7 @@ export function renderPrompt(
   });
 }
 
-/** What an answer says about variables that were ignored. */
+/** The warnings of an answer about ignored variables. */
 export function unknownVariableWarnings(unknown: readonly string[]): { warnings?: components['schemas']['Warnings'] } {
   if (unknown.length === 0) return {};
   return { warnings: unknown.map((name) => ({ code: 'unknown-variable', ...placeOf(name) })) };

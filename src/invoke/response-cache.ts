@@ -10,7 +10,7 @@ export interface CachedAnswer {
   readonly ageMs: number;
 }
 
-/** Answers of providers in this process's memory; the least recently used give way first. */
+/** Answers of providers in this process's memory. The least recently used are removed first. */
 export interface ResponseCache {
   /** @param maxAgeMs an older answer is not returned, but stays for callers that accept it; 0 finds nothing. */
   get(key: string, maxAgeMs: number): CachedAnswer | undefined;

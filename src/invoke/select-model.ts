@@ -2,7 +2,7 @@ import { ProblemError } from '../errors/problem-error.ts';
 import type { PromptContent } from '../prompts/prompt.ts';
 import type { Provider, ProviderRegistry } from '../providers/provider.ts';
 
-/** What a request says about where to run a prompt. */
+/** The provider and model of a request. */
 export interface ModelOverride {
   readonly provider?: string | undefined;
   readonly model?: string | undefined;

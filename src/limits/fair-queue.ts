@@ -44,7 +44,7 @@ export interface FairQueueOptions {
 
 /** Too many wait for a place already. */
 export class QueueFullError extends Error {
-  /** Whether it is this key of which too many wait, or all keys together. */
+  /** Whether too many of this key wait, or too many in total. */
   readonly crowd: 'key' | 'all';
 
   constructor(crowd: QueueFullError['crowd']) {
@@ -120,7 +120,7 @@ export function createFairQueue(options: FairQueueOptions): FairQueue {
     },
     async enter({ key, background: isBackground = false, signal }) {
       signal?.throwIfAborted();
-      // Whoever waits could not come in when a place was last given back, so nobody is overtaken.
+      // All waiting entrants had to wait when a place was last released, so nobody is overtaken.
       if (mayEnter(key, isBackground)) return take(key, isBackground);
       if (waitingOf(key) >= maxWaitingPerKey) throw new QueueFullError('key');
       if (waiting >= maxWaiting) throw new QueueFullError('all');

@@ -4,7 +4,7 @@ import { ProblemError } from '../errors/problem-error.ts';
 /** Counts the bytes that this process has stored in the last day because of requests: kept answers, results of test runs. */
 export interface KeptBytes {
   /**
-   * To be called before the work that makes what is stored: what was made has to be kept.
+   * Call this before the work whose result is stored, because the result must then be stored.
    * @throws {ProblemError} too-much-kept when the key's share is used up, overloaded when that of all keys is
    */
   check(keyId: string): void;

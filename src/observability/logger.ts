@@ -54,7 +54,7 @@ function serializeError(error: unknown, depth = 0): unknown {
   };
 }
 
-/** A name of a model, say: in these characters, a token can only be one that is known by how it begins. */
+/** For example the name of a model. In these characters, a token can only be one with a known prefix. */
 const harmless = /^(?!.*(?:pgw_|sk-|xai-|gsk_|AIza))[\w./-]{1,100}$/;
 
 /** Removes what looks like credentials: user info and parameters in URIs, bearer tokens, this service's own keys and vendors' `sk-…`. */

@@ -87,7 +87,7 @@ function ifMatches(field: string | undefined): Precondition<Prompt> {
   return (prompt) => ifMatch(field, entityTag(prompt));
 }
 
-/** A prompt that was just saved, with what is probably wrong with its content. */
+/** A prompt that was just saved, with the probable mistakes in its content. */
 function showSaved(prompt: Prompt): Schemas['Prompt'] {
   const warnings = contentWarnings(prompt);
   return { ...promptFields.show(prompt), ...(warnings.length === 0 ? {} : { warnings }) };

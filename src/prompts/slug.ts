@@ -11,12 +11,12 @@ const probes = 32;
 /** Beyond the number of prompts that any database holds. */
 const highest = 2 ** 40;
 
-/** Is this a prompt's id? Slugs never have this form, so the two cannot be confused. */
+/** Whether this is a prompt's id. Slugs never have this form. */
 export function isPromptId(slugOrId: string): boolean {
   return uuidForm.test(slugOrId);
 }
 
-/** The slug that a name gives, before anyone looks whether it is free. */
+/** The slug made from a name, before the check whether it is free. */
 export function slugFromName(name: string): string {
   const slug = cut(slugify(name), longest);
   if (slug === '') return fallback;

@@ -12,8 +12,8 @@ const shown = 60;
 const halfOpened = /(?<!\{)\{[ \t]*[A-Za-z_][A-Za-z0-9_.-]{0,63}[ \t]*\}\}/g;
 
 /**
- * Finds what is accepted in a prompt's content and is probably a mistake: text that looks like a placeholder and is none,
- * and declared variables that no placeholder uses. At most 100.
+ * Finds probable mistakes in a prompt's content: text that looks like a placeholder but is not one, and declared
+ * variables that no placeholder uses. At most 100.
  */
 export function contentWarnings({ messages, variables }: Pick<PromptContent, 'messages' | 'variables'>): Warning[] {
   const warnings: Warning[] = [];

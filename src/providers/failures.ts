@@ -12,7 +12,7 @@ import { ProviderHttpError } from './http.ts';
 import { ImpossibleModelError } from './language-models.ts';
 import { readDelay, readRetryAfter } from '../outbound/retry-after.ts';
 
-/** What went wrong with one call, in words of the service's own: nothing of it is text that the provider wrote. */
+/** The failure of one call, in the service's own words, without any text of the provider. */
 export interface Failure {
   readonly type:
     | 'provider-failed'
@@ -35,7 +35,7 @@ export interface Failure {
 }
 
 /**
- * Tells what a rejected `doGenerate` means.
+ * Classifies the error of a rejected `doGenerate`.
  *
  * Errors of the provider packages carry the request, the answer and sometimes both in their message, so none of them
  * is passed on, not even as a cause.
@@ -106,7 +106,7 @@ function toStatusFailure(error: APICallError, status: number, now: number): Fail
     return { type: 'provider-refused-credentials', detail, status, retryable: false, tryAgain: false };
   }
   if (status === 429) {
-    // An exhausted quota does not come back within seconds.
+    // An exhausted quota does not recover within seconds.
     const retryable = code !== 'insufficient_quota';
     const detail = `The provider limits the rate of requests (${answered}).`;
     const wait = retryAfter === undefined ? {} : { retryAfter };
@@ -138,7 +138,7 @@ function toTransportFailure({ reason, status, cause }: ProviderHttpError): Failu
   const known = { ...(status !== undefined && { status }), ...(cause instanceof Error && { cause }) };
   switch (reason) {
     case 'unreachable': {
-      // A host that does not exist or cannot prove who it is will not be there in a second either.
+      // A host that does not exist or has no valid certificate will still fail after a second.
       const retryable = transientCodes.has(String((cause as { code?: unknown } | undefined)?.code));
       const detail = 'The provider could not be reached.';
       return { type: 'provider-failed', detail, retryable, tryAgain: retryable, ...known };

@@ -149,7 +149,7 @@ function toResult({ content, finishReason, usage }: LanguageModelV4GenerateResul
   };
 }
 
-/** Providers may leave a number out or make nonsense of it; neither is a reason to lose the answer. */
+/** Providers can leave a number out or send a wrong one. This is no reason to lose the answer. */
 function toCount(tokens: number | undefined): number {
   return tokens !== undefined && Number.isSafeInteger(tokens) && tokens > 0 ? tokens : 0;
 }

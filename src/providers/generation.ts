@@ -14,10 +14,10 @@ export interface GenerateRequest {
   readonly messages: readonly Message[];
 }
 
-/** What a prompt makes of a request: all but where it goes. */
+/** The request from a prompt: everything except the provider and the model. */
 export type RenderedRequest = Omit<GenerateRequest, 'model'>;
 
-/** How one call is made. None of it decides the answer. */
+/** Options of one call. They do not affect the answer. */
 export interface CallOptions {
   /** Aborted when nobody waits for the answer any more: the upstream call is then cancelled. */
   readonly signal: AbortSignal;

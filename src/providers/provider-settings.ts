@@ -1,5 +1,5 @@
 /**
- * What the providers need to be told, and the environment variables that tell it.
+ * The settings of providers, and their environment variables.
  *
  * `src/config/config.ts` builds its schema, `--help` and `.env.example` from `providerVariables`, and
  * fills a `ProviderSettings`. Nothing here reads the environment.
@@ -89,7 +89,7 @@ export interface ProviderVariable {
   readonly setting: keyof RemoteProviderSettings;
   /** `url` is an absolute http or https address without credentials. */
   readonly format: 'text' | 'url';
-  /** True for what must never be printed or logged. */
+  /** True for values that must never be printed or logged. */
   readonly secret: boolean;
   /** One sentence, for `--help` and `.env.example`. */
   readonly description: string;

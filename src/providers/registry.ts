@@ -59,7 +59,7 @@ export function createProviderRegistry(options: ProviderRegistryOptions): Provid
 
 interface Entry {
   readonly info: ProviderInfo;
-  /** None for `echo`, which answers itself. */
+  /** Absent for `echo`, which answers itself. */
   readonly target?: RemoteTarget;
 }
 
@@ -128,8 +128,8 @@ function extended(models: readonly string[], id: string, settings: ProviderSetti
 }
 
 /**
- * Keeps what the first call loads, and the models made since. A failure is not kept.
- * Some packages compile schemas for each model made, which costs ten times what a call does.
+ * Caches what the first call loads, and the models created since. A failure is not cached. Some packages compile
+ * schemas for each model made, which costs ten times what a call does.
  */
 function once(load: () => Promise<LanguageModels>): () => Promise<LanguageModels> {
   let loaded: Promise<LanguageModels> | undefined;
