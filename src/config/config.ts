@@ -181,7 +181,7 @@ export function dropBlankVariables(environment: NodeJS.ProcessEnv): void {
   }
 }
 
-/** Processes that share a database may be on different machines, each with a folder and so a key of its own. */
+/** Processes that share a database may be on different machines, each with its own folder and so its own key. */
 function findKeyWarnings({ MONGODB_URI, SECRETS_KEY }: SettingValues): string[] {
   if (MONGODB_URI === undefined || SECRETS_KEY !== undefined) return [];
   return [

@@ -36,10 +36,10 @@ export function choice<Value>(values: Readonly<Record<string, Value>>): Format<V
   );
 }
 
-/** Visible ASCII without blanks: what may travel in a header field. */
+/** Visible ASCII without spaces: valid in a header field. */
 export const visibleText = text('visible ASCII characters without spaces', /^[!-~]{1,16384}$/);
 
-/** An absolute http or https address that carries neither credentials nor a query; without a slash at its end. */
+/** An absolute http or https address without credentials and query. A slash at its end is removed. */
 export const httpAddress: Format<string> = format('an http or https address without credentials or query', (found) => {
   if (!URL.canParse(found)) return undefined;
   const { protocol, username, password, search, hash } = new URL(found);

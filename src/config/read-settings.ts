@@ -5,7 +5,7 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 
 const longestQuote = 80;
 
-/** The text of a variable without blanks around it; undefined when nothing is left. */
+/** The text of a variable without spaces around it; undefined if it is empty. */
 export function variableText(environment: Environment, name: string): string | undefined {
   const found = environment[name]?.trim();
   return found === '' ? undefined : found;
