@@ -4767,54 +4767,6 @@ export interface components {
             };
         };
         /**
-         * Liveness
-         * @description The process answers.
-         * @example {
-         *       "status": "ok"
-         *     }
-         */
-        Liveness: {
-            /**
-             * @description Always `ok`.
-             * @example ok
-             * @constant
-             */
-            status: "ok";
-        };
-        /**
-         * Readiness
-         * @description The process can do its work.
-         * @example {
-         *       "status": "ok",
-         *       "checks": {
-         *         "database": "ok",
-         *         "storage": "ok"
-         *       }
-         *     }
-         */
-        Readiness: {
-            /**
-             * @description Always `ok`.
-             * @example ok
-             * @constant
-             */
-            status: "ok";
-            /** @description Results of the checks. */
-            checks: {
-                /**
-                 * @description Always `ok`. Without the database the process is not ready.
-                 * @example ok
-                 * @constant
-                 */
-                database: "ok";
-                /**
-                 * @description Whether the object storage answers. Only test runs need it.
-                 * @example ok
-                 */
-                storage: ("ok" | "unavailable") | components["schemas"]["OtherValue"];
-            };
-        };
-        /**
          * OpenApiDocument
          * @description This contract as one OpenAPI 3.1 document.
          * @example {
@@ -10533,7 +10485,14 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Liveness"];
+                    "application/json": {
+                        /**
+                         * @description Always `ok`.
+                         * @example ok
+                         * @constant
+                         */
+                        status: "ok";
+                    };
                 };
             };
             400: components["responses"]["InvalidPublicRequest"];
@@ -10559,7 +10518,28 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Readiness"];
+                    "application/json": {
+                        /**
+                         * @description Always `ok`.
+                         * @example ok
+                         * @constant
+                         */
+                        status: "ok";
+                        /** @description Results of the checks. */
+                        checks: {
+                            /**
+                             * @description Always `ok`. Without the database the process is not ready.
+                             * @example ok
+                             * @constant
+                             */
+                            database: "ok";
+                            /**
+                             * @description Whether the object storage answers. Only test runs need it.
+                             * @example ok
+                             */
+                            storage: ("ok" | "unavailable") | components["schemas"]["OtherValue"];
+                        };
+                    };
                 };
             };
             400: components["responses"]["InvalidPublicRequest"];
