@@ -247,6 +247,9 @@ export function createApp(dependencies: AppDependencies): App {
     ...{ clock, random },
     store: createIdempotencyStore(database),
     ...{ keptBytes, memory },
+    onError: (error) => {
+      log.warn({ error }, 'the answer for an Idempotency-Key was not stored');
+    },
   });
   const shadow = config.http.contractReferee ? createShadow({ document, metrics, log }) : undefined;
   const application = createRouter(

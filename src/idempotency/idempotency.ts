@@ -96,6 +96,8 @@ export interface IdempotencyOptions {
   readonly keptBytes: KeptBytes;
   /** Memory for answers that are read again. */
   readonly memory: Budget;
+  /** Called when a record could not be written: a repetition of its request finds nothing. */
+  readonly onError?: (error: unknown) => void;
   readonly clock?: Clock;
   readonly random?: Random;
   readonly pause?: (milliseconds: number) => Promise<unknown>;
@@ -105,6 +107,7 @@ export function createIdempotency({
   store,
   keptBytes,
   memory,
+  onError = () => undefined,
   clock = systemClock,
   random = systemRandom,
   pause = sleep,
@@ -119,7 +122,7 @@ export function createIdempotency({
    * Should even that fail, the term ends by itself.
    */
   const record = async (write: Promise<unknown>): Promise<void> => {
-    await within(recordWaitMs, pending.track(write.catch(() => undefined)), () => undefined);
+    await within(recordWaitMs, pending.track(write.catch(onError)), () => undefined);
   };
 
   /** @returns one's own record when the work is to be done, else a foreign one that has an answer or another body */

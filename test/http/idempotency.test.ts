@@ -368,6 +368,19 @@ describe('the rules', () => {
     expect(new Set(ids).size).toBe(1);
   });
 
+  it('give the answer although it cannot be stored, and say so', async () => {
+    const errors: unknown[] = [];
+    const full = new Error('no space left on device');
+    const finish = () => Promise.reject(full);
+    const other = createIdempotency({
+      ...limits,
+      store: { ...store, finish },
+      onError: (error) => errors.push(error),
+    });
+    const { replayed } = await other.run(request('full'), saysItsId);
+    expect([replayed, errors]).toEqual([false, [full]]);
+  });
+
   it('keep an answer for a day and not for ever', async () => {
     const before = Date.now();
     const { answer: kept } = await idempotency.run(request('day'), saysItsId);
