@@ -1,5 +1,6 @@
 import { sampleField } from '../../../src/db/narrow-reads.ts';
 import type { OrderDocument } from '../../../src/orders/order-store.ts';
+import { createDeliveryStore } from '../../../src/webhooks/deliveries/delivery-store.ts';
 import { median } from '../../bench/statistics.ts';
 import { openDatabase, uuid } from '../seeding.ts';
 import { figuresOf, type Figure, type Scenario, type Target } from '../hostile-world.ts';
@@ -29,7 +30,7 @@ async function multiply(
   collection: string,
   size: number,
   change: (index: number) => Record<string, unknown>,
-  atOnce = 500,
+  { atOnce = 500, idOf = (_id: string): string => _id } = {},
 ): Promise<void> {
   const documents = database.db.collection<{ _id: string }>(collection);
   const original = await documents.findOne({}, { sort: { created_at: -1, _id: 1 } });
@@ -37,8 +38,8 @@ async function multiply(
   const { sample: _, ...rest } = original as Record<string, unknown>;
   for (let index = 0; index < size; index += atOnce) {
     const copies = Array.from({ length: Math.min(atOnce, size - index) }, (_each, offset) => {
-      const _id = uuid(index + offset);
-      return { ...rest, ...change(index + offset), _id, ...sampleField(_id) };
+      const id = uuid(index + offset);
+      return { ...rest, ...sampleField(id), _id: idOf(id), ...change(index + offset) };
     });
     await documents.insertMany(copies, { ordered: false });
   }
@@ -121,7 +122,7 @@ const prompts: Scenario = {
       'prompts',
       1_000,
       (index) => ({ slug: `large-${index}`, updated_at: new Date(start + index * 1_000) }),
-      atOnce,
+      { atOnce },
     );
     const watching = await world.watch(target);
     const figures = await listAtOnce(target, () => '/api/v1/prompts');
@@ -131,4 +132,82 @@ const prompts: Scenario = {
   },
 };
 
-export const scenarios: readonly Scenario[] = [orders, prompts];
+const everything: Scenario = {
+  name: 'lists-of-everything',
+  about: '1,000 of each other thing are listed and walked, by 10 callers at a time',
+  async run(world) {
+    const target = await world.startTarget({ WEBHOOK_ALLOWED_NETWORKS: '127.0.0.0/8' });
+    const create = async (path: string, body: unknown): Promise<string> =>
+      ((await target.call('POST', path, { body })).body as { id: string }).id;
+    const location = { name: 'Bar', currency: 'EUR', timezone: 'Europe/Berlin' };
+    const location_id = await create('/v1/locations', location);
+    const category_id = await create('/v1/categories', { name: 'Drinks', location_id });
+    await create('/v1/products', { name: 'Coffee', location_id, category_id, price: 250 });
+    const yesterday = new Date(Date.now() - 86_400_000).toISOString().slice(0, 10);
+    await target.call('POST', `/v1/locations/${location_id}/fiscal-days/${yesterday}/close`);
+    const today = new Date().toISOString().slice(0, 10);
+    await target.call('POST', `/v1/locations/${location_id}/fiscal-days/${today}/close`);
+    const integration = { name: 'Nobody', url: 'http://127.0.0.1:9/', event_types: ['ORDER_PLACED'] };
+    const integrationId = await create('/api/v1/integrations', integration);
+    await create('/api/v1/api-keys', { name: 'One of many', scopes: ['orders:read'] });
+    const delivery = await create(`/api/v1/integrations/${integrationId}/test`, undefined);
+    const attempts = `/api/v1/deliveries/${delivery}/attempts`;
+    await target.call('POST', `/api/v1/integrations/${integrationId}/pause`);
+
+    const database = await openDatabase(world, target);
+    const start = Date.now() - 4 * 365 * 86_400_000;
+    const at = (index: number): Date => new Date(start + index * 86_400_000);
+    const created = (index: number) => ({ created_at: at(index) });
+    const size = 1_000;
+    for (const name of ['products', 'locations', 'api_keys', 'integrations'])
+      await multiply(database, name, size, created);
+    await multiply(database, 'categories', size, created, { idOf: (id) => `cat_${id.replaceAll('-', '')}` });
+    await multiply(database, 'fiscal_days', size, (index) => {
+      const date = at(index).toISOString().slice(0, 10);
+      const counted = Buffer.alloc(16 * 300);
+      const sample = index % 64 === 0 ? location_id : undefined;
+      return { _id: `${location_id}:${date}`, date, cut_at: at(index), counted, sample };
+    });
+    // Ten each, of which one delivery is listed.
+    const deliveries = [delivery, ...Array.from({ length: 99 }, (_, index) => uuid(index))];
+    await createDeliveryStore(database).recordAttempts(
+      deliveries.flatMap((deliveryId) =>
+        Array.from({ length: 10 }, (_, index) => ({
+          ...{ integrationId, deliveryId, stamp: index + 1_000, number: index + 1, at: at(index) },
+          ...{ milliseconds: 3, status: 500, error: undefined, responseHeaders: {} },
+          ...{ response: new Uint8Array(16 * 1024), responseCut: true },
+        })),
+      ),
+      new Date(Date.now() + 86_400_000),
+    );
+
+    const watching = await world.watch(target);
+    const figures: Figure[] = [];
+    const lists = ['/v1/products', '/v1/categories', '/v1/locations', '/api/v1/integrations', '/api/v1/api-keys'];
+    for (const path of [...lists, `/v1/locations/${location_id}/fiscal-days`, attempts]) {
+      const started = performance.now();
+      const ends = await Promise.all(
+        Array.from({ length: 10 }, async () => {
+          for (let after = '', count = 0; ;) {
+            const { status, body } = await target.call('GET', `${path}?limit=100${after}`);
+            if (status !== 200) return -1;
+            count += (body.data as unknown[]).length;
+            if (body.pagination.next === null) return count;
+            after = `&after=${body.pagination.next as string}`;
+          }
+        }),
+      );
+      const seconds = (performance.now() - started) / 1_000;
+      const name = path.split('/').at(-1) ?? '';
+      figures.push(
+        { name: `${name} on each walk`, value: Math.min(...ends), atLeast: path === attempts ? 10 : size },
+        { name: `10 walks of ${name}`, value: seconds, unit: 's' },
+      );
+    }
+    const seen = await watching.stop();
+    await database.close();
+    return [...figuresOf(seen, { p99: 100, serviceMebibytes: 500, databaseMebibytes: 700 }), ...figures];
+  },
+};
+
+export const scenarios: readonly Scenario[] = [orders, prompts, everything];
