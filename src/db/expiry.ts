@@ -45,7 +45,8 @@ export function createExpiry({ database, indexes, now, pauseMs = 20 }: ExpiryDep
   /** Collections in which this process has looked once for what others left before their position. */
   const checked = new Set<string>();
 
-  const removeWithin = async (name: string, within: { $gte?: Date; $lt: Date }): Promise<number> => {
+  /** @param within with a lower bound: without one there are servers that read all documents that never expire */
+  const removeWithin = async (name: string, within: { $gte: Date; $lt: Date }): Promise<number> => {
     const collection = database.db.collection<ExpiringDocument>(name);
     const filter: Filter<ExpiringDocument> = { expires_at: within };
     const found = await read(() => collection.find(filter, { projection: { _id: 1 } }).toArray());
@@ -61,7 +62,7 @@ export function createExpiry({ database, indexes, now, pauseMs = 20 }: ExpiryDep
   const sweep = async (name: string, end: Date): Promise<void> => {
     const position = await read(() => positions.findOne({ _id: name }));
     let since = position?.until ?? new Date(end.getTime() - firstStepMs);
-    if (!checked.has(name)) await removeWithin(name, { $lt: since });
+    if (!checked.has(name)) await removeWithin(name, { $gte: new Date(0), $lt: since });
     checked.add(name);
     for (let step = firstStepMs; since < end;) {
       const until = new Date(Math.min(end.getTime(), since.getTime() + step));
