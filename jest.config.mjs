@@ -7,7 +7,7 @@ export default {
   testMatch: ['<rootDir>/test/**/*.test.ts'],
   testTimeout: 60_000,
   // Many tests wait for time-outs, outages and restarts, so more of them than cores can run side by side.
-  maxWorkers: 3,
+  maxWorkers: 4,
   globalSetup: '<rootDir>/test/support/global-setup.ts',
   globalTeardown: '<rootDir>/test/support/global-teardown.ts',
 };
