@@ -32,9 +32,14 @@ export interface ExpiryDependencies {
   readonly pauseMs?: number;
 }
 
-/** Milliseconds of `expires_at` that one command looks at: to begin with, and at most. */
-const firstStepMs = 60_000;
-const longestStepMs = 24 * 3_600_000;
+/**
+ * Milliseconds of `expires_at` that one command reads. How many expire in a step does not show before it is read, so
+ * steps are short where documents are to be expected: some hundred a second expire a month after a replay. They are
+ * longer when a process was away for days.
+ */
+const minStepMs = 1_000;
+const maxStepMs = 64_000;
+const stepsToNow = 16;
 
 /** @returns a sweep: it removes what has expired by now, of all collections. Any process may run it at any time. */
 export function createExpiry({ database, indexes, now, pauseMs = 20 }: ExpiryDependencies): () => Promise<void> {
@@ -46,7 +51,7 @@ export function createExpiry({ database, indexes, now, pauseMs = 20 }: ExpiryDep
   const checked = new Set<string>();
 
   /** @param within with a lower bound: without one there are servers that read all documents that never expire */
-  const removeWithin = async (name: string, within: { $gte: Date; $lt: Date }): Promise<number> => {
+  const removeWithin = async (name: string, within: { $gte: Date; $lt: Date }): Promise<void> => {
     const collection = database.db.collection<ExpiringDocument>(name);
     const filter: Filter<ExpiringDocument> = { expires_at: within };
     const found = await read(() => collection.find(filter, { projection: { _id: 1 } }).toArray());
@@ -56,21 +61,21 @@ export function createExpiry({ database, indexes, now, pauseMs = 20 }: ExpiryDep
       await withRetry(() => collection.deleteMany({ _id: { $in: ids }, expires_at: within }));
       await sleep(pauseMs);
     }
-    return found.length;
   };
 
   const sweep = async (name: string, end: Date): Promise<void> => {
     const position = await read(() => positions.findOne({ _id: name }));
-    let since = position?.until ?? new Date(end.getTime() - firstStepMs);
+    let since = position?.until ?? end;
     if (!checked.has(name)) await removeWithin(name, { $gte: new Date(0), $lt: since });
     checked.add(name);
-    for (let step = firstStepMs; since < end;) {
-      const until = new Date(Math.min(end.getTime(), since.getTime() + step));
-      const removed = await removeWithin(name, { $gte: since, $lt: until });
-      await withRetry(() => positions.updateOne({ _id: name }, { $max: { until } }, { upsert: true }));
+    while (since < end) {
+      const left = end.getTime() - since.getTime();
+      const step = Math.min(left, maxStepMs, Math.max(minStepMs, left / stepsToNow));
+      const until = new Date(since.getTime() + Math.ceil(step));
+      await removeWithin(name, { $gte: since, $lt: until });
       since = until;
-      step = Math.max(1_000, Math.min(longestStepMs, 4 * step, Math.floor((step * 2 * idsAtOnce) / (removed + 1))));
     }
+    await withRetry(() => positions.updateOne({ _id: name }, { $max: { until: end } }, { upsert: true }));
   };
 
   return async () => {

@@ -59,12 +59,14 @@ export function createRetention(dependencies: RetentionDependencies): Retention 
 
   return {
     async expireHeld() {
-      const at = clock.now();
-      const dueBefore = new Date(at.getTime() - timing.hold);
-      const expiresAt = new Date(at.getTime() + timing.retention);
+      const dueBefore = new Date(clock.now().getTime() - timing.hold);
+      const end = (): { at: Date; expiresAt: Date } => {
+        const at = clock.now();
+        return { at, expiresAt: new Date(at.getTime() + timing.retention) };
+      };
       for await (const ids of pages(integrations.ids)) {
         for (const id of ids) {
-          const expired = await deliveries.expire(id, dueBefore, at, expiresAt, pause);
+          const expired = await deliveries.expire(id, dueBefore, end, pause);
           for (let each = 0; each < expired; each += 1) observer.finished('expired');
         }
       }

@@ -53,13 +53,13 @@ describe('expiry', () => {
     const sweep = expiry();
     await sweep();
     const times = Array.from({ length: 2_000 }, (_, index) => start + index * 30_000);
-    await insert('first', [...times, start + 500 * hour]);
+    await insert('first', [...times, start + 50 * hour]);
     now = new Date(start + 2 * hour);
     await sweep();
     expect(await timesOf('first')).toHaveLength(2_001 - 240);
-    now = new Date(start + 400 * hour);
+    now = new Date(start + 40 * hour);
     await expiry()();
-    expect(await timesOf('first')).toEqual([start + 500 * hour]);
+    expect(await timesOf('first')).toEqual([start + 50 * hour]);
   });
 
   it('removes as many as expire at once', async () => {

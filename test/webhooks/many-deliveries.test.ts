@@ -121,7 +121,12 @@ describe('with thousands of deliveries of an integration, no command goes throug
   });
 
   it('to drop what was held for too long', async () => {
-    const expired = await deliveries.expire(integrationId, at(1_000), new Date(), later, noPause);
+    const expired = await deliveries.expire(
+      integrationId,
+      at(1_000),
+      () => ({ at: new Date(), expiresAt: later }),
+      noPause,
+    );
     expect(expired).toBe(1_000);
     expect(await deliveries.list({ integrationId, status: 'expired' }).total()).toBe(1_000);
     await expectNarrow();

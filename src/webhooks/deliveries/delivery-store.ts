@@ -90,14 +90,14 @@ export interface DeliveryStore {
   attempts(delivery: Pick<Delivery, 'id' | 'integrationId'>): Promise<Attempt[]>;
   /**
    * Expires deliveries of an integration that have been due since before a time, some hundred at a time.
+   * @param end when they end and when they can be removed. It is asked for each hundred, so that not all are removed at once
    * @param pause is called in between
    * @returns how many
    */
   expire(
     integrationId: string,
     dueBefore: Date,
-    at: Date,
-    expiresAt: Date,
+    end: () => { readonly at: Date; readonly expiresAt: Date },
     pause: () => Promise<void>,
   ): Promise<number>;
   /** Some integrations that have deliveries, of those whose ids are between two; none only when there are none. */
@@ -303,7 +303,7 @@ export function createDeliveryStore(database: Database): DeliveryStore {
       );
       return found.map(fromAttemptDocument);
     },
-    async expire(integrationId, dueBefore, at, expiresAt, pause) {
+    async expire(integrationId, dueBefore, end, pause) {
       let expired = 0;
       // A first attempt is due a day early (see firstDue).
       const source = owed(integrationId, dueBefore, { created_at: { $lt: dueBefore } });
@@ -315,6 +315,7 @@ export function createDeliveryStore(database: Database): DeliveryStore {
             lane: integrationId,
             next_attempt_at: { $lt: dueBefore },
           };
+          const { at, expiresAt } = end();
           const { modifiedCount } = await writeIdempotently(() =>
             deliveries.updateMany(filter, {
               $set: { status: 'expired', finished_at: at, expires_at: expiresAt },

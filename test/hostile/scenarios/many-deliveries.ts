@@ -28,7 +28,7 @@ interface Place {
   readonly received: () => number;
 }
 
-function scenarioOf(operation: string, status: 'pending' | 'delivered', perform: Operation): Scenario {
+function scenarioOf(operation: string, status: State, perform: Operation): Scenario {
   return {
     name: `deliveries-${operation}`,
     about: `${operation} of an integration with 25,000 ${status} deliveries`,
@@ -48,7 +48,14 @@ function scenarioOf(operation: string, status: 'pending' | 'delivered', perform:
   };
 }
 
-async function prepare(world: World, receiver: Sink, status: 'pending' | 'delivered'): Promise<Place> {
+type State = 'pending' | 'delivered' | 'expiring';
+
+/** Milliseconds from the beginning of the preparation to when the first of those that expire does. */
+const expiryDelayMs = 60_000;
+/** Milliseconds in which all of them expire: as after a replay, faster than a receiver takes them. */
+const expirySpanMs = 50_000;
+
+async function prepare(world: World, receiver: Sink, status: State): Promise<Place> {
   const target = await world.startTarget({ WEBHOOK_ALLOWED_NETWORKS: '127.0.0.0/8' });
   const made = await target.call('POST', '/api/v1/integrations', {
     body: { name: 'Sink', url: receiver.url, event_types: ['ORDER_PLACED'] },
@@ -62,10 +69,12 @@ async function prepare(world: World, receiver: Sink, status: 'pending' | 'delive
   const database = await openDatabase(world, target);
   const deliveries = createDeliveryStore(database);
   const events = createEventStore(database);
-  const later = new Date(Date.now() + 20 * 86_400_000);
+  const started = Date.now();
   // As a relay that handed over 100 events each second.
   for (let index = 0; index < size; index += 100) {
     const createdAt = new Date(Date.now() - 3_600_000 + index * 10);
+    const inSpan = started + expiryDelayMs + (index / size) * expirySpanMs;
+    const later = new Date(status === 'expiring' ? inSpan : Date.now() + 20 * 86_400_000);
     const some = Array.from({ length: 100 }, (_, offset): StoredEvent => ({
       ...{ id: uuid(index + offset), type: 'ORDER_PLACED', targetUuid: undefined, targetId: undefined },
       ...{ locationId: undefined, createdAt, body, recipients: [id] },
@@ -192,6 +201,17 @@ const look: Operation = async ({ target, path }) => {
   ];
 };
 
+const expire: Operation = async ({ database, id: integrationId }) => {
+  // They are removed in the order of their time.
+  const last = uuid(size - 1);
+  const deliveries = createDeliveryStore(database);
+  const events = createEventStore(database);
+  const isGone = async (): Promise<boolean> =>
+    (await deliveries.find(deliveryId({ eventId: last, integrationId }))) === undefined &&
+    (await events.find([last])).length === 0;
+  return [{ name: 'all removed after', value: await until(isGone, 300), unit: 's', atMost: 300 }];
+};
+
 const replay: Operation = async ({ target, path, received }) => {
   const { status } = await target.call('POST', `${path}/replays`, {
     body: { since: new Date(Date.now() - 7_200_000).toISOString() },
@@ -228,6 +248,7 @@ export const scenarios: readonly Scenario[] = [
   scenarioOf('delete', 'delivered', remove),
   scenarioOf('list', 'delivered', list),
   scenarioOf('look', 'pending', look),
+  scenarioOf('expire', 'expiring', expire),
   scenarioOf('replay', 'delivered', replay),
   scenarioOf('pause', 'pending', pause),
   scenarioOf('enable', 'pending', enable),
