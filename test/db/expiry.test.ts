@@ -52,11 +52,11 @@ describe('expiry', () => {
   it('goes on where this process or another came to, however long ago', async () => {
     const sweep = expiry();
     await sweep();
-    const times = Array.from({ length: 2_000 }, (_, index) => start + index * 30_000);
+    const times = Array.from({ length: 500 }, (_, index) => start + index * 30_000);
     await insert('first', [...times, start + 50 * hour]);
     now = new Date(start + 2 * hour);
     await sweep();
-    expect(await timesOf('first')).toHaveLength(2_001 - 240);
+    expect(await timesOf('first')).toHaveLength(501 - 240);
     now = new Date(start + 40 * hour);
     await expiry()();
     expect(await timesOf('first')).toEqual([start + 50 * hour]);
