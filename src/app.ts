@@ -37,7 +37,6 @@ import { createPages } from './http/pages.ts';
 import { createRouter } from './http/router.ts';
 import { createShadow } from './http/shadow.ts';
 import { createIdempotency } from './idempotency/idempotency.ts';
-import { writeTermMs } from './idempotency/record-lease.ts';
 import { createIdempotencyStore, idempotencyIndexes } from './idempotency/idempotency-store.ts';
 import { createIntegrationDirectory } from './integrations/directory.ts';
 import { createIntegrations } from './integrations/integrations.ts';
@@ -265,11 +264,14 @@ export function createApp(dependencies: AppDependencies): App {
         const isAway = error instanceof ProblemError && error.type === 'database-unavailable';
         return isAway && (await isDatabaseFull()) ? databaseFull(error) : error;
       },
-      idempotencyTermMs: (operationId, headers) =>
-        operationId === 'invokePrompt' ? paidTermMs(config.invoke.timeoutMs, headers['X-Timeout-Ms']) : writeTermMs,
-      selfIdempotent: new Set(['createOrder'] as const),
-      secretAnswers: { of: new Set(['createIntegration'] as const), box: secrets },
-      listsInMemory: new Set(['listEventTypes'] as const),
+      traits: {
+        invokePrompt: {
+          idempotencyTermMs: (headers) => paidTermMs(config.invoke.timeoutMs, headers['X-Timeout-Ms']),
+        },
+        createOrder: { isSelfIdempotent: true },
+        createIntegration: { answerBox: secrets },
+        listEventTypes: { isListedFromMemory: true },
+      },
       onExchange: (exchange) => {
         recordExchange(exchange, log, metrics);
         shadow?.(exchange);

@@ -5,6 +5,7 @@ import type { OperationId, OperationRow, Scope } from '../../generated/operation
 import type { Budget } from '../limits/memory-budget.ts';
 import { ProblemError } from '../errors/problem-error.ts';
 import type { Idempotency } from '../idempotency/idempotency.ts';
+import { writeTermMs } from '../idempotency/record-lease.ts';
 import type { Sealed, SecretBox } from '../secrets/secret-box.ts';
 import { announcedBytes, readJsonBody } from './body.ts';
 import { CallerGoneError, callerGoneStatus } from './caller-gone.ts';
@@ -50,14 +51,23 @@ export interface PipelineDependencies {
   readonly log: Logger;
   /** Called once for each answer, after it was handed to the socket. */
   readonly onExchange: (exchange: Exchange) => void;
-  /** Of an idempotent request: how long it is safe from being taken over after its process died, in milliseconds. */
-  readonly idempotencyTermMs: (operationId: OperationId, headers: Readonly<Record<string, unknown>>) => number;
-  /** Operations that find the result of an idempotency key themselves. No answers are stored for them. */
-  readonly selfIdempotent?: ReadonlySet<OperationId>;
-  /** Operations whose requests and answers can contain a secret. Their stored answers are encrypted. */
-  readonly secretAnswers?: { readonly of: ReadonlySet<OperationId>; readonly box: Pick<SecretBox, 'seal' | 'open'> };
-  /** Lists that read nothing from the database: they do not wait for other lists. */
-  readonly listsInMemory?: ReadonlySet<OperationId>;
+  /** Of the operations that have any. */
+  readonly traits?: Readonly<Partial<Record<OperationId, OperationTraits>>>;
+}
+
+/** What the pipeline does differently for an operation. */
+export interface OperationTraits {
+  /** It finds the result of an idempotency key itself. No answers are stored for it. */
+  readonly isSelfIdempotent?: true;
+  /** Its requests and answers can contain a secret. Its stored answers are encrypted with this. */
+  readonly answerBox?: Pick<SecretBox, 'seal' | 'open'>;
+  /**
+   * How long one of its requests is safe from being taken over after its process died, in milliseconds; `writeTermMs`
+   * when left out.
+   */
+  readonly idempotencyTermMs?: (headers: Readonly<Record<string, unknown>>) => number;
+  /** It lists without reading the database, so it does not wait for other lists. */
+  readonly isListedFromMemory?: true;
 }
 
 export interface OperationRoute {
@@ -184,6 +194,8 @@ async function perform(
   progress: Progress,
 ): Promise<RawAnswer> {
   const { row } = route;
+  const { isSelfIdempotent, answerBox, idempotencyTermMs, isListedFromMemory } =
+    dependencies.traits?.[route.operationId] ?? {};
   const principal = row.needsKey ? await dependencies.authenticate(request) : publicPrincipal;
   if (row.needsKey) {
     progress.keyId = principal.keyId;
@@ -216,27 +228,25 @@ async function perform(
       const result: HandlerResult = await route.handler({ path, query, headers, body, context } as never);
       return result.prepared === undefined ? serialise(row, result) : await prepared(request, result.prepared);
     };
-    if (!isList(row) || dependencies.listsInMemory?.has(route.operationId) === true) return handle();
+    if (!isList(row) || isListedFromMemory === true) return handle();
     const { originalUrl: target } = request;
     return dependencies.lists.run({ key: principal.keyId, target, response, signal: context.signal }, handle);
   };
-  if (key === undefined || dependencies.selfIdempotent?.has(route.operationId) === true) {
+  if (key === undefined || isSelfIdempotent === true) {
     return notModified(request, await run());
   }
   const scope = `${principal.keyId} ${route.operationId} ${request.path}`;
-  const { secretAnswers } = dependencies;
-  const box = secretAnswers?.of.has(route.operationId) === true ? secretAnswers.box : undefined;
   const { answer: kept, replayed } = await dependencies.idempotency.run(
     {
       ...{ scope, keyId: principal.keyId, key },
       // A hash of the body is stored. It includes the key, which is not stored, so nobody can guess a weak password
       // from it.
-      body: box === undefined ? body : { key, body },
-      termMs: dependencies.idempotencyTermMs(route.operationId, parameters.headers),
+      body: answerBox === undefined ? body : { key, body },
+      termMs: idempotencyTermMs?.(parameters.headers) ?? writeTermMs,
     },
-    box === undefined ? run : async (id) => mapBody(await run(id), (text) => box.seal(text, scope)),
+    answerBox === undefined ? run : async (id) => mapBody(await run(id), (text) => answerBox.seal(text, scope)),
   );
-  const answer = box === undefined ? kept : mapBody(kept, (text) => box.open(text as Sealed, scope));
+  const answer = answerBox === undefined ? kept : mapBody(kept, (text) => answerBox.open(text as Sealed, scope));
   return replayed ? { ...answer, headers: { ...answer.headers, 'idempotency-replayed': 'true' } } : answer;
 }
 

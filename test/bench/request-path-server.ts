@@ -101,7 +101,6 @@ function service(): { server: Server; key: string } {
     idempotency: { run: unused },
     log,
     memory: createBudget({ perKey: Infinity, perProcess: Infinity }),
-    idempotencyTermMs: () => 60_000,
     onExchange: (exchange) => {
       recordExchange(exchange, log, metrics);
     },

@@ -20,7 +20,6 @@ export function createBareRouter(handle: () => Promise<never>, onExchange: (exch
     idempotency: { run: async (_request, work) => ({ answer: await work('test'), replayed: false }) },
     log: createLogger('silent'),
     memory: createBudget({ perKey: Infinity, perProcess: Infinity }),
-    idempotencyTermMs: () => 1_000,
     onExchange,
   });
 }
