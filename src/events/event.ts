@@ -2,8 +2,8 @@ import type { EventType } from '../../generated/events.ts';
 
 export type { EventType } from '../../generated/events.ts';
 
-/** An event as it waits in the outbox of the document whose change it announces. Complete: nothing is looked up later. */
-export interface OutboxEntry {
+/** An event before it is serialised. Complete: nothing is looked up later. */
+export interface EventContent {
   /** UUID of the event: the `webhook-id` of every attempt to deliver it. */
   readonly id: string;
   readonly type: EventType;
@@ -11,11 +11,16 @@ export interface OutboxEntry {
   readonly targetUuid: string | undefined;
   /** Id of a resource that has no UUID: a category's. */
   readonly targetId: string | undefined;
-  /** The location that it happened at. */
-  readonly locationId: string;
+  /** The location that it happened at; only test events have none. */
+  readonly locationId: string | undefined;
   readonly createdAt: Date;
   /** W3C trace context of the request that caused it, which its deliveries carry on. */
   readonly traceparent?: string | undefined;
-  /** The event's `data`. Its shape depends on the type. */
+  /** The event's `data` without `locationId`. Its shape depends on the type. */
   readonly data: Readonly<Record<string, unknown>>;
+}
+
+/** An event as it waits in the outbox of the document whose change it announces. */
+export interface OutboxEntry extends EventContent {
+  readonly locationId: string;
 }

@@ -1,12 +1,12 @@
 import type { ValidateFunction } from 'ajv';
 import * as validators from '../../generated/event-validators.js';
 import type { EventPayload } from '../../generated/events.ts';
-import type { OutboxEntry } from './event.ts';
+import type { EventContent } from './event.ts';
 
 /** An event that does not match the published schema of its type. It is never sent. */
 export class InvalidEventError extends Error {
   /** @param reasons what is wrong, without values */
-  constructor({ id, type }: Pick<OutboxEntry, 'id' | 'type'>, reasons: string) {
+  constructor({ id, type }: Pick<EventContent, 'id' | 'type'>, reasons: string) {
     super(`the event ${id} breaks the published schema of ${type}: ${reasons}`);
     this.name = 'InvalidEventError';
   }
@@ -18,30 +18,29 @@ export class InvalidEventError extends Error {
  *
  * @throws InvalidEventError
  */
-export function serialiseEvent(entry: OutboxEntry): Uint8Array {
-  return Buffer.from(JSON.stringify(toPayload(entry)));
+export function serialiseEvent(event: EventContent): Uint8Array {
+  return Buffer.from(JSON.stringify(toPayload(event)));
 }
 
 /**
  * The payload of an event, with its members in the order of the published documentation.
  * @throws InvalidEventError
  */
-export function toPayload(entry: OutboxEntry): EventPayload {
-  const { type, createdAt } = entry;
-  const payload: unknown = { type, ...target(entry), createdAt: createdAt.toISOString(), data: dataOf(entry) };
+export function toPayload(event: EventContent): EventPayload {
+  const { type, createdAt } = event;
+  const payload: unknown = { type, ...target(event), createdAt: createdAt.toISOString(), data: dataOf(event) };
   const validate: ValidateFunction<EventPayload> = validators[type];
   if (validate(payload)) return payload;
   const reasons = (validate.errors ?? []).map(({ instancePath, message }) => `${instancePath || '/'} ${message ?? ''}`);
-  throw new InvalidEventError(entry, reasons.join(', '));
+  throw new InvalidEventError(event, reasons.join(', '));
 }
 
 /** `targetUuid` is `null` where the resource has none; `targetId` then names it. */
-function target({ targetUuid, targetId }: OutboxEntry): object {
+function target({ targetUuid, targetId }: EventContent): object {
   if (targetUuid !== undefined) return { targetUuid };
   return targetId === undefined ? {} : { targetUuid: null, targetId };
 }
 
-/** All but test events happen at a location. */
-function dataOf({ type, locationId, data }: OutboxEntry): object {
-  return type === 'TEST' ? data : { ...data, locationId };
+function dataOf({ locationId, data }: EventContent): object {
+  return locationId === undefined ? data : { ...data, locationId };
 }

@@ -1,7 +1,7 @@
 import type { Database } from '../db/client.ts';
 import type { CollectionIndexes } from '../db/indexes.ts';
 import type { LookUp } from '../outbound/look-up.ts';
-import type { OutboxEntry } from '../events/event.ts';
+import type { EventContent } from '../events/event.ts';
 import type { IntegrationDirectory } from '../integrations/directory.ts';
 import { soundCondition, type Condition } from '../integrations/condition.ts';
 import type { Integration } from '../integrations/integration.ts';
@@ -30,7 +30,7 @@ export interface WebhookDependencies {
   readonly database: Database;
   readonly integrations: IntegrationDirectory;
   /** The bytes of an event. @throws when it breaks its published schema */
-  readonly serialise: (entry: OutboxEntry) => Uint8Array;
+  readonly serialise: (event: EventContent) => Uint8Array;
   /** Where events may be sent to. */
   readonly mayConnect: AddressRule;
   /** Finds the addresses of receivers. */

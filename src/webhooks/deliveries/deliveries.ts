@@ -1,5 +1,5 @@
 import { ProblemError } from '../../errors/problem-error.ts';
-import type { OutboxEntry } from '../../events/event.ts';
+import type { EventContent } from '../../events/event.ts';
 import type { EventStore } from '../events/event-store.ts';
 import type { Replays } from '../replays/replays.ts';
 import type { WebhookTiming } from '../timing.ts';
@@ -35,7 +35,7 @@ export interface DeliveriesDependencies {
   readonly deliveries: DeliveryStore;
   readonly events: EventStore;
   readonly replays: Replays;
-  readonly serialise: (entry: OutboxEntry) => Uint8Array;
+  readonly serialise: (event: EventContent) => Uint8Array;
   /** Called for a delivery that must be attempted immediately. */
   readonly attemptNow: (integrationId: string, deliveryId: string) => void;
   readonly timing: Pick<WebhookTiming, 'retention'>;
@@ -57,19 +57,11 @@ export function createDeliveries(dependencies: DeliveriesDependencies): Deliveri
     },
     async sendTest(integrationId, eventId, traceparent) {
       const createdAt = clock.now();
-      const about = { targetUuid: undefined, targetId: undefined };
-      const body = serialise({ id: eventId, type: 'TEST', ...about, locationId: '', createdAt, data: {} });
-      const recipients = [integrationId];
-      const event = {
-        id: eventId,
-        type: 'TEST',
-        ...about,
-        locationId: undefined,
-        createdAt,
-        traceparent,
-        body,
-        recipients,
-      } as const;
+      const content: EventContent = {
+        ...{ id: eventId, type: 'TEST', createdAt, traceparent, data: {} },
+        ...{ targetUuid: undefined, targetId: undefined, locationId: undefined },
+      };
+      const event = { ...content, body: serialise(content), recipients: [integrationId] };
       await events.insertMissing([event], new Date(createdAt.getTime() + timing.retention));
       const [stored = event] = await events.find([eventId]);
       const delivery = {

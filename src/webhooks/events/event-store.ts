@@ -12,18 +12,10 @@ import {
   type Source,
 } from '../../db/narrow-reads.ts';
 import { read } from '../../db/writes.ts';
-import type { EventType } from '../../events/event.ts';
+import type { EventContent, EventType } from '../../events/event.ts';
 
 /** An event that was relayed: what is sent, and to whom. */
-export interface StoredEvent {
-  readonly id: string;
-  readonly type: EventType;
-  readonly targetUuid: string | undefined;
-  readonly targetId: string | undefined;
-  readonly locationId: string | undefined;
-  readonly createdAt: Date;
-  /** W3C trace context of the request that caused it. */
-  readonly traceparent?: string | undefined;
+export interface StoredEvent extends Omit<EventContent, 'data'> {
   /** The bytes that are signed and sent. */
   readonly body: Uint8Array;
   /** Ids of integrations, decided once. */

@@ -18,7 +18,7 @@ export interface RelayDependencies {
   readonly deliveries: DeliveryStore;
   readonly integrations: Pick<IntegrationDirectory, 'subscribers'>;
   /** The bytes that are sent. @throws when the event breaks its published schema */
-  readonly serialise: (entry: OutboxEntry) => Uint8Array;
+  readonly serialise: (event: OutboxEntry) => Uint8Array;
   /** Sends what is made here. */
   readonly engine: Pick<WebhookEngine, 'prepare'>;
   readonly timing: Pick<WebhookTiming, 'poll' | 'retention'>;
