@@ -4,7 +4,7 @@ import type { EventStore } from '../events/event-store.ts';
 import type { Replays } from '../replays/replays.ts';
 import type { WebhookTiming } from '../timing.ts';
 import type { Listing } from '../../lists/listing.ts';
-import { deliveryId, type Attempt, type Delivery, type DeliveryWithBody } from './delivery.ts';
+import { deliveryId, deliveryOf, type Attempt, type Delivery, type DeliveryWithBody } from './delivery.ts';
 import type { DeliveryFilter, DeliveryStore } from './delivery-store.ts';
 import type { Clock } from '../../runtime/clock.ts';
 
@@ -64,10 +64,7 @@ export function createDeliveries(dependencies: DeliveriesDependencies): Deliveri
       const event = { ...content, body: serialise(content), recipients: [integrationId] };
       await events.insertMissing([event], new Date(createdAt.getTime() + timing.retention));
       const [stored = event] = await events.find([eventId]);
-      const delivery = {
-        ...{ eventId, eventType: stored.type, integrationId, targetUuid: stored.targetUuid },
-        ...{ eventCreatedAt: stored.createdAt, traceparent: stored.traceparent, body: stored.body },
-      };
+      const delivery = deliveryOf(stored, integrationId);
       await deliveries.insertMissing([delivery], createdAt);
       const id = deliveryId(delivery);
       attemptNow(integrationId, id);

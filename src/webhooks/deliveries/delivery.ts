@@ -1,5 +1,6 @@
 import { deriveUuid } from '../../runtime/derived-id.ts';
 import type { EventType } from '../../events/event.ts';
+import type { StoredEvent } from '../events/event-store.ts';
 import type { SendError } from '../sending/send-error.ts';
 
 /**
@@ -53,6 +54,12 @@ export interface NewDelivery {
   readonly eventCreatedAt: Date;
   readonly traceparent?: string | undefined;
   readonly body: Uint8Array;
+}
+
+/** What a delivery of an event is made of. @param replayId of the replay that sends the event again, if one does */
+export function deliveryOf(event: StoredEvent, integrationId: string, replayId?: string): NewDelivery {
+  const { id: eventId, type: eventType, targetUuid, createdAt: eventCreatedAt, traceparent, body } = event;
+  return { eventId, eventType, integrationId, replayId, targetUuid, eventCreatedAt, traceparent, body };
 }
 
 /** The record of one attempt. */

@@ -2,7 +2,7 @@ import type { OutboxEntry } from '../../events/event.ts';
 import { outboxCollections, type OutboxCollection, type Relay } from '../../events/outbox.ts';
 import type { IntegrationDirectory } from '../../integrations/directory.ts';
 import { createBatcher, type Batcher } from '../batcher.ts';
-import type { NewDelivery } from '../deliveries/delivery.ts';
+import { deliveryOf, type NewDelivery } from '../deliveries/delivery.ts';
 import type { DeliveryStore } from '../deliveries/delivery-store.ts';
 import type { WebhookEngine } from '../engine.ts';
 import type { EventStore, StoredEvent } from '../events/event-store.ts';
@@ -211,14 +211,6 @@ export function createRelay(dependencies: RelayDependencies): RunningRelay {
   };
 }
 
-function toDeliveries({ id, type, targetUuid, createdAt, traceparent, body, recipients }: StoredEvent): NewDelivery[] {
-  return recipients.map((integrationId) => ({
-    eventId: id,
-    eventType: type,
-    integrationId,
-    targetUuid,
-    eventCreatedAt: createdAt,
-    traceparent,
-    body,
-  }));
+function toDeliveries(event: StoredEvent): NewDelivery[] {
+  return event.recipients.map((integrationId) => deliveryOf(event, integrationId));
 }

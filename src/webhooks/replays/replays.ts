@@ -1,6 +1,6 @@
 import type { EventType } from '../../events/event.ts';
 import { receivesFrom, type IntegrationDirectory } from '../../integrations/directory.ts';
-import { deliveryId, type Delivery, type NewDelivery } from '../deliveries/delivery.ts';
+import { deliveryId, deliveryOf, type Delivery, type NewDelivery } from '../deliveries/delivery.ts';
 import type { DeliveryStore } from '../deliveries/delivery-store.ts';
 import type { Listing } from '../../lists/listing.ts';
 import type { EventPosition, EventStore } from '../events/event-store.ts';
@@ -85,10 +85,7 @@ export function createReplays(dependencies: ReplayDependencies): Replays & Repla
     ]);
     const received = found.filter(({ locationId }) => receivesFrom(integration?.locationIds, locationId));
     return {
-      page: received.map(({ id, type, targetUuid, createdAt, traceparent, body }) => ({
-        ...{ eventId: id, eventType: type, integrationId, replayId, targetUuid, eventCreatedAt: createdAt },
-        ...{ traceparent, body },
-      })),
+      page: received.map((event) => deliveryOf(event, integrationId, replayId)),
       cursor: next ?? source.cursor,
       isLast: next === undefined,
     };
