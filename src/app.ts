@@ -69,8 +69,8 @@ import { webhookOperations } from './webhooks/webhook-operations.ts';
 import { createAddressRule, parseNetwork } from './webhooks/sending/address-rules.ts';
 import { checkTarget } from './webhooks/sending/target.ts';
 import { createWebhooks, webhookIndexes } from './webhooks/webhooks.ts';
-import { systemClock, type Clock } from './runtime/clock.ts';
-import { systemRandom, type Random } from './runtime/random.ts';
+import { systemClock } from './runtime/clock.ts';
+import { systemRandom } from './runtime/random.ts';
 
 export interface AppDependencies {
   readonly config: Config;
@@ -86,10 +86,6 @@ export interface AppDependencies {
   readonly secrets: SecretBox;
   /** Of the service, for `User-Agent`. */
   readonly version: string;
-  /** The system's when left out. */
-  readonly clock?: Clock;
-  /** The system's when left out. */
-  readonly random?: Random;
   readonly metrics: Metrics;
   readonly log: Logger;
   /** How long one rendering of the metrics serves, in milliseconds. */
@@ -134,7 +130,8 @@ export const allScopes: readonly Scope[] = document.components.schemas.Scope.enu
 /** Wires stores, rules and operations together. */
 export function createApp(dependencies: AppDependencies): App {
   const { config, database, blobs, providers, lookUp, secrets, version, metrics, log } = dependencies;
-  const { clock = systemClock, random = systemRandom } = dependencies;
+  const clock = systemClock;
+  const random = systemRandom;
   const isDatabaseFull = dependencies.isDatabaseFull ?? (() => Promise.resolve(false));
   const memory = createBudget(halfForEachKey(config.limits.requestMemory));
   const keptBytes = createKeptBytes({
@@ -142,7 +139,7 @@ export function createApp(dependencies: AppDependencies): App {
     monotonic: clock.monotonic,
   });
   const apiKeyStore = createApiKeyStore(database);
-  const expire = createExpiry({ database, indexes, now: () => new Date() });
+  const expire = createExpiry({ database, indexes, now: clock.now });
   const authentication = createAuthentication({
     clock,
     store: apiKeyStore,

@@ -16,6 +16,7 @@ import { createHttpServer, type ConnectionLimits } from './http/listener.ts';
 import type { Exchange } from './http/pipeline.ts';
 import { openSecretBox } from './secrets/open-secret-box.ts';
 import { startMaintenance } from './runtime/maintenance.ts';
+import { systemRandom } from './runtime/random.ts';
 import { createMetrics } from './observability/metrics.ts';
 import { createProviderHttp } from './providers/http.ts';
 import { createProviderRegistry } from './providers/registry.ts';
@@ -116,7 +117,7 @@ export async function startService(options: StartOptions): Promise<RunningServic
 
     const listener = createHttpServer(app.application, options.connectionLimits);
     const url = await listen(listener.server, config.http.host, config.http.port);
-    const maintenance = startMaintenance(app.chores, log);
+    const maintenance = startMaintenance(app.chores, log, systemRandom);
     app.start();
     print(`Listening on ${url} (reference: ${url}/docs)`);
     log.info({ url }, 'listening');

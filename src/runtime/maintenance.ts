@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import { systemRandom, type Random } from './random.ts';
+import type { Random } from './random.ts';
 
 /** Periodic work that any process can do at any time. */
 export interface Chore {
@@ -9,11 +9,7 @@ export interface Chore {
 }
 
 /** Runs chores in parallel. Each starts after a random part of its first interval, and never overlaps itself. */
-export function startMaintenance(
-  chores: readonly Chore[],
-  log: Logger,
-  random: Random = systemRandom,
-): { stop(): Promise<void> } {
+export function startMaintenance(chores: readonly Chore[], log: Logger, random: Random): { stop(): Promise<void> } {
   let stopped = false;
   const timers = new Map<string, NodeJS.Timeout>();
   const running = new Map<string, Promise<void>>();

@@ -16,7 +16,7 @@ import {
   representReplay,
   storedStatus,
 } from './webhook-representation.ts';
-import { systemClock, type Clock } from '../runtime/clock.ts';
+import type { Clock } from '../runtime/clock.ts';
 
 type WebhookOperations = Pick<
   OperationHandlers,
@@ -34,7 +34,7 @@ export interface WebhookOperationsOptions {
   readonly integrations: Pick<Integrations, 'get' | 'find'>;
   readonly deliveries: Deliveries;
   readonly replays: Replays;
-  readonly clock?: Clock;
+  readonly clock: Clock;
 }
 
 const deliveryPath = '/api/v1/deliveries';
@@ -44,7 +44,7 @@ export function webhookOperations({
   integrations,
   deliveries,
   replays,
-  clock = systemClock,
+  clock,
 }: WebhookOperationsOptions): WebhookOperations {
   /** A delivery of an existing integration. Other deliveries will be deleted by a sweep. */
   const getDelivery = async (id: string): Promise<{ delivery: DeliveryWithBody; integration: Integration }> => {
@@ -86,7 +86,7 @@ export function webhookOperations({
     },
     async getReplay({ path }) {
       const replay = await replays.find(path.id);
-      // Deliveries of a deleted integration will be deleted by a sweep.
+      // Replays of a deleted integration will be deleted by a sweep.
       if (replay === undefined || (await integrations.find(replay.integrationId)) === undefined) {
         throw new ProblemError('replay-not-found', { detail: `No replay has the id ${path.id}.` });
       }
