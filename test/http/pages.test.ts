@@ -10,6 +10,7 @@ import { promisify } from 'node:util';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import express from 'express';
+import document from '../../generated/openapi.json' with { type: 'json' };
 import { createPages } from '../../src/http/pages.ts';
 import packageJson from '../../package.json' with { type: 'json' };
 import { startTestService, type TestService } from '../support/service.ts';
@@ -31,6 +32,11 @@ async function get(target: string, headers: Record<string, string> = {}, method 
   const sent = request(new URL(target, service.url), { method, headers }).end();
   const [answer] = (await once(sent, 'response')) as [IncomingMessage];
   return { status: answer.statusCode, headers: answer.headers, body: Buffer.concat(await answer.toArray()) };
+}
+
+interface Operation {
+  readonly tags?: readonly string[];
+  readonly operationId?: string;
 }
 
 const pages = ['/docs', '/docs/events'];
@@ -97,6 +103,18 @@ describe('the reference pages', () => {
     expect(policy).toContain("default-src 'none'");
     expect(policy).toMatch(/script-src 'self'(;|$)/);
     expect((await get(document)).status).toBe(200);
+  });
+
+  it('have every place that links lead to', async () => {
+    const operations = Object.values(document.paths).flatMap((path) => Object.values(path)) as Operation[];
+    const places = operations.flatMap(({ tags = [], operationId = '' }) => {
+      const tag = `/docs#/${tags.join().toLowerCase().replaceAll(' ', '-')}`;
+      return [tag, `${tag}/${operationId.toLowerCase()}`];
+    });
+    const texts = [(await get('/', { accept: 'text/html' })).body, (await get('/asyncapi.json')).body];
+    const links = texts.flatMap((text) => text.toString().match(/\/docs#[\w/-]+/g) ?? []);
+    expect(links).toHaveLength(4);
+    expect(links.filter((link) => !places.includes(link))).toEqual([]);
   });
 
   it('share their scripts, which browsers keep for good', async () => {
