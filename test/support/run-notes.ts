@@ -5,8 +5,7 @@ import path from 'node:path';
 
 /** What one run of the tests has done so far. */
 export interface RunNotes {
-  /** Test files that were begun. */
-  readonly begun: ReadonlySet<string>;
+  /** Test files that have ended. */
   readonly ended: ReadonlySet<string>;
   /** Operation and status, such as `createPrompt 201`. */
   readonly answers: ReadonlySet<string>;
@@ -27,8 +26,9 @@ export function noteAnswer(operationId: string, status: number): void {
   note(line);
 }
 
-export function noteFile(event: 'begin' | 'end', file: string): void {
-  note(`${event} ${file}`);
+/** Notes that a test file has ended. */
+export function noteEnd(file: string): void {
+  note(`end ${file}`);
 }
 
 /** Reads the notes of all processes. */
@@ -37,7 +37,7 @@ export function readNotes(): RunNotes {
   const lines = TEST_NOTES === undefined ? [] : readFileSync(TEST_NOTES, 'utf8').split('\n');
   const of = (kind: string): Set<string> =>
     new Set(lines.filter((line) => line.startsWith(`${kind} `)).map((line) => line.slice(kind.length + 1)));
-  return { begun: of('begin'), ended: of('end'), answers: of('answer') };
+  return { ended: of('end'), answers: of('answer') };
 }
 
 function note(line: string): void {

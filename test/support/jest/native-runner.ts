@@ -1,6 +1,6 @@
 import { createRequire, registerHooks } from 'node:module';
 import { pathToFileURL } from 'node:url';
-import { noteFile } from '../run-notes.ts';
+import { noteEnd } from '../run-notes.ts';
 
 /** What Jest's runner asks of Jest's module loader, as far as it is answered differently here. */
 interface Runtime {
@@ -42,7 +42,6 @@ export default async function runTestFile(
     },
   });
   const environmentBefore = { ...process.env };
-  noteFile('begin', testPath);
   try {
     return await circus.default(globalConfig, config, environment, native, testPath, sendMessageToJest);
   } finally {
@@ -50,7 +49,7 @@ export default async function runTestFile(
       if (environmentBefore[name] === undefined) Reflect.deleteProperty(process.env, name);
     }
     Object.assign(process.env, environmentBefore);
-    noteFile('end', testPath);
+    noteEnd(testPath);
   }
 }
 

@@ -8,6 +8,8 @@ const last = 'declared-statuses.test';
 /** Begins with the slow files, so that no worker is left with one at the end. */
 export default class SlowFirst extends Sequencer {
   sort(tests) {
+    // Worker processes inherit it.
+    process.env['TEST_FILES'] = String(tests.length);
     const rank = ({ path }) => (path.includes(last) ? slow.length + 1 : rankAmongSlow(path));
     return super.sort([...tests]).toSorted((one, other) => rank(one) - rank(other));
   }
