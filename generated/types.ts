@@ -4854,16 +4854,16 @@ export interface components {
          *       "type": "urn:prompt-gateway:problem:invalid-request",
          *       "title": "Invalid request",
          *       "status": 400,
-         *       "detail": "The body of the request is not valid.",
+         *       "detail": "The parameters of the request are not valid.",
          *       "instance": "/api/v1/prompts",
          *       "request_id": "01J9ZQ4C7N8VX2M5K3T6B1R0DW",
          *       "errors": [
          *         {
-         *           "detail": "must be an integer from 1 to 1000",
+         *           "detail": "must be <= 1000",
          *           "parameter": "limit"
          *         },
          *         {
-         *           "detail": "is not a known parameter",
+         *           "detail": "is unknown",
          *           "parameter": "page"
          *         }
          *       ]
@@ -5494,7 +5494,7 @@ export interface components {
          *       "type": "urn:prompt-gateway:problem:provider-failed",
          *       "title": "Provider failed",
          *       "status": 502,
-         *       "detail": "The provider answered with status 500.",
+         *       "detail": "The provider answered with an error (status 500).",
          *       "instance": "/api/v1/prompts/summarise-support-ticket/invoke",
          *       "request_id": "01J9ZQ4C7N8VX2M5K3T6B1R0DW",
          *       "provider": "openai",
@@ -5875,7 +5875,7 @@ export interface components {
          *       "request_id": "01J9ZQ4C7N8VX2M5K3T6B1R0DW",
          *       "errors": [
          *         {
-         *           "detail": "cannot be changed, and is \"active\"; leave it out",
+         *           "detail": "cannot be changed: leave it out, or send its current value (\"active\")",
          *           "pointer": "#/status"
          *         }
          *       ]
@@ -6307,16 +6307,16 @@ export interface components {
          *       "type": "urn:prompt-gateway:problem:invalid-request",
          *       "title": "Invalid request",
          *       "status": 400,
-         *       "detail": "The body of the request is not valid.",
+         *       "detail": "The parameters of the request are not valid.",
          *       "instance": "/api/v1/prompts",
          *       "request_id": "01J9ZQ4C7N8VX2M5K3T6B1R0DW",
          *       "errors": [
          *         {
-         *           "detail": "must be an integer from 1 to 1000",
+         *           "detail": "must be <= 1000",
          *           "parameter": "limit"
          *         },
          *         {
-         *           "detail": "is not a known parameter",
+         *           "detail": "is unknown",
          *           "parameter": "page"
          *         }
          *       ]

@@ -128,7 +128,7 @@ export function createApiKeys({
       const stored = await readActing(maker);
       const end = stored?.expiresAt;
       if (expiresAt !== undefined && end !== undefined && expiresAt > end) {
-        throw invalidExpiry(`must not be later than the end of the key that makes this one, ${end.toISOString()}`);
+        throw invalidExpiry(`must not be later than the creating key expires, at ${end.toISOString()}`);
       }
       const ancestors = [...(stored?.ancestors ?? []), maker.keyId];
       if (ancestors.length > maxAncestors) {

@@ -19,9 +19,9 @@ export function requireUnchanged(sent: object, shown: object): true {
 }
 
 function mistake(present: unknown): string {
-  if (present === undefined) return 'cannot be set; leave it out';
-  if (typeof present === 'object') return 'cannot be changed; leave it out';
-  return `cannot be changed, and is ${JSON.stringify(present)}; leave it out`;
+  if (present === undefined) return 'cannot be set: leave it out';
+  const value = typeof present === 'object' ? '' : ` (${JSON.stringify(present)})`;
+  return `cannot be changed: leave it out, or send its current value${value}`;
 }
 
 /** Clients write the same moment in other ways: `+00:00` instead of `Z`, more digits. */

@@ -21,7 +21,7 @@ export function findAmbiguity(request: IncomingMessage): string | undefined {
   } else if (!hostForm.test(headers.host)) return 'The Host field is not a host name.';
   const coding = headers['transfer-encoding'];
   if (coding !== undefined && (coding.toLowerCase() !== 'chunked' || httpVersion !== '1.1')) {
-    return 'The only transfer coding is chunked, in HTTP/1.1.';
+    return 'The service accepts only the transfer coding chunked, and only in HTTP/1.1.';
   }
   let seen = 0;
   for (let index = 0; index < rawHeaders.length; index += 2) {

@@ -23,7 +23,7 @@ export const patternWords: ReadonlyMap<string, string> = new Map([
   ['^https?://[A-Za-z0-9.:_\\[\\]-]+([/?][!-"$-~]*)?$', url],
   ['^[ -~]{24,64}$', 'be 24 to 64 printable ASCII characters'],
   ['^[!-~]([ -~]*[!-~])?$', 'be visible ASCII characters, with spaces only between them'],
-  ['^[A-Za-z0-9_-]{16,160}$', 'be the next of a page'],
+  ['^[A-Za-z0-9_-]{16,160}$', 'be the pagination.next of a page'],
   ['\\S', 'have a character that is not a space'],
 ]);
 

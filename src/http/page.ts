@@ -38,10 +38,10 @@ export async function answerPage<Item, Shown>(
   for (const [name, value] of Object.entries(filters)) if (value !== undefined) search.set(name, String(value));
   search.sort();
   const list = `${path}?${search.toString()}`;
-  if (after !== undefined && offset !== undefined) throw refused('offset', 'cannot be sent along with after');
+  if (after !== undefined && offset !== undefined) throw refused('offset', 'cannot be combined with after');
   const cursor = after === undefined ? undefined : decodeCursor(list, after);
   if (after !== undefined && cursor === undefined) {
-    throw refused('after', 'must be the next of a page of this list, read with the same filters');
+    throw refused('after', 'must be the pagination.next of a page of this list, requested with the same filters');
   }
   const skipped = cursor?.offset ?? offset ?? 0;
 

@@ -39,7 +39,7 @@ export function findHeaderMistakes(headers: Readonly<Record<string, string>>): H
       mistakes.push({ name, detail: 'is set by the service itself' });
     } else if (seen.has(lowerCase)) mistakes.push({ name, detail: 'differs from another name only in case' });
     else if (!/^[!-~]([ -~]*[!-~])?$/.test(value)) {
-      mistakes.push({ name, detail: 'has a value with characters other than visible ASCII and inner spaces' });
+      mistakes.push({ name, detail: 'must have a value of visible ASCII characters, with spaces only between them' });
     }
     seen.add(lowerCase);
   }

@@ -29,7 +29,7 @@ export function sealHeaders(
     }
     if (value === mask) {
       // A copy of an integration must not send asterisks as a credential.
-      refuse(name, `is ${mask}, which stands for a stored value, and there is none`);
+      refuse(name, `is ${mask}, but no value is stored for this name: send the value`);
       return [];
     }
     return [{ name, value: secrets.seal(value, headerRecord(integrationId, name)) }];
@@ -55,7 +55,7 @@ export function requireCredentialsAgain(
   const errors = Object.entries(showHeaders(integrationId, present, secrets))
     .filter(([name, value]) => value === mask && (sent === undefined || isMasked.get(name.toLowerCase()) === true))
     .map(([name]) => ({
-      detail: 'is stored for another host; send its value, or other headers',
+      detail: 'is stored for another scheme, host or port: send the value again, or leave the header out of headers',
       pointer: pointerTo(name),
     }));
   if (errors.length === 0) return;

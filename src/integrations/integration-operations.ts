@@ -146,6 +146,6 @@ function shownOnce(secret: string | undefined): { secret?: ReturnType<typeof rep
 function twoSecrets(): ProblemError {
   return new ProblemError('invalid-request', {
     detail: 'The body of the request is not valid.',
-    errors: [{ detail: 'cannot be sent along with generate_secret', pointer: '#/secret' }],
+    errors: [{ detail: 'cannot be combined with generate_secret', pointer: '#/secret' }],
   });
 }

@@ -51,14 +51,14 @@ export function createKeptBytes({ perKey, perProcess, monotonic }: KeptBytesOpti
       if (ofKey > 0) {
         throw new ProblemError('too-much-kept', {
           detail:
-            'The answers for Idempotency-Keys and the results of test runs of this API key have reached the limit of a day.',
+            'The answers for Idempotency-Keys and the results of test runs of this API key have reached the daily limit.',
           headers: { 'Retry-After': String(Math.min(ofKey, 86_400)) },
         });
       }
       const ofAll = secondsUntilRoom(all, perProcess);
       if (ofAll > 0) {
         throw new ProblemError('overloaded', {
-          detail: 'The answers for Idempotency-Keys and the results of test runs have reached the limit of a day.',
+          detail: 'The answers for Idempotency-Keys and the results of test runs have reached the daily limit.',
           headers: { 'Retry-After': String(Math.min(ofAll, 86_400)) },
         });
       }

@@ -159,9 +159,10 @@ export function createOrders({
 function price(items: readonly UnpricedItem[], rates: Location): OrderTotals {
   const totals = priceOrder(items, rates, largestTotal);
   if (totals !== undefined) return totals;
+  const maximum = largestTotal.toLocaleString('en');
   throw new ProblemError('order-total-too-large', {
-    detail: `The total of the order is more than the maximum of ${largestTotal.toLocaleString('en')} minor units.`,
-    errors: [{ detail: 'have a total that is too large', pointer: '#/items' }],
+    detail: `The total of the order is more than the maximum of ${maximum} minor units.`,
+    errors: [{ detail: `must have a total of at most ${maximum} minor units`, pointer: '#/items' }],
   });
 }
 

@@ -77,7 +77,7 @@ describe('a key made by a key', () => {
     const refused = await createAs(manager.key, { expires_at: later }, { differs });
     expect(refused.status).toBe(400);
     expect(refused.body.errors).toEqual([
-      { detail: `must not be later than the end of the key that makes this one, ${soon}`, pointer: '#/expires_at' },
+      { detail: `must not be later than the creating key expires, at ${soon}`, pointer: '#/expires_at' },
     ]);
   });
 

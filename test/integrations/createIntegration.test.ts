@@ -187,7 +187,7 @@ describe('400', () => {
       differs: 'secret-twice',
     });
     expect(status).toBe(400);
-    expect(body.errors).toEqual([{ detail: 'cannot be sent along with generate_secret', pointer: '#/secret' }]);
+    expect(body.errors).toEqual([{ detail: 'cannot be combined with generate_secret', pointer: '#/secret' }]);
   });
 });
 
