@@ -5,14 +5,22 @@ export function ifMatch(field: string | undefined, etag: string): boolean {
   return field === undefined || field.trim() === '*' || entityTags(field).includes(etag);
 }
 
+/** A resource that counts its changes. */
+interface Revised {
+  readonly id: string;
+  readonly revision: number;
+}
+
+/** The entity tag of a resource that nothing changes without incrementing its revision. */
+export function revisionTag({ id, revision }: Revised): string {
+  return `"${id}.${revision}"`;
+}
+
 /**
  * As {@link ifMatch}, for resources whose entity tags say more than id and revision: the rest changes by itself, and no
  * edit overwrites it.
  */
-export function ifMatchRevision(
-  field: string | undefined,
-  { id, revision }: { readonly id: string; readonly revision: number },
-): boolean {
+export function ifMatchRevision(field: string | undefined, { id, revision }: Revised): boolean {
   if (field === undefined || field.trim() === '*') return true;
   const start = `"${id}.${revision}`;
   return entityTags(field).some((tag) => tag === `${start}"` || tag.startsWith(`${start}.`));

@@ -1,7 +1,7 @@
 import type { components } from '../../generated/types.ts';
 import type { Precondition } from '../editing/edits.ts';
 import { requireUnchanged } from '../editing/read-only-fields.ts';
-import { ifMatch } from '../http/conditional.ts';
+import { ifMatch, revisionTag } from '../http/conditional.ts';
 import type { OperationHandlers } from '../http/operation.ts';
 import { answerPage } from '../http/page.ts';
 import { contentFields, promptFields, type Prompt, type PromptVersion } from './prompt.ts';
@@ -31,7 +31,7 @@ export function promptOperations(prompts: Prompts): PromptOperations {
       const prompt = await prompts.create(promptFields.readNew(body), context.resourceId);
       return {
         status: 201,
-        headers: { Location: `${collectionPath}/${prompt.id}`, ETag: entityTag(prompt) },
+        headers: { Location: `${collectionPath}/${prompt.id}`, ETag: revisionTag(prompt) },
         body: showSaved(prompt),
       };
     },
@@ -41,7 +41,7 @@ export function promptOperations(prompts: Prompts): PromptOperations {
     },
     async getPrompt({ path }) {
       const prompt = await prompts.get(path.slugOrId);
-      return { status: 200, headers: { ETag: entityTag(prompt) }, body: promptFields.show(prompt) };
+      return { status: 200, headers: { ETag: revisionTag(prompt) }, body: promptFields.show(prompt) };
     },
     async updatePrompt({ path, headers, body }) {
       const matches = ifMatches(headers['If-Match']);
@@ -50,7 +50,7 @@ export function promptOperations(prompts: Prompts): PromptOperations {
         promptFields.readChange(body),
         (present) => matches(present) && requireUnchanged(promptFields.others(body), showSaved(present)),
       );
-      return { status: 200, headers: { ETag: entityTag(prompt) }, body: showSaved(prompt) };
+      return { status: 200, headers: { ETag: revisionTag(prompt) }, body: showSaved(prompt) };
     },
     async deletePrompt({ path, headers }) {
       await prompts.remove(path.slugOrId, ifMatches(headers['If-Match']));
@@ -73,18 +73,13 @@ export function promptOperations(prompts: Prompts): PromptOperations {
     async restorePromptVersion({ path, headers, context }) {
       const writeId = `restore:${context.resourceId}`;
       const prompt = await prompts.restore(path.slugOrId, path.version, ifMatches(headers['If-Match']), writeId);
-      return { status: 200, headers: { ETag: entityTag(prompt) }, body: showSaved(prompt) };
+      return { status: 200, headers: { ETag: revisionTag(prompt) }, body: showSaved(prompt) };
     },
   };
 }
 
-/** The entity tag of a prompt. It differs after each write. */
-function entityTag({ id, revision }: Prompt): string {
-  return `"${id}.${revision}"`;
-}
-
 function ifMatches(field: string | undefined): Precondition<Prompt> {
-  return (prompt) => ifMatch(field, entityTag(prompt));
+  return (prompt) => ifMatch(field, revisionTag(prompt));
 }
 
 /** A prompt that was just saved, with the probable mistakes in its content. */

@@ -1,4 +1,5 @@
 import type { components } from '../../generated/types.ts';
+import { revisionTag } from '../http/conditional.ts';
 import type { OperationHandlers } from '../http/operation.ts';
 import { answerPage } from '../http/page.ts';
 import { unknownVariableWarnings } from '../invoke/render-prompt.ts';
@@ -44,7 +45,7 @@ export function testRunOperations(testRuns: TestRuns): TestRunOperations {
     },
     async getTestRun({ path: { id } }) {
       const run = await testRuns.get(id);
-      return { status: 200, headers: { ETag: `"${run.id}.${run.revision}"` }, body: toTestRun(run) };
+      return { status: 200, headers: { ETag: revisionTag(run) }, body: toTestRun(run) };
     },
     async getTestRunResults({ path: { id }, context }) {
       const { run, results } = await testRuns.results(id, context.principal.keyId);

@@ -1,4 +1,5 @@
 import { ProblemError } from '../errors/problem-error.ts';
+import { revisionTag } from '../http/conditional.ts';
 import type { OperationHandlers } from '../http/operation.ts';
 import { answerPage } from '../http/page.ts';
 import type { Integration } from '../integrations/integration.ts';
@@ -90,7 +91,7 @@ export function webhookOperations({
       if (replay === undefined || (await integrations.find(replay.integrationId)) === undefined) {
         throw new ProblemError('replay-not-found', { detail: `No replay has the id ${path.id}.` });
       }
-      return { status: 200, headers: { ETag: `"${replay.id}.${replay.revision}"` }, body: representReplay(replay) };
+      return { status: 200, headers: { ETag: revisionTag(replay) }, body: representReplay(replay) };
     },
 
     listDeliveries(input) {

@@ -1,8 +1,8 @@
 import { requireUnchanged } from '../../editing/read-only-fields.ts';
-import { ifMatch } from '../../http/conditional.ts';
+import { ifMatch, revisionTag } from '../../http/conditional.ts';
 import type { OperationHandlers } from '../../http/operation.ts';
 import { answerPage } from '../../http/page.ts';
-import { categoryFields, type Category } from './category.ts';
+import { categoryFields } from './category.ts';
 import type { Categories } from './categories.ts';
 
 type CategoryOperations = Pick<
@@ -20,7 +20,7 @@ export function categoryOperations(categories: Categories): CategoryOperations {
       const category = await categories.create(categoryFields.readNew(body), id);
       return {
         status: 201,
-        headers: { Location: `${collectionPath}/${category.id}`, ETag: entityTag(category) },
+        headers: { Location: `${collectionPath}/${category.id}`, ETag: revisionTag(category) },
         body: categoryFields.show(category),
       };
     },
@@ -30,23 +30,18 @@ export function categoryOperations(categories: Categories): CategoryOperations {
     },
     async getCategory({ path }) {
       const category = await categories.get(path.id);
-      return { status: 200, headers: { ETag: entityTag(category) }, body: categoryFields.show(category) };
+      return { status: 200, headers: { ETag: revisionTag(category) }, body: categoryFields.show(category) };
     },
     async updateCategory({ path, headers, body, context }) {
       const category = await categories.update(
         path.id,
         categoryFields.readChange(body),
         (present) =>
-          ifMatch(headers['If-Match'], entityTag(present)) &&
+          ifMatch(headers['If-Match'], revisionTag(present)) &&
           requireUnchanged(categoryFields.others(body), categoryFields.show(present)),
         context.traceparent,
       );
-      return { status: 200, headers: { ETag: entityTag(category) }, body: categoryFields.show(category) };
+      return { status: 200, headers: { ETag: revisionTag(category) }, body: categoryFields.show(category) };
     },
   };
-}
-
-/** The entity tag of a category. It differs after each change. */
-function entityTag({ id, revision }: Category): string {
-  return `"${id}.${revision}"`;
 }

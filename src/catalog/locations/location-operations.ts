@@ -1,8 +1,8 @@
 import { requireUnchanged } from '../../editing/read-only-fields.ts';
-import { ifMatch } from '../../http/conditional.ts';
+import { ifMatch, revisionTag } from '../../http/conditional.ts';
 import type { OperationHandlers } from '../../http/operation.ts';
 import { answerPage } from '../../http/page.ts';
-import { locationFields, type Location } from './location.ts';
+import { locationFields } from './location.ts';
 import type { Locations } from './locations.ts';
 import { toZones, withKeptSpots } from './zones.ts';
 import { systemRandom, type Random } from '../../runtime/random.ts';
@@ -25,7 +25,7 @@ export function locationOperations(locations: Locations, random: Random = system
       const location = await locations.create(content, context.resourceId);
       return {
         status: 201,
-        headers: { Location: `${collectionPath}/${location.id}`, ETag: entityTag(location) },
+        headers: { Location: `${collectionPath}/${location.id}`, ETag: revisionTag(location) },
         body: locationFields.show(location),
       };
     },
@@ -33,7 +33,7 @@ export function locationOperations(locations: Locations, random: Random = system
       answerPage(input, () => locations.list(input.query.archived ?? 'exclude'), locationFields.show),
     async getLocation({ path }) {
       const location = await locations.get(path.id);
-      return { status: 200, headers: { ETag: entityTag(location) }, body: locationFields.show(location) };
+      return { status: 200, headers: { ETag: revisionTag(location) }, body: locationFields.show(location) };
     },
     async updateLocation({ path, headers, body }) {
       const zones = body.zones === undefined ? undefined : toZones(body.zones, random.uuid);
@@ -42,15 +42,10 @@ export function locationOperations(locations: Locations, random: Random = system
         path.id,
         { ...locationFields.readChange(others), zones },
         (present) =>
-          ifMatch(headers['If-Match'], entityTag(present)) &&
+          ifMatch(headers['If-Match'], revisionTag(present)) &&
           requireUnchanged(locationFields.others(body), locationFields.show(present)),
       );
-      return { status: 200, headers: { ETag: entityTag(location) }, body: locationFields.show(location) };
+      return { status: 200, headers: { ETag: revisionTag(location) }, body: locationFields.show(location) };
     },
   };
-}
-
-/** The entity tag of a location: another one after each change. */
-function entityTag({ id, revision }: Location): string {
-  return `"${id}.${revision}"`;
 }

@@ -1,9 +1,9 @@
 import { requireUnchanged } from '../../editing/read-only-fields.ts';
-import { ifMatch } from '../../http/conditional.ts';
+import { ifMatch, revisionTag } from '../../http/conditional.ts';
 import type { OperationHandlers } from '../../http/operation.ts';
 import { answerPage } from '../../http/page.ts';
 import { toModifiers } from './modifiers.ts';
-import { productFields, type Product } from './product.ts';
+import { productFields } from './product.ts';
 import type { Products } from './products.ts';
 import { systemRandom, type Random } from '../../runtime/random.ts';
 
@@ -19,7 +19,7 @@ export function productOperations(products: Products, random: Random = systemRan
       const product = await products.create(sent, context.resourceId);
       return {
         status: 201,
-        headers: { Location: `${collectionPath}/${product.id}`, ETag: entityTag(product) },
+        headers: { Location: `${collectionPath}/${product.id}`, ETag: revisionTag(product) },
         body: productFields.show(product),
       };
     },
@@ -29,7 +29,7 @@ export function productOperations(products: Products, random: Random = systemRan
     },
     async getProduct({ path }) {
       const product = await products.get(path.id);
-      return { status: 200, headers: { ETag: entityTag(product) }, body: productFields.show(product) };
+      return { status: 200, headers: { ETag: revisionTag(product) }, body: productFields.show(product) };
     },
     async updateProduct({ path, headers, body, context }) {
       const modifiers = body.modifiers === undefined ? undefined : toModifiers(body.modifiers, random.uuid);
@@ -37,16 +37,11 @@ export function productOperations(products: Products, random: Random = systemRan
         path.id,
         productFields.readChange({ ...body, modifiers }),
         (present) =>
-          ifMatch(headers['If-Match'], entityTag(present)) &&
+          ifMatch(headers['If-Match'], revisionTag(present)) &&
           requireUnchanged(productFields.others(body), productFields.show(present)),
         context.traceparent,
       );
-      return { status: 200, headers: { ETag: entityTag(product) }, body: productFields.show(product) };
+      return { status: 200, headers: { ETag: revisionTag(product) }, body: productFields.show(product) };
     },
   };
-}
-
-/** The entity tag of a product. It differs after each change. */
-function entityTag({ id, revision }: Product): string {
-  return `"${id}.${revision}"`;
 }
