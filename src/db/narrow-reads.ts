@@ -208,6 +208,27 @@ export async function* fetchInOrder<T extends Document & { _id: string }>(
   }
 }
 
+/** What is stored under these ids, by id. */
+export async function fetchById<T extends Document & { _id: string }, Item>(
+  collection: Collection<T>,
+  ids: readonly string[],
+  toItem: (document: T) => Item,
+): Promise<Map<string, Item>> {
+  const found = new Map<string, Item>();
+  for await (const document of fetchInOrder(collection, [...new Set(ids)])) found.set(document._id, toItem(document));
+  return found;
+}
+
+/** Those of the ids that documents have. */
+export async function existingIds<T extends Document & { _id: string }>(
+  collection: Collection<T>,
+  ids: readonly string[],
+): Promise<Set<string>> {
+  const found = new Set<string>();
+  for await (const { _id } of fetchInOrder(collection, ids, { projection: { _id: 1 } })) found.add(_id);
+  return found;
+}
+
 /** Ranges of ids that a walk has at most: by their first three digits. */
 const idRanges = 4_096;
 

@@ -2,7 +2,7 @@ import type { Collection, Filter } from 'mongodb';
 import type { Database } from '../db/client.ts';
 import type { CollectionIndexes } from '../db/indexes.ts';
 import { createListByTime } from '../db/list-by-time.ts';
-import { everySample, sampleField, sampleIndex, type Sampled } from '../db/narrow-reads.ts';
+import { everySample, existingIds, sampleField, sampleIndex, type Sampled } from '../db/narrow-reads.ts';
 import { compareAndSet, insertOnce, read, writeIdempotently, type StampedDocument } from '../db/writes.ts';
 import type { Document } from '../fields/fields.ts';
 import type { Listing } from '../lists/listing.ts';
@@ -105,11 +105,7 @@ export function createIntegrationStore(database: Database): IntegrationStore {
     },
     ids: (after, limit) => idsOf({ _id: { $gt: after } }, limit),
     activeIds: (after, limit) => idsOf({ _id: { $gt: after }, state: 'active' }, limit),
-    async existing(ids) {
-      const filter = { _id: { $in: [...ids] } };
-      const found = await read(() => integrations.find(filter, { projection: { _id: 1 } }).toArray());
-      return new Set(found.map(({ _id }) => _id));
-    },
+    existing: (ids) => existingIds(integrations, ids),
   };
 }
 

@@ -2,7 +2,7 @@ import type { Collection, Filter } from 'mongodb';
 import type { Database } from '../db/client.ts';
 import type { CollectionIndexes } from '../db/indexes.ts';
 import { createListByTime } from '../db/list-by-time.ts';
-import { everySample, fetchInOrder, sampleField, sampleIndex, walkIds } from '../db/narrow-reads.ts';
+import { everySample, existingIds, fetchInOrder, sampleField, sampleIndex, walkIds } from '../db/narrow-reads.ts';
 import { compareAndSet, insertOnce, read, upsertOnce, writeIdempotently, type StampedDocument } from '../db/writes.ts';
 import type { Document } from '../fields/fields.ts';
 import type { Listing } from '../lists/listing.ts';
@@ -115,11 +115,7 @@ export function createPromptStore(database: Database): PromptStore {
       const found = await read(() => prompts.find(filter, { projection: { slug: 1 } }).toArray());
       return new Set(found.map(({ slug }) => slug));
     },
-    async existing(ids) {
-      const filter = { _id: { $in: [...ids] } };
-      const found = await read(() => prompts.find(filter, { projection: { _id: 1 } }).toArray());
-      return new Set(found.map(({ _id }) => _id));
-    },
+    existing: (ids) => existingIds(prompts, ids),
     async replace(prompt, writeId) {
       const change = promptFields.toUpdate(prompt);
       const result = await compareAndSet(prompts, { id: prompt.id, revision: prompt.revision, change }, { writeId });

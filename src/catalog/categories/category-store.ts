@@ -2,7 +2,7 @@ import type { Collection } from 'mongodb';
 import type { Database } from '../../db/client.ts';
 import type { CollectionIndexes } from '../../db/indexes.ts';
 import { createListByTime } from '../../db/list-by-time.ts';
-import { everySample, sampleField, sampleIndex, type Sampled } from '../../db/narrow-reads.ts';
+import { everySample, fetchById, sampleField, sampleIndex, type Sampled } from '../../db/narrow-reads.ts';
 import { compareAndSet, insertOnce, read, type StampedDocument } from '../../db/writes.ts';
 import type { OutboxEntry } from '../../events/event.ts';
 import { outboxIndex, pushEvents, type WithOutbox } from '../../events/outbox.ts';
@@ -62,11 +62,7 @@ export function createCategoryStore(database: Database): CategoryStore {
       const document = await read(() => categories.findOne({ _id: id }));
       return document === null ? undefined : fromDocument(document);
     },
-    async findAll(ids) {
-      const filter = { _id: { $in: [...new Set(ids)] } };
-      const found = await read(() => categories.find(filter).toArray());
-      return new Map(found.map((document) => [document._id, fromDocument(document)]));
-    },
+    findAll: (ids) => fetchById(categories, ids, fromDocument),
     list: ({ locationId, archived }) =>
       listByTime({
         ...{ collection: categories, time: 'created_at', samples: { sample: everySample }, span: {} },

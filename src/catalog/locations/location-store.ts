@@ -2,7 +2,7 @@ import type { Collection } from 'mongodb';
 import type { Database } from '../../db/client.ts';
 import type { CollectionIndexes } from '../../db/indexes.ts';
 import { createListByTime } from '../../db/list-by-time.ts';
-import { everySample, sampleField, sampleIndex, type Sampled } from '../../db/narrow-reads.ts';
+import { everySample, existingIds, sampleField, sampleIndex, type Sampled } from '../../db/narrow-reads.ts';
 import { compareAndSet, insertOnce, read, writeIdempotently, type StampedDocument } from '../../db/writes.ts';
 import type { Document } from '../../fields/fields.ts';
 import type { Listing } from '../../lists/listing.ts';
@@ -66,11 +66,7 @@ export function createLocationStore(database: Database): LocationStore {
       const document = await read(() => locations.findOne({ _id: id }));
       return document === null ? undefined : fromDocument(document);
     },
-    async existing(ids) {
-      const filter = { _id: { $in: [...ids] } };
-      const found = await read(() => locations.find(filter, { projection: { _id: 1 } }).toArray());
-      return new Set(found.map(({ _id }) => _id));
-    },
+    existing: (ids) => existingIds(locations, ids),
     list: (archived) =>
       listByTime({
         ...{ collection: locations, where: {}, rest: archivedIn(archived), time: 'created_at', span: {} },
