@@ -4,9 +4,9 @@ import { requireUnchanged } from '../editing/read-only-fields.ts';
 import { ifMatch, revisionTag } from '../http/conditional.ts';
 import type { OperationHandlers } from '../http/operation.ts';
 import { answerPage } from '../http/page.ts';
+import { contentWarnings } from '../templates/warnings.ts';
 import { contentFields, promptFields, type Prompt, type PromptVersion } from './prompt.ts';
 import type { Prompts } from './prompts.ts';
-import { contentWarnings } from './warnings.ts';
 
 type Schemas = components['schemas'];
 type PromptOperations = Pick<

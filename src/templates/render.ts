@@ -18,8 +18,8 @@ export interface VariableDefinition {
 export type VariableDefinitions = Readonly<Record<string, VariableDefinition>>;
 
 /** A chat message; before rendering its content is a template. */
-export interface Message {
-  readonly role: 'system' | 'user' | 'assistant';
+export interface Message<Role extends string = 'system' | 'user' | 'assistant'> {
+  readonly role: Role;
   readonly content: string;
 }
 
@@ -33,8 +33,8 @@ export interface RenderLimits {
 const defaultRenderLimits: RenderLimits = { maxLength: 4 * 1024 * 1024 };
 
 /** A rendered prompt. */
-export interface Rendering {
-  readonly messages: Message[];
+export interface Rendering<Role extends string = Message['role']> {
+  readonly messages: Message<Role>[];
   /** Names of supplied variables that are neither declared nor used, in the order in which they were supplied. */
   readonly unknown: readonly string[];
 }
@@ -47,12 +47,12 @@ export interface Rendering {
  * @throws MissingVariablesError naming every missing variable of all messages
  * @throws RenderedPromptTooLargeError before anything of that size is built
  */
-export function renderMessages(
-  messages: readonly Message[],
+export function renderMessages<Role extends string>(
+  messages: readonly Message<Role>[],
   declared: VariableDefinitions | undefined,
   supplied: Readonly<Record<string, unknown>> | undefined,
   limits: RenderLimits = defaultRenderLimits,
-): Rendering {
+): Rendering<Role> {
   const templates = messages.map((message) => parseTemplate(message.content));
   const { texts, unknown } = renderTemplates(templates, declared, supplied, limits);
   return { messages: messages.map(({ role }, index) => ({ role, content: texts[index] ?? '' })), unknown };

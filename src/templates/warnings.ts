@@ -1,8 +1,19 @@
-import type { components } from '../../generated/types.ts';
-import { parseTemplate } from '../templates/render.ts';
-import type { PromptContent } from './prompt.ts';
+import { parseTemplate } from './parse.ts';
+import type { Message, VariableDefinitions } from './render.ts';
 
-type Warning = components['schemas']['Warning'];
+/** A probable mistake in the content of a prompt. */
+export interface ContentWarning {
+  readonly code: 'not-a-placeholder' | 'unused-variable';
+  /** What is wrong, for people. */
+  readonly detail: string;
+  /** JSON Pointer into the content as a URI fragment (RFC 6901, section 6). */
+  readonly pointer: string;
+}
+
+interface Content {
+  readonly messages: readonly Pick<Message, 'content'>[];
+  readonly variables?: VariableDefinitions | undefined;
+}
 
 /** Warnings that one answer has at most. */
 const maxWarnings = 100;
@@ -15,9 +26,9 @@ const halfOpened = /(?<!\{)\{[ \t]*[A-Za-z_][A-Za-z0-9_.-]{0,63}[ \t]*\}\}/g;
  * Finds probable mistakes in a prompt's content: text that looks like a placeholder but is not one, and declared
  * variables that no placeholder uses. At most 100.
  */
-export function contentWarnings({ messages, variables }: Pick<PromptContent, 'messages' | 'variables'>): Warning[] {
-  const warnings: Warning[] = [];
-  const warn = (warning: () => Warning): void => {
+export function contentWarnings({ messages, variables }: Content): ContentWarning[] {
+  const warnings: ContentWarning[] = [];
+  const warn = (warning: () => ContentWarning): void => {
     if (warnings.length < maxWarnings) warnings.push(warning());
   };
   const used = new Set<string>();
