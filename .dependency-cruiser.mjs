@@ -73,8 +73,21 @@ export default {
     {
       name: 'no-tests-in-src',
       severity: 'error',
-      from: { path: '^src/' },
+      from: { path: '^(src|clients)/' },
       to: { path: '^test/' },
+    },
+    {
+      name: 'clients-are-apart',
+      comment: 'A client is a package of its own: what it shares with the service is generated into it.',
+      severity: 'error',
+      from: { path: '^clients/' },
+      to: { path: '^(src|generated)/' },
+    },
+    {
+      name: 'service-knows-no-client',
+      severity: 'error',
+      from: { path: '^src/' },
+      to: { path: '^clients/' },
     },
     {
       name: 'no-development-packages',
@@ -91,7 +104,7 @@ export default {
     },
   ],
   options: {
-    doNotFollow: { path: ['node_modules', '^generated/'] },
+    doNotFollow: { path: ['node_modules', '(^|/)generated/'] },
     tsPreCompilationDeps: true,
     tsConfig: { fileName: 'tsconfig.json' },
     enhancedResolveOptions: { exportsFields: ['exports'], conditionNames: ['node', 'import', 'default', 'types'] },

@@ -1,15 +1,24 @@
 import openapiTs, { astToString } from 'openapi-typescript';
 import ts from 'typescript';
 
-/** Renders the types of an OpenAPI document for the service itself. */
+/** Renders the types of an OpenAPI document for the service itself, which answers with known values only. */
 export async function renderTypes(document: object): Promise<string> {
-  // It changes the document that it is given.
-  const copy = structuredClone(document);
-  return astToString(await openapiTs(copy as never, { alphabetize: false, transform: closeValueLists }));
+  return await render(document, ts.factory.createKeywordTypeNode(ts.SyntaxKind.NeverKeyword));
 }
 
-/** The service itself answers with known values only: for its handlers there is no `OtherValue`. */
-function closeValueLists(_schema: object, { path }: { path?: string }): ts.TypeNode | undefined {
-  if (path !== '#/components/schemas/OtherValue') return undefined;
-  return ts.factory.createKeywordTypeNode(ts.SyntaxKind.NeverKeyword);
+/** Renders the types of an OpenAPI document for callers: a value list of an answer may have values of later releases. */
+export async function renderClientTypes(document: object): Promise<string> {
+  const { createIntersectionTypeNode, createKeywordTypeNode, createTypeLiteralNode } = ts.factory;
+  // `string & {}` keeps the known values apart from the others, so that editors suggest them.
+  const anyOther = [createKeywordTypeNode(ts.SyntaxKind.StringKeyword), createTypeLiteralNode([])];
+  return await render(document, createIntersectionTypeNode(anyOther));
+}
+
+/** @param otherValue the type of the component `OtherValue`, which ends each open value list */
+async function render(document: object, otherValue: ts.TypeNode): Promise<string> {
+  // It changes the document that it is given.
+  const copy = structuredClone(document);
+  const transform = (_schema: object, { path }: { path?: string }): ts.TypeNode | undefined =>
+    path === '#/components/schemas/OtherValue' ? otherValue : undefined;
+  return astToString(await openapiTs(copy as never, { alphabetize: false, transform }));
 }
