@@ -1,4 +1,4 @@
-import { createHmac } from 'node:crypto';
+import { createHmac, randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { Webhook } from 'standardwebhooks';
 import { toStandardSecret } from '../../src/integrations/signing-secret.ts';
@@ -120,6 +120,20 @@ describe('a delivery', () => {
     const [first, second, third] = requests.map(({ at }) => at);
     expect(Number(second) - Number(first)).toBeGreaterThanOrEqual(950);
     expect(Number(third)).toBeGreaterThanOrEqual(Number(second));
+  });
+
+  it('on request is attempted once immediately, and then waits like any other', async () => {
+    receiver.next({ kind: 'answer', status: 503, headers: { 'Retry-After': '600' } });
+    const id = await harness.addIntegration({ url: receiver.url });
+    const [first, second] = [randomUUID(), randomUUID()];
+    await webhooks.deliveries.sendTest(id, first);
+    await until(async () => (await harness.delivery(first, id))?.failures === 1);
+    // Again under the same id, as after a lost answer: the attempt was made.
+    await webhooks.deliveries.sendTest(id, first);
+    await webhooks.deliveries.sendTest(id, second);
+    await harness.settled(id, 1);
+    expect(await harness.attempts(first, id)).toMatchObject([{ number: 1, status: 503 }]);
+    expect(await harness.attempts(second, id)).toMatchObject([{ number: 1, status: 200 }]);
   });
 
   it('goes to everyone who has subscribed to its type, and to nobody else', async () => {

@@ -129,9 +129,9 @@ export function runLane(
   let isEnding = false;
   let decisionsUnderWay = 0;
   let woken = true;
-  /** Something is requested now, whatever the circuit breaker says. */
-  let isForced = urgent !== undefined;
-  /** Deliveries that are requested before any other. */
+  /** What is due is requested now, even while the circuit breaker is open. */
+  let isForced = urgent?.has(undefined) ?? false;
+  /** Deliveries that are requested before any other, even while the circuit breaker is open. */
   const requested = new Set([...(urgent ?? [])].filter(isDefined));
 
   const mayStart = (): boolean => halt === undefined && clock.monotonic() + timing.totalTimeout < end;
@@ -260,33 +260,45 @@ export function runLane(
     return { outcome: 'failed', attempt: record, failure: { deliveryId, stamp, failuresBefore, nextAttemptAt } };
   };
 
-  /** Requested deliveries that can be attempted now. */
+  /**
+   * Requested deliveries that can be attempted now. One that has had an attempt waits for its next: a poll was faster
+   * than the request.
+   */
   const findRequested = async (places: number): Promise<DeliveryWithBody[]> => {
     if (requested.size === 0) return [];
     const ids = [...requested].slice(0, places);
     const found = await Promise.all(ids.map((id) => deliveries.find(id)));
     for (const id of ids) requested.delete(id);
-    return found.filter((each) => each?.status === 'pending' && !underWay.has(each.id)).filter(isDefined);
+    return found
+      .filter(isDefined)
+      .filter(({ id, status, attemptCount }) => status === 'pending' && attemptCount === 0 && !underWay.has(id));
   };
 
-  /** Reads and begins up to so many. @returns whether more may be due, or why the lane has to end */
-  const beginBatch = async (places: number): Promise<boolean | LaneEnd> => {
+  /**
+   * Reads and begins up to so many.
+   * @param onlyRequested leaves out what is due
+   * @returns whether more may be due, or why the lane has to end
+   */
+  const beginBatch = async (places: number, onlyRequested: boolean): Promise<boolean | LaneEnd> => {
     await decisions;
     const [[integration], first, found] = await Promise.all([
       integrations.find([integrationId]),
       findRequested(places),
-      candidates.length > 0 ? [] : deliveries.due(integrationId, clock.now(), candidateBatch, [...underWay]),
+      onlyRequested || candidates.length > 0
+        ? []
+        : deliveries.due(integrationId, clock.now(), candidateBatch, [...underWay]),
     ]);
     if (integration === undefined) return { reason: 'deleted', retryIn: timing.inactive };
     if (integration.status !== 'active') return { reason: 'inactive', retryIn: timing.inactive };
     healthUnder(integration.settingsRevision);
-    if (candidates.length === 0) {
+    if (!onlyRequested && candidates.length === 0) {
       candidates = found;
       mayBeMore = found.length === candidateBatch;
     }
     // Some may have been begun another way since they were looked up.
     candidates = candidates.filter(({ id }) => !underWay.has(id));
-    const due = [...first, ...candidates.filter(({ id }) => !first.some((each) => each.id === id))].slice(0, places);
+    const others = onlyRequested ? [] : candidates.filter(({ id }) => !first.some((each) => each.id === id));
+    const due = [...first, ...others].slice(0, places);
     candidates = candidates.filter((each) => !due.includes(each));
     if (due.length === 0) return false;
     const receiver = integrations.open(integration);
@@ -324,7 +336,7 @@ export function runLane(
       if (halt !== undefined) return { reason: halt, retryIn: 0 };
       if (clock.monotonic() >= end) return { reason: 'lost', retryIn: 0 };
       const wait = health === undefined ? 0 : remainingWait(health, clock.now(), timing.breaker.longestOpen);
-      if (wait > 0 && !isForced) {
+      if (wait > 0 && !isForced && requested.size === 0) {
         isEnding = true;
         return { reason: 'open', retryIn: wait };
       }
@@ -340,10 +352,11 @@ export function runLane(
         continue;
       }
       woken = false;
-      isForced = requested.size > places;
-      const begun = await beginBatch(places);
+      const onlyRequested = wait > 0 && !isForced;
+      isForced = false;
+      const begun = await beginBatch(places, onlyRequested);
       if (typeof begun !== 'boolean') return begun;
-      if (begun || (await dependencies.continueReplays(integrationId))) woken = true;
+      if (begun || requested.size > 0 || (await dependencies.continueReplays(integrationId))) woken = true;
     }
   };
 
@@ -381,8 +394,8 @@ export function runLane(
     },
     attemptNow(deliveryId) {
       if (isEnding) return false;
-      if (deliveryId !== undefined) requested.add(deliveryId);
-      isForced = true;
+      if (deliveryId === undefined) isForced = true;
+      else requested.add(deliveryId);
       this.wake();
       return true;
     },
