@@ -69,8 +69,7 @@ import { webhookOperations } from './webhooks/webhook-operations.ts';
 import { createAddressRule, parseNetwork } from './webhooks/sending/address-rules.ts';
 import { checkTarget } from './webhooks/sending/target.ts';
 import { createWebhooks, webhookIndexes } from './webhooks/webhooks.ts';
-import { systemClock } from './runtime/clock.ts';
-import { systemRandom } from './runtime/random.ts';
+import { system } from './runtime/system.ts';
 
 export interface AppDependencies {
   readonly config: Config;
@@ -130,8 +129,7 @@ export const allScopes: readonly Scope[] = document.components.schemas.Scope.enu
 /** Wires stores, rules and operations together. */
 export function createApp(dependencies: AppDependencies): App {
   const { config, database, blobs, providers, lookUp, secrets, version, metrics, log } = dependencies;
-  const clock = systemClock;
-  const random = systemRandom;
+  const { clock, random } = system;
   const isDatabaseFull = dependencies.isDatabaseFull ?? (() => Promise.resolve(false));
   const memory = createBudget(halfForEachKey(config.limits.requestMemory));
   const keptBytes = createKeptBytes({

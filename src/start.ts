@@ -16,7 +16,7 @@ import { createHttpServer, type ConnectionLimits } from './http/listener.ts';
 import type { Exchange } from './http/pipeline.ts';
 import { openSecretBox } from './secrets/open-secret-box.ts';
 import { startMaintenance } from './runtime/maintenance.ts';
-import { systemRandom } from './runtime/random.ts';
+import { system } from './runtime/system.ts';
 import { createMetrics } from './observability/metrics.ts';
 import { createProviderHttp } from './providers/http.ts';
 import { createProviderRegistry } from './providers/registry.ts';
@@ -86,6 +86,7 @@ export async function startService(options: StartOptions): Promise<RunningServic
     cleanups.push(() => http.close());
     const providers = createProviderRegistry({
       settings: config.providers,
+      random: system.random,
       fetch: http.fetch,
       onRetry: (notice) => {
         log.debug(notice, 'retrying the provider call');
@@ -111,13 +112,13 @@ export async function startService(options: StartOptions): Promise<RunningServic
       ...(createWebhooks === undefined ? {} : { createWebhooks }),
     });
     if (config.security.adminApiKey === undefined) {
-      await ensureFirstKey({ store: app.apiKeyStore, allScopes, print });
+      await ensureFirstKey({ store: app.apiKeyStore, allScopes, print, clock: system.clock });
     }
     void providers.preload();
 
     const listener = createHttpServer(app.application, options.connectionLimits);
     const url = await listen(listener.server, config.http.host, config.http.port);
-    const maintenance = startMaintenance(app.chores, log, systemRandom);
+    const maintenance = startMaintenance(app.chores, log, system.random);
     app.start();
     print(`Listening on ${url} (reference: ${url}/docs)`);
     log.info({ url }, 'listening');
@@ -129,7 +130,7 @@ export async function startService(options: StartOptions): Promise<RunningServic
         const end = performance.now() + shutdownTimeoutMs;
         await closeServer(listener, { grace: shutdownGraceMs, limit: shutdownTimeoutMs }, log);
         await app.drain(Math.max(0, end - performance.now()));
-        await maintenance.stop();
+        await maintenance.stop(Math.max(0, end - performance.now()));
         await cleanUp();
       },
     };

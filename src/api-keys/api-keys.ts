@@ -5,8 +5,8 @@ import { ProblemError } from '../errors/problem-error.ts';
 import type { Listing } from '../lists/listing.ts';
 import type { ApiKeyStatus, ApiKeyStore, StoredApiKey } from './api-key-store.ts';
 import { unauthenticated } from './unauthenticated.ts';
-import { systemClock, type Clock } from '../runtime/clock.ts';
-import { systemRandom, type Random } from '../runtime/random.ts';
+import type { Clock } from '../runtime/clock.ts';
+import type { Random } from '../runtime/random.ts';
 
 /** A new key with the only copy of its secret. */
 export interface CreatedApiKey {
@@ -68,8 +68,8 @@ export interface ApiKeys {
 export interface ApiKeysOptions {
   readonly store: ApiKeyStore;
   readonly allScopes: readonly Scope[];
-  readonly clock?: Clock;
-  readonly random?: Random;
+  readonly clock: Clock;
+  readonly random: Random;
   /**
    * Called immediately for revocations in this process. Other processes notice them when their cached copies expire.
    */
@@ -79,13 +79,7 @@ export interface ApiKeysOptions {
 /** The longest chain of keys, each made by the one before: each key keeps the list. */
 const maxAncestors = 16;
 
-export function createApiKeys({
-  store,
-  allScopes,
-  clock = systemClock,
-  random = systemRandom,
-  onRevoked,
-}: ApiKeysOptions): ApiKeys {
+export function createApiKeys({ store, allScopes, clock, random, onRevoked }: ApiKeysOptions): ApiKeys {
   /** The acting key as it is now; `undefined` for the one from configuration. */
   const readActing = async ({ keyId }: ActingKey): Promise<StoredApiKey | undefined> => {
     if (keyId === administratorId) return undefined;

@@ -8,7 +8,7 @@ import type { RefusedKeys } from './refused-keys.ts';
 import type { ApiKeyStore, StoredApiKey } from './api-key-store.ts';
 import { effectiveScopes } from './scopes.ts';
 import { unauthenticated } from './unauthenticated.ts';
-import { systemClock, type Clock } from '../runtime/clock.ts';
+import type { Clock } from '../runtime/clock.ts';
 
 /** The caller that a request's key identifies. */
 export interface AuthenticatedKey {
@@ -44,7 +44,7 @@ export interface AuthenticationOptions {
   readonly refusedKeys?: RefusedKeys | undefined;
   /** Called when a key's last use cannot be recorded. Such a failure never fails a request. */
   readonly onError: (error: unknown) => void;
-  readonly clock?: Clock;
+  readonly clock: Clock;
 }
 
 /** A revocation applies in all processes within this time, in milliseconds. */
@@ -54,7 +54,7 @@ const touchMs = 60_000;
 const keyForm = /^pgw_([0-9a-f]{8})([0-9a-f]{4})([0-9a-f]{4})([0-9a-f]{4})([0-9a-f]{12})_([A-Za-z0-9_-]{43})$/;
 
 export function createAuthentication(options: AuthenticationOptions): Authentication {
-  const { store, adminKey, allScopes, refusedKeys, onError, clock = systemClock } = options;
+  const { store, adminKey, allScopes, refusedKeys, onError, clock } = options;
   const administrator: AuthenticatedKey = { keyId: administratorId, name: 'administrator', scopes: allScopes };
   const adminHash = adminKey === undefined ? undefined : hashSecret(adminKey);
   const lookUps = new LRUCache<string, LookUp>({ max: 10_000 });

@@ -1,21 +1,21 @@
 import type { Scope } from '../../generated/operations.ts';
 import { firstKeyId, mintKey } from './api-keys.ts';
 import type { ApiKeyStore } from './api-key-store.ts';
-import { systemClock, type Clock } from '../runtime/clock.ts';
+import type { Clock } from '../runtime/clock.ts';
 
 export interface FirstKeyOptions {
   readonly store: ApiKeyStore;
   readonly allScopes: readonly Scope[];
   /** Shows lines to the operator; not a log. */
   readonly print: (line: string) => void;
-  readonly clock?: Clock;
+  readonly clock: Clock;
 }
 
 /**
  * Makes the administrator key of an installation that has no keys. The key is printed before it is stored. A crash in
  * between leaves a printed key that is not valid, never a valid key that was not printed.
  */
-export async function ensureFirstKey({ store, allScopes, print, clock = systemClock }: FirstKeyOptions): Promise<void> {
+export async function ensureFirstKey({ store, allScopes, print, clock }: FirstKeyOptions): Promise<void> {
   if (!(await store.isEmpty())) return;
   const { key, id, secretHash } = mintKey(firstKeyId);
   print(`Administrator key (shown once, keep it): ${key}`);

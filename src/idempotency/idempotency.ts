@@ -11,8 +11,8 @@ import { createGivenUp } from './given-up.ts';
 import { createHeldLeases, createLeaseWatch } from './record-lease.ts';
 import { createPendingWork } from './pending-work.ts';
 import type { IdempotencyRecord, IdempotencyStore } from './idempotency-store.ts';
-import { systemClock, type Clock } from '../runtime/clock.ts';
-import { systemRandom, type Random } from '../runtime/random.ts';
+import type { Clock } from '../runtime/clock.ts';
+import type { Random } from '../runtime/random.ts';
 
 /** A finished answer as it is kept for replay. */
 export interface KeptAnswer {
@@ -98,8 +98,8 @@ export interface IdempotencyOptions {
   readonly memory: Budget;
   /** Called when a record could not be written: a repetition of its request finds nothing. */
   readonly onError?: (error: unknown) => void;
-  readonly clock?: Clock;
-  readonly random?: Random;
+  readonly clock: Clock;
+  readonly random: Random;
   readonly pause?: (milliseconds: number) => Promise<unknown>;
 }
 
@@ -108,8 +108,8 @@ export function createIdempotency({
   keptBytes,
   memory,
   onError = () => undefined,
-  clock = systemClock,
-  random = systemRandom,
+  clock,
+  random,
   pause = sleep,
 }: IdempotencyOptions): Idempotency {
   const pending = createPendingWork();

@@ -18,8 +18,8 @@ import type {
 import type { Sealed, SecretBox } from '../secrets/secret-box.ts';
 import type { IntegrationStore } from './integration-store.ts';
 import { hasSameOrigin, maskUrl, unmaskUrl } from './url-credentials.ts';
-import { systemClock, type Clock } from '../runtime/clock.ts';
-import { systemRandom, type Random } from '../runtime/random.ts';
+import type { Clock } from '../runtime/clock.ts';
+import type { Random } from '../runtime/random.ts';
 
 /**
  * Integrations. Every method that takes an id throws `integration-not-found`, every one that edits `edit-conflict`, and
@@ -66,8 +66,8 @@ export interface IntegrationsOptions {
   readonly nudge: (integrationId: string) => void;
   /** Called for an integration that must be sent to, even if its circuit breaker is open. */
   readonly attemptNow: (integrationId: string) => void;
-  readonly clock?: Clock;
-  readonly random?: Random;
+  readonly clock: Clock;
+  readonly random: Random;
 }
 
 /** Characters of a URL, as the parser writes it. */
@@ -80,8 +80,8 @@ export function createIntegrations({
   checkUrl,
   nudge,
   attemptNow,
-  clock = systemClock,
-  random = systemRandom,
+  clock,
+  random,
 }: IntegrationsOptions): Integrations {
   const editQueue = createEditQueue();
 

@@ -15,8 +15,8 @@ import { asPlaced, type NewOrder, type Order, type OrderSummary } from './order.
 import { priceOrder, type OrderTotals } from './pricing.ts';
 import { snapshotOrder, type RequestedItem, type UnpricedItem } from './snapshot.ts';
 import type { OrderFilter, OrderStore } from './order-store.ts';
-import { systemClock, type Clock } from '../runtime/clock.ts';
-import { systemRandom, type Random } from '../runtime/random.ts';
+import type { Clock } from '../runtime/clock.ts';
+import type { Random } from '../runtime/random.ts';
 
 /** An order as a caller asks for it. */
 export interface RequestedOrder {
@@ -62,22 +62,14 @@ export interface OrdersOptions {
   readonly products: Pick<Products, 'findAll'>;
   readonly categories: Pick<Categories, 'findAll'>;
   readonly relay: Relay;
-  readonly clock?: Clock;
-  readonly random?: Random;
+  readonly clock: Clock;
+  readonly random: Random;
 }
 
 /** The largest total of an order, in minor units. */
 const largestTotal = 1_000_000_000_000;
 
-export function createOrders({
-  store,
-  locations,
-  products,
-  categories,
-  relay,
-  clock = systemClock,
-  random = systemRandom,
-}: OrdersOptions): Orders {
+export function createOrders({ store, locations, products, categories, relay, clock, random }: OrdersOptions): Orders {
   const get = async (id: string): Promise<Order> => {
     const order = await store.find(id);
     if (order === undefined) throw new ProblemError('order-not-found', { detail: `No order has the id ${id}.` });

@@ -9,8 +9,8 @@ import type { ListedVersion, PromptContent, PromptVersion } from './prompt.ts';
 import { freeSlug, slugFromName, withSuffix } from './slug.ts';
 import type { PromptStore } from './prompt-store.ts';
 import { createVersionCache, type VersionCache } from './version-cache.ts';
-import { systemClock, type Clock } from '../runtime/clock.ts';
-import { systemRandom, type Random } from '../runtime/random.ts';
+import type { Clock } from '../runtime/clock.ts';
+import type { Random } from '../runtime/random.ts';
 
 /** What an invocation runs: one version of a prompt. */
 export interface ResolvedPrompt {
@@ -64,8 +64,8 @@ export interface PromptsOptions {
   readonly cascades: readonly Cascade[];
   /** Whether there is a provider of this id, configured or not. */
   readonly isKnownProvider: (id: string) => boolean;
-  readonly clock?: Clock;
-  readonly random?: Random;
+  readonly clock: Clock;
+  readonly random: Random;
   readonly versionCache?: VersionCache;
 }
 
@@ -82,8 +82,8 @@ export function createPrompts({
   store,
   cascades,
   isKnownProvider,
-  clock = systemClock,
-  random = systemRandom,
+  clock,
+  random,
   versionCache = createVersionCache(),
 }: PromptsOptions): Prompts {
   const editQueue = createEditQueue();

@@ -17,14 +17,14 @@ import {
   type ProviderSettings,
   type RemoteProviderId,
 } from './provider-settings.ts';
-import { systemRandom, type Random } from '../runtime/random.ts';
+import type { Random } from '../runtime/random.ts';
 
 export interface ProviderRegistryOptions {
   readonly settings: ProviderSettings;
   /** Carries every call to a provider; `createProviderHttp` makes it. */
   readonly fetch: Fetch;
   /** Spreads retries. */
-  readonly random?: Random;
+  readonly random: Random;
   /** Told of every failed attempt that another follows. */
   readonly onRetry?: (notice: RetryNotice) => void;
 }
@@ -35,7 +35,7 @@ export interface ProviderRegistryOptions {
  * @throws Error naming every mistake that `findSettingsMistakes` finds.
  */
 export function createProviderRegistry(options: ProviderRegistryOptions): ProviderRegistry {
-  const { settings, fetch, random = systemRandom, onRetry } = options;
+  const { settings, fetch, random, onRetry } = options;
   const mistakes = findSettingsMistakes(settings);
   if (mistakes.length > 0) throw new Error(mistakes.join(' '));
 

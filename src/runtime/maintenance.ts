@@ -1,15 +1,22 @@
 import type { Logger } from 'pino';
 import type { Random } from './random.ts';
+import { within } from './within.ts';
 
-/** Periodic work that any process can do at any time. */
+/** Periodic work that any process can do at any time. It can be interrupted: the next run continues. */
 export interface Chore {
   readonly name: string;
   readonly everyMs: number;
   readonly run: () => Promise<void>;
 }
 
+/** Chores that are being run. */
+export interface Maintenance {
+  /** Starts no more chores. @returns after those that run have ended, or after so many milliseconds: each can be interrupted */
+  stop(limitMs: number): Promise<void>;
+}
+
 /** Runs chores in parallel. Each starts after a random part of its first interval, and never overlaps itself. */
-export function startMaintenance(chores: readonly Chore[], log: Logger, random: Random): { stop(): Promise<void> } {
+export function startMaintenance(chores: readonly Chore[], log: Logger, random: Random): Maintenance {
   let stopped = false;
   const timers = new Map<string, NodeJS.Timeout>();
   const running = new Map<string, Promise<void>>();
@@ -18,7 +25,7 @@ export function startMaintenance(chores: readonly Chore[], log: Logger, random: 
       const work = chore
         .run()
         .catch((error: unknown) => {
-          log.warn({ error, chore: chore.name }, 'maintenance failed; it will be repeated');
+          if (!stopped) log.warn({ error, chore: chore.name }, 'maintenance failed; it will be repeated');
         })
         .finally(() => {
           running.delete(chore.name);
@@ -30,10 +37,10 @@ export function startMaintenance(chores: readonly Chore[], log: Logger, random: 
   };
   for (const chore of chores) schedule(chore, chore.everyMs * (0.2 + 0.8 * random.fraction()));
   return {
-    async stop() {
+    async stop(limitMs) {
       stopped = true;
       for (const timer of timers.values()) clearTimeout(timer);
-      await Promise.all(running.values());
+      await within(limitMs, Promise.all(running.values()), () => undefined);
     },
   };
 }

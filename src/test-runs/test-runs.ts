@@ -19,8 +19,8 @@ import { createResultArchive } from './result-archive.ts';
 import { createStaleRuns } from './stale-runs.ts';
 import type { TestRun, TestRunStore } from './test-run-store.ts';
 import { resolveTargets } from './targets.ts';
-import { systemClock, type Clock } from '../runtime/clock.ts';
-import { systemRandom, type Random } from '../runtime/random.ts';
+import type { Clock } from '../runtime/clock.ts';
+import type { Random } from '../runtime/random.ts';
 
 export interface TestRequest {
   /** The caller's API key. */
@@ -91,8 +91,8 @@ export interface TestRunsDependencies {
   readonly retentionMs: number;
   /** Deadline of each provider call, retries included, in milliseconds. */
   readonly timeoutMs: number;
-  readonly clock?: Clock;
-  readonly random?: Random;
+  readonly clock: Clock;
+  readonly random: Random;
   /** Milliseconds between two heartbeats of a run. */
   readonly heartbeatMs?: number;
   /** Milliseconds without a heartbeat after which a run is interrupted; at least four heartbeats. */
@@ -110,7 +110,7 @@ const retryAfter = { 'Retry-After': '2' };
 
 export function createTestRuns(dependencies: TestRunsDependencies): TestRuns {
   const { store, blobs, prompts, providers, metrics, log, memory, keptBytes, timeoutMs, retentionMs } = dependencies;
-  const { clock = systemClock, random = systemRandom, heartbeatMs = 5_000, staleMs = 30_000 } = dependencies;
+  const { clock, random, heartbeatMs = 5_000, staleMs = 30_000 } = dependencies;
   const archive = createResultArchive(blobs);
   const active = createActiveRuns({ store, metrics, log, heartbeatMs });
   let stopping = false;

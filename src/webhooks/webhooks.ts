@@ -23,8 +23,8 @@ import { createSender } from './sending/sender.ts';
 import { defaultLimits, defaultTiming, type WebhookLimits, type WebhookTiming } from './timing.ts';
 import { measureBacklog } from './waiting/backlog.ts';
 import { createWaitingStore } from './waiting/waiting-store.ts';
-import { systemClock, type Clock } from '../runtime/clock.ts';
-import { systemRandom, type Random } from '../runtime/random.ts';
+import type { Clock } from '../runtime/clock.ts';
+import type { Random } from '../runtime/random.ts';
 
 export interface WebhookDependencies {
   readonly database: Database;
@@ -41,8 +41,8 @@ export interface WebhookDependencies {
   readonly observer?: WebhookObserver;
   readonly timing?: WebhookTiming;
   readonly limits?: WebhookLimits;
-  readonly clock?: Clock;
-  readonly random?: Random;
+  readonly clock: Clock;
+  readonly random: Random;
 }
 
 /** Everything that brings events from outboxes to receivers. */
@@ -69,7 +69,7 @@ export const webhookIndexes: readonly CollectionIndexes[] = [eventIndexes, ...de
 export function createWebhooks(dependencies: WebhookDependencies): Webhooks {
   const { database, integrations, serialise, mayConnect, lookUp, version, log } = dependencies;
   const { observer = silentObserver, timing = defaultTiming, limits = defaultLimits } = dependencies;
-  const { clock = systemClock, random = systemRandom } = dependencies;
+  const { clock, random } = dependencies;
   const events = createEventStore(database);
   const deliveries = createDeliveryStore(database);
   const lanes = createLaneStore(database);

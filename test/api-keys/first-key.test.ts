@@ -10,6 +10,7 @@ import { createLogger } from '../../src/observability/logger.ts';
 import { startService } from '../../src/start.ts';
 import { checkSetting, engineOfTests } from '../support/database-server.ts';
 import { createTestDatabase, testDatabaseUri, type TestDatabase } from '../support/database.ts';
+import { system } from '../../src/runtime/system.ts';
 
 let database: TestDatabase;
 beforeAll(async () => {
@@ -58,7 +59,12 @@ describe('the administrator key', () => {
     const printed = await Promise.all(
       [1, 2, 3].map(async () => {
         const lines: string[] = [];
-        await ensureFirstKey({ store: blind, allScopes: ['keys:manage'], print: (line) => lines.push(line) });
+        await ensureFirstKey({
+          clock: system.clock,
+          store: blind,
+          allScopes: ['keys:manage'],
+          print: (line) => lines.push(line),
+        });
         return lines;
       }),
     );

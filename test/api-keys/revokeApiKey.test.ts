@@ -9,6 +9,7 @@ import { createSteppableClock } from '../support/clock.ts';
 import { openDatabaseOf } from '../support/per-operation.ts';
 import { adminKey, startTestService, type TestService } from '../support/service.ts';
 import { itGuards } from './api-keys-harness.ts';
+import { system } from '../../src/runtime/system.ts';
 
 const clock = createSteppableClock();
 let service: TestService;
@@ -131,6 +132,7 @@ describe('200 with descendants', () => {
     const store = createApiKeyStore(database);
     // In another process, between the check of the maker and the insert.
     const late = createApiKeys({
+      ...system,
       store: {
         ...store,
         async insert(key) {

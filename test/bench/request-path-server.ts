@@ -22,6 +22,7 @@ import { createRouter } from '../../src/http/router.ts';
 import { createLogger } from '../../src/observability/logger.ts';
 import { createMetrics } from '../../src/observability/metrics.ts';
 import { recordExchange } from '../../src/observability/record-exchange.ts';
+import { system } from '../../src/runtime/system.ts';
 
 const allScopes: Scope[] = ['prompts:read', 'prompts:write', 'prompts:invoke'];
 const now = '2026-11-03T10:15:00.000Z';
@@ -75,6 +76,7 @@ function service(): { server: Server; key: string } {
     touch: () => Promise.resolve(),
   };
   const authentication = createAuthentication({
+    clock: system.clock,
     store: store as ApiKeyStore,
     allScopes: new Set(allScopes),
     adminKey: undefined,

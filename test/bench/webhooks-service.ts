@@ -21,6 +21,7 @@ import { silentObserver } from '../../src/webhooks/observer.ts';
 import { createWebhooks, type Webhooks } from '../../src/webhooks/webhooks.ts';
 import { pace, type Acknowledged, type PaceOptions } from './webhooks-pace.ts';
 import { preciseNow } from './webhooks-sink.ts';
+import { system } from '../../src/runtime/system.ts';
 
 /** What the parent asks for. */
 export type ServiceRequest =
@@ -61,10 +62,10 @@ const service = await startService({
   },
 });
 const { relay } = await running.promise;
-const locations = createLocations({ store: createLocationStore(database) });
-const categories = createCategories({ store: createCategoryStore(database), locations, relay });
-const products = createProducts({ store: createProductStore(database), locations, categories, relay });
-const orders = createOrders({ store: createOrderStore(database), locations, products, categories, relay });
+const locations = createLocations({ store: createLocationStore(database), ...system });
+const categories = createCategories({ store: createCategoryStore(database), locations, relay, ...system });
+const products = createProducts({ store: createProductStore(database), locations, categories, relay, ...system });
+const orders = createOrders({ store: createOrderStore(database), locations, products, categories, relay, ...system });
 
 async function place({
   locationId,

@@ -13,6 +13,7 @@ import { toPayload } from '../../src/events/serialise.ts';
 import { fromOutboxDocuments, outboxCapacity, type Relay, type WithOutbox } from '../../src/events/outbox.ts';
 import type { EventPayload } from '../../generated/events.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { system } from '../../src/runtime/system.ts';
 
 const always = (): boolean => true;
 let database: TestDatabase;
@@ -35,9 +36,9 @@ beforeAll(async () => {
     nudge: (collection, id) => void nudged.push(`${collection} ${id}`),
     relayNow: (collection, id) => relayNow(collection, id),
   };
-  locations = createLocations({ store: createLocationStore(database) });
-  categories = createCategories({ store: createCategoryStore(database), locations, relay });
-  products = createProducts({ store: createProductStore(database), locations, categories, relay });
+  locations = createLocations({ store: createLocationStore(database), ...system });
+  categories = createCategories({ store: createCategoryStore(database), locations, relay, ...system });
+  products = createProducts({ store: createProductStore(database), locations, categories, relay, ...system });
 });
 afterAll(() => database.drop());
 beforeEach(() => {

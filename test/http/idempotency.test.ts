@@ -21,6 +21,7 @@ import { createKeptBytes } from '../../src/limits/kept-bytes.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import type { Answer } from '../support/service.ts';
 import { systemClock } from '../../src/runtime/clock.ts';
+import { system } from '../../src/runtime/system.ts';
 
 describe('over HTTP', () => {
   let harness: InvokeHarness;
@@ -173,7 +174,7 @@ describe('the rules', () => {
     await sleep(1);
   };
   const startProcess = (pause: (milliseconds: number) => Promise<unknown> = timePasses): Idempotency =>
-    createIdempotency({ ...{ store, ...limits }, clock: { ...systemClock, monotonic: () => time }, pause });
+    createIdempotency({ ...{ ...system, store, ...limits }, clock: { ...systemClock, monotonic: () => time }, pause });
   let idempotency: Idempotency;
   beforeAll(async () => {
     database = await createTestDatabase();
@@ -251,7 +252,7 @@ describe('the rules', () => {
   });
 
   it('show that an owner lives, and keep the answer of work that takes longer than the term', async () => {
-    const slow = createIdempotency({ store, ...limits });
+    const slow = createIdempotency({ ...system, store, ...limits });
     const done = slow.run(request('beating'), async (resourceId) => {
       await until(async () => Number((await recordOf(resourceId))?.['beat']) > 0, 10_000);
       return answer('slow');
@@ -294,7 +295,7 @@ describe('the rules', () => {
         return Promise.reject(unknown);
       },
     };
-    const unlucky = createIdempotency({ store: lost, ...limits });
+    const unlucky = createIdempotency({ ...system, store: lost, ...limits });
     await expect(unlucky.run(request('lost', {}, 70_000), never)).rejects.toBe(unknown);
     await sleep(100); // The insert has come too late.
     expect((await idempotency.run(request('lost', {}, 70_000), saysItsId)).replayed).toBe(false);
@@ -306,7 +307,7 @@ describe('the rules', () => {
       ...store,
       giveUp: (record) => (away ? Promise.reject(unknown) : store.giveUp(record)),
     };
-    const unlucky = createIdempotency({ store: standing, ...limits });
+    const unlucky = createIdempotency({ ...system, store: standing, ...limits });
     const failing = unlucky.run(request('standing', {}, 70_000), () => Promise.reject(unknown));
     await expect(failing).rejects.toBe(unknown);
     away = false;
@@ -373,6 +374,7 @@ describe('the rules', () => {
     const full = new Error('no space left on device');
     const finish = () => Promise.reject(full);
     const other = createIdempotency({
+      ...system,
       ...limits,
       store: { ...store, finish },
       onError: (error) => errors.push(error),
@@ -392,7 +394,7 @@ describe('the rules', () => {
   });
 
   it('wait for work under way when the process stops, but not for ever', async () => {
-    const other = createIdempotency({ store, ...limits });
+    const other = createIdempotency({ ...system, store, ...limits });
     const work = Promise.withResolvers<KeptAnswer>();
     const run = other.run(request('stop'), () => work.promise);
     let drained = false;

@@ -10,6 +10,7 @@ import { createOrders, type Orders, type RequestedOrder } from '../../src/orders
 import { createOrderStore } from '../../src/orders/order-store.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { systemClock } from '../../src/runtime/clock.ts';
+import { system } from '../../src/runtime/system.ts';
 
 const at = new Date('2026-11-06T12:31:08.214Z');
 const spot = { id: randomUUID(), name: 'Table 4' };
@@ -51,6 +52,7 @@ let orders: Orders;
 beforeAll(async () => {
   database = await createTestDatabase();
   orders = createOrders({
+    ...system,
     store: createOrderStore(database),
     locations: { find: (id) => Promise.resolve(id === location.id ? location : undefined) },
     products: { findAll: () => Promise.resolve(new Map([coffee, pie].map((one) => [one.id, one]))) },

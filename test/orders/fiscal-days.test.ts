@@ -17,6 +17,7 @@ import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { runSettings } from '../support/run-settings.ts';
 import { readList } from '../support/read-list.ts';
 import { systemClock, type Clock } from '../../src/runtime/clock.ts';
+import { system } from '../../src/runtime/system.ts';
 
 const hour = 3_600_000;
 const always = (): boolean => true;
@@ -39,7 +40,15 @@ const process = (
     nudge: (collection: string, id: string) => void nudged.push(`${collection} ${id}`),
     relayNow: () => Promise.resolve(),
   };
-  const days = createFiscalDays({ store: dayStore, orders: orderStore, ...parts, locations, relay, clock: own });
+  const days = createFiscalDays({
+    ...system,
+    store: dayStore,
+    orders: orderStore,
+    ...parts,
+    locations,
+    relay,
+    clock: own,
+  });
   return { locations, days };
 };
 

@@ -4,6 +4,7 @@ import { createPromptStore } from '../../src/prompts/prompt-store.ts';
 import type { Answer } from '../support/service.ts';
 import { create, createVersions, loseEveryRace, promptsPath, saying, type RawDocument } from './prompts-harness.ts';
 import { problem, setUp } from '../support/per-operation.ts';
+import { system } from '../../src/runtime/system.ts';
 
 const setup = setUp();
 const remove = (key: string, headers: Record<string, string> = {}): Promise<Answer> =>
@@ -13,7 +14,7 @@ const versions = () => setup.database.db.collection<RawDocument>('prompt_version
 
 /** What the service's own maintenance does, here and now. */
 function sweeper(cascades: ((promptId: string) => Promise<void>)[] = []): Prompts {
-  return createPrompts({ store: createPromptStore(setup.database), cascades, isKnownProvider: () => true });
+  return createPrompts({ ...system, store: createPromptStore(setup.database), cascades, isKnownProvider: () => true });
 }
 
 describe('200', () => {

@@ -2,8 +2,10 @@ import { describe, expect, it } from '@jest/globals';
 import { createProviderRegistry } from '../../src/providers/registry.ts';
 import type { Message } from '../../src/providers/generation.ts';
 import { failure, provider, request } from './providers-harness.ts';
+import { system } from '../../src/runtime/system.ts';
 
 const registry = createProviderRegistry({
+  random: system.random,
   settings: { builtIn: {}, compatible: [], models: {}, concurrency: 1 },
   fetch: () => Promise.reject(new Error('Nothing may be sent.')),
 });

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createProviderRegistry } from '../../src/providers/registry.ts';
 import type { Fetch } from '../../src/providers/http.ts';
 import { provider, remoteIds, request, secret } from './providers-harness.ts';
+import { system } from '../../src/runtime/system.ts';
 
 /** What the provider packages, or the AWS SDK beside them, would look up if they were let. */
 const hostile: Record<string, string> = {
@@ -52,6 +53,7 @@ describe.each(remoteIds)('%s', (id) => {
     };
     const own = id === 'amazon-bedrock' ? keys : { apiKey: secret, resourceName: 'mine' };
     const registry = createProviderRegistry({
+      random: system.random,
       settings: { builtIn: { [id]: own }, compatible: [], models: {}, concurrency: 1 },
       fetch,
     });

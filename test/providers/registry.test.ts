@@ -10,11 +10,12 @@ import {
   type ProviderSettings,
 } from '../../src/providers/provider-settings.ts';
 import { failure, provider, request } from './providers-harness.ts';
+import { system } from '../../src/runtime/system.ts';
 
 const none: ProviderSettings = { builtIn: {}, compatible: [], models: {}, concurrency: 1 };
 const noFetch: Fetch = () => Promise.reject(new Error('Nothing may be sent.'));
 const registryOf = (settings: Partial<ProviderSettings>) =>
-  createProviderRegistry({ settings: { ...none, ...settings }, fetch: noFetch });
+  createProviderRegistry({ random: system.random, settings: { ...none, ...settings }, fetch: noFetch });
 const server = { id: 'ollama', name: 'Ollama', baseUrl: 'http://127.0.0.1:11434/v1', models: ['llama', 'qwen'] };
 
 describe('list', () => {

@@ -9,6 +9,7 @@ import { createPromptStore } from '../../src/prompts/prompt-store.ts';
 import { createTestRunStore } from '../../src/test-runs/test-run-store.ts';
 import { createTestRuns, type TestRuns, type TestRunsDependencies } from '../../src/test-runs/test-runs.ts';
 import type { Harness } from './test-runs-harness.ts';
+import { system } from '../../src/runtime/system.ts';
 
 /** The rules on the database and files of a service, as another process has them, but with a clock of the test's. */
 export function observe(
@@ -17,9 +18,15 @@ export function observe(
 ): { testRuns: TestRuns; blobs: BlobStore } {
   const blobs = createFsBlobStore(path.join(service.environment['DATA_DIR'] ?? '', 'files'));
   const testRuns = createTestRuns({
+    ...system,
     store: createTestRunStore(database),
     blobs,
-    prompts: createPrompts({ store: createPromptStore(database), cascades: [], isKnownProvider: () => true }),
+    prompts: createPrompts({
+      ...system,
+      store: createPromptStore(database),
+      cascades: [],
+      isKnownProvider: () => true,
+    }),
     providers: { get: () => undefined },
     metrics: { observeProviderCall: () => undefined, setTestRunsActive: () => undefined },
     log: createLogger('silent'),

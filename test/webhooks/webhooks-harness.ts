@@ -31,6 +31,7 @@ import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { silentLog } from '../support/log.ts';
 import { readList } from '../support/read-list.ts';
 import { systemClock, type Clock } from '../../src/runtime/clock.ts';
+import { system } from '../../src/runtime/system.ts';
 
 /** The design's times, shortened so that tests see them pass. */
 export const quickTiming: WebhookTiming = {
@@ -107,6 +108,7 @@ export interface Harness {
 /** An engine with short times that may send to this machine. */
 export function engineOn(database: Database, options: Partial<WebhookDependencies> = {}): Webhooks {
   return createWebhooks({
+    ...system,
     database,
     integrations: createIntegrationDirectory(createIntegrationStore(database), secretBox),
     serialise: serialiseEvent,

@@ -8,8 +8,8 @@ import type { Listing } from '../../lists/listing.ts';
 import { requireLocation } from '../locations/location-reference.ts';
 import type { Category, CategoryChange, NewCategory } from './category.ts';
 import type { CategoryFilter, CategoryStore } from './category-store.ts';
-import { systemClock, type Clock } from '../../runtime/clock.ts';
-import { systemRandom, type Random } from '../../runtime/random.ts';
+import type { Clock } from '../../runtime/clock.ts';
+import type { Random } from '../../runtime/random.ts';
 
 /** Categories. Every method that takes an id throws `category-not-found`. */
 export interface Categories {
@@ -42,17 +42,11 @@ export interface CategoriesOptions {
   readonly store: CategoryStore;
   readonly locations: Pick<Locations, 'find'>;
   readonly relay: Relay;
-  readonly clock?: Clock;
-  readonly random?: Random;
+  readonly clock: Clock;
+  readonly random: Random;
 }
 
-export function createCategories({
-  store,
-  locations,
-  relay,
-  clock = systemClock,
-  random = systemRandom,
-}: CategoriesOptions): Categories {
+export function createCategories({ store, locations, relay, clock, random }: CategoriesOptions): Categories {
   const editQueue = createEditQueue();
   const get = async (id: string): Promise<Category> => {
     const category = await store.find(id);

@@ -9,7 +9,7 @@ import { changedFiscalSpan, fiscalDateAt, fiscalSpan, nextFiscalSpan, timezoneNa
 import type { Location, LocationChange, NewLocation } from './location.ts';
 import { withKeptSpots, type SentZone } from './zones.ts';
 import type { LocationStore } from './location-store.ts';
-import { systemClock, type Clock } from '../../runtime/clock.ts';
+import type { Clock } from '../../runtime/clock.ts';
 
 /** Changes of a location. */
 type SentChange = Omit<LocationChange, 'zones'> & { readonly zones?: readonly SentZone[] | undefined };
@@ -46,10 +46,10 @@ export interface Locations {
 
 export interface LocationsOptions {
   readonly store: LocationStore;
-  readonly clock?: Clock;
+  readonly clock: Clock;
 }
 
-export function createLocations({ store, clock = systemClock }: LocationsOptions): Locations {
+export function createLocations({ store, clock }: LocationsOptions): Locations {
   const editQueue = createEditQueue();
   const get = async (id: string): Promise<Location> => {
     const location = await store.find(id);

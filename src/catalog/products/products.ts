@@ -11,8 +11,8 @@ import { requireCategory } from '../categories/category-reference.ts';
 import { requireLocation } from '../locations/location-reference.ts';
 import type { NewProduct, Product, ProductChange } from './product.ts';
 import type { ProductFilter, ProductStore } from './product-store.ts';
-import { systemClock, type Clock } from '../../runtime/clock.ts';
-import { systemRandom, type Random } from '../../runtime/random.ts';
+import type { Clock } from '../../runtime/clock.ts';
+import type { Random } from '../../runtime/random.ts';
 
 /** Products. Every method that takes an id throws `product-not-found`. */
 export interface Products {
@@ -45,18 +45,11 @@ export interface ProductsOptions {
   readonly locations: Pick<Locations, 'find'>;
   readonly categories: Pick<Categories, 'find'>;
   readonly relay: Relay;
-  readonly clock?: Clock;
-  readonly random?: Random;
+  readonly clock: Clock;
+  readonly random: Random;
 }
 
-export function createProducts({
-  store,
-  locations,
-  categories,
-  relay,
-  clock = systemClock,
-  random = systemRandom,
-}: ProductsOptions): Products {
+export function createProducts({ store, locations, categories, relay, clock, random }: ProductsOptions): Products {
   const editQueue = createEditQueue();
   const get = async (id: string): Promise<Product> => {
     const product = await store.find(id);

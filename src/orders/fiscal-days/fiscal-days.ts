@@ -20,8 +20,8 @@ import type { OrderStore } from '../order-store.ts';
 import { countOrders } from './count-orders.ts';
 import type { FiscalDay } from './fiscal-day.ts';
 import { fiscalDayId, type FiscalDayStore } from './fiscal-day-store.ts';
-import { systemClock, type Clock } from '../../runtime/clock.ts';
-import { systemRandom, type Random } from '../../runtime/random.ts';
+import type { Clock } from '../../runtime/clock.ts';
+import type { Random } from '../../runtime/random.ts';
 
 /** Fiscal days. Every method that takes a location's id throws `location-not-found`. */
 export interface FiscalDays {
@@ -50,8 +50,8 @@ export interface FiscalDaysOptions {
   readonly orders: Pick<OrderStore, 'uncounted' | 'markCounted'>;
   readonly locations: Pick<Locations, 'get' | 'findDue' | 'finishFiscalDay'>;
   readonly relay: Relay;
-  readonly clock?: Clock;
-  readonly random?: Random;
+  readonly clock: Clock;
+  readonly random: Random;
 }
 
 interface Close {
@@ -67,14 +67,7 @@ const graceMs = 2_000;
 const locationsAtOnce = 100;
 const daysAtOnce = 31;
 
-export function createFiscalDays({
-  store,
-  orders,
-  locations,
-  relay,
-  clock = systemClock,
-  random = systemRandom,
-}: FiscalDaysOptions): FiscalDays {
+export function createFiscalDays({ store, orders, locations, relay, clock, random }: FiscalDaysOptions): FiscalDays {
   /** Closes the location's next day unless that has been done. @returns the location, moved on to the day after */
   const closeNext = async (location: Location, close: Close): Promise<Location> => {
     const { id, nextFiscalDay } = location;

@@ -1,0 +1,5 @@
+import { systemClock, type Clock } from './clock.ts';
+import { systemRandom, type Random } from './random.ts';
+
+/** Time, ids and random numbers as the system gives them. */
+export const system: { readonly clock: Clock; readonly random: Random } = { clock: systemClock, random: systemRandom };
