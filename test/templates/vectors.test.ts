@@ -1,11 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from '@jest/globals';
-import {
-  MissingVariablesError,
-  renderMessages,
-  type Rendering,
-  type VariableDefinitions,
-} from '../../src/templates/render.ts';
+import * as clientTemplates from '../../clients/typescript/src/template.ts';
+import * as serviceTemplates from '../../src/templates/render.ts';
+
+type VariableDefinitions = serviceTemplates.VariableDefinitions;
+type Rendering = serviceTemplates.Rendering;
 
 interface Vector {
   readonly name: string;
@@ -26,7 +25,12 @@ describe('template test vectors', () => {
     expect(new Set(cases.map(({ name }) => name)).size).toBe(cases.length);
     for (const { expected, missing } of cases) expect((expected === undefined) !== (missing === undefined)).toBe(true);
   });
+});
 
+describe.each([
+  ['service', serviceTemplates],
+  ['client', clientTemplates],
+])('templates of the %s', (_whose, { MissingVariablesError, renderMessages }) => {
   it.each(cases)('$name', ({ template, variables, supplied, expected, missing, unknown = [] }) => {
     const render = (): Rendering => renderMessages([{ role: 'user', content: template }], variables, supplied);
     if (missing === undefined) {

@@ -1,0 +1,53 @@
+import { parseTemplate } from './generated/template/parse.ts';
+import type { Message, VariableDefinitions } from './generated/template/render.ts';
+
+export { parseTemplate, type Placeholder, type Template } from './generated/template/parse.ts';
+export {
+  MissingVariablesError,
+  RenderedPromptTooLargeError,
+  renderMessages,
+  renderTemplate,
+  type Message,
+  type RenderLimits,
+  type Rendering,
+  type VariableDefinition,
+  type VariableDefinitions,
+} from './generated/template/render.ts';
+export { contentWarnings, type ContentWarning } from './generated/template/warnings.ts';
+
+/** A variable of a prompt. */
+export interface TemplateVariable {
+  readonly name: string;
+  /** Whether rendering fails without a value. */
+  readonly required: boolean;
+  readonly default?: string | undefined;
+  readonly description?: string | undefined;
+}
+
+/**
+ * Lists the variables of a prompt: those that it declares, then those that only placeholders use. A variable that is
+ * not declared is required if at least one of its placeholders has no default of its own.
+ */
+export function listVariables(content: {
+  readonly messages: readonly Pick<Message, 'content'>[];
+  readonly variables?: VariableDefinitions | undefined;
+}): TemplateVariable[] {
+  const declared = Object.entries(content.variables ?? {});
+  const variables = new Map<string, TemplateVariable>(
+    declared.map(([name, definition]) => [name, { name, ...definition, required: definition.required === true }]),
+  );
+  const undeclared = new Map<string, TemplateVariable>();
+  for (const message of content.messages) {
+    for (const part of parseTemplate(message.content)) {
+      if (typeof part === 'string' || variables.has(part.name)) continue;
+      const { name, inlineDefault } = part;
+      const known = undeclared.get(name);
+      undeclared.set(name, {
+        name,
+        required: inlineDefault === undefined || known?.required === true,
+        default: known?.default ?? inlineDefault,
+      });
+    }
+  }
+  return [...variables.values(), ...undeclared.values()];
+}
