@@ -49,6 +49,30 @@ const runs: Scenario = {
   },
 };
 
+const largePrompts: Scenario = {
+  name: 'invocations-of-large-prompts',
+  about: '32 connections invoke 64 prompts of 900 KB each for 10 s, by a key that may only invoke',
+  async run(world) {
+    const target = await world.startTarget();
+    const key = await invokerOf(target);
+    const messages = [{ role: 'user', content: 'lorem '.repeat(150_000) }];
+    const ids: string[] = [];
+    while (ids.length < 64) ids.push(await promptOf(target, { messages }));
+    const watching = await world.watch(target);
+    const answers: (CallResult | undefined)[] = [];
+    const end = performance.now() + 10_000;
+    const work = async (): Promise<void> => {
+      while (performance.now() < end) {
+        const path = `/api/v1/prompts/${ids[answers.length % ids.length] ?? ''}/invoke`;
+        const call = target.call('POST', path, { body: { provider: 'echo' }, key });
+        answers.push(await call.catch(() => undefined));
+      }
+    };
+    await Promise.all(Array.from({ length: 32 }, work));
+    return [...figuresOf(await watching.stop(), { serviceMebibytes: 1_024 }), ...statuses(answers)];
+  },
+};
+
 const kept: Scenario = {
   name: 'kept-answers',
   about: '400 large answers kept under Idempotency-Keys, by a key that may only invoke',
@@ -129,4 +153,4 @@ const queue: Scenario = {
   },
 };
 
-export const scenarios: readonly Scenario[] = [runs, kept, queue];
+export const scenarios: readonly Scenario[] = [runs, largePrompts, kept, queue];
