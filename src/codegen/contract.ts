@@ -128,7 +128,7 @@ export async function readProblems(root: string): Promise<Record<string, Problem
 }
 
 /** Follows a `$ref` inside the document; anything else is returned as it is. */
-export function resolve<T>(document: OpenApiDocument, value: T): T {
+export function resolve<T>(document: object, value: T): T {
   const ref = (value as { $ref?: string } | undefined)?.$ref;
   if (ref === undefined) return value;
   const target = ref

@@ -21,13 +21,14 @@ export interface AsyncApiDocument {
         {
           readonly name: string;
           readonly summary: string;
+          readonly headers: Reference;
           readonly payload: Reference;
           readonly examples: readonly MessageExample[];
         }
       >;
     };
   };
-  readonly components: { readonly schemas: Record<string, Schema> };
+  readonly components: { readonly schemas: Record<string, Schema>; readonly securitySchemes?: object };
 }
 
 /** A type of event, as the generator needs it. */

@@ -1,0 +1,50 @@
+import { copyFile, mkdir, readFile, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { parse } from 'yaml';
+import { findBreakingChanges } from './breaking-changes.ts';
+import { findUnintended, type IntendedChanges } from './intended-changes.ts';
+import type { Contracts } from './surface.ts';
+
+const root = path.resolve(import.meta.dirname, '../../..');
+const released = path.join(root, 'released');
+const current = path.join(root, 'generated');
+const intendedFile = path.join(released, 'intended-changes.yaml');
+const noIntendedChanges = `# Changes since the last release that break callers or receivers and are meant to, each with its reason. \`npm run check\`
+# prints the names of changes; in a name, * stands for any text. Each entry must match a change. For example:
+#
+# - reason: The field was always empty.
+#   changes:
+#     - 'getOrder answer 200 .table: removed'
+[]
+`;
+
+async function readContracts(folder: string): Promise<Contracts> {
+  const [api, events] = await Promise.all(
+    ['openapi.json', 'asyncapi.json'].map(async (name): Promise<unknown> =>
+      JSON.parse(await readFile(path.join(folder, name), 'utf8')),
+    ),
+  );
+  return { api, events } as Contracts;
+}
+
+/** Makes the generated contract the one that later changes are compared with. */
+async function release(): Promise<void> {
+  await mkdir(released, { recursive: true });
+  for (const name of ['openapi.json', 'asyncapi.json']) {
+    await copyFile(path.join(current, name), path.join(released, name));
+  }
+  await writeFile(intendedFile, noIntendedChanges);
+}
+
+async function check(): Promise<void> {
+  const [before, after] = await Promise.all([readContracts(released), readContracts(current)]);
+  const intended = parse(await readFile(intendedFile, 'utf8')) as IntendedChanges[];
+  const unintended = findUnintended(findBreakingChanges(before, after), intended);
+  if (unintended.length === 0) return;
+  process.exitCode = 1;
+  console.log(`Since ${before.api.info.version} the contract has changed in ways that break callers or receivers:`);
+  for (const change of unintended) console.log(`  ${change}`);
+  console.log('Undo these changes, or list them with their reason in released/intended-changes.yaml.');
+}
+
+await (process.argv.includes('--release') ? release() : check());
