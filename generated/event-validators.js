@@ -5,7 +5,7 @@ import { createRequire } from 'node:module';
 const require = createRequire(import.meta.url);
 "use strict";
 export const ORDER_PLACED = validate20;
-const schema31 = {"title":"OrderPlaced","type":"object","description":"An order has been placed at a location.","required":["type","targetUuid","createdAt","data"],"properties":{"type":{"type":"string","description":"Always `ORDER_PLACED`.","const":"ORDER_PLACED","examples":["ORDER_PLACED"]},"targetUuid":{"type":"string","description":"Id of the order.","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","maxLength":36,"examples":["c81e4a97-3d5b-4062-9f7a-e12b6d80c5f4"]},"createdAt":{"title":"EventTime","type":"string","description":"When the event was created, in UTC with milliseconds. Deliveries can arrive in another order.","format":"date-time","pattern":"^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}:\\d{2}\\.\\d{3}Z$","maxLength":24,"examples":["2026-11-06T12:31:08.214Z"]},"data":{"type":"object","description":"The products, place and total of the order. Names are those of the time when the order was placed.","required":["itemNames","itemTags","total","currency","locationId"],"properties":{"itemNames":{"type":"array","description":"Names of the ordered products, one for each line of the order.","maxItems":200,"items":{"type":"string","description":"Name of a product.","maxLength":200,"examples":["Flat white"]},"examples":[["Flat white","Apple pie"]]},"itemTags":{"type":"array","description":"Tags of the ordered products, without repetitions.","maxItems":10000,"items":{"type":"string","description":"Tag of a product.","maxLength":100,"examples":["coffee"]},"examples":[["coffee","hot","pastry"]]},"spotName":{"type":"string","description":"Name of the spot where the order was placed. Absent if the order has no spot.","maxLength":200,"examples":["Table 4"]},"total":{"type":"integer","description":"Total of the order, with taxes and fees, in the minor unit of `currency`. 1584 EUR is 15.84 euros.","minimum":0,"maximum":9007199254740991,"examples":[1584]},"currency":{"type":"string","description":"ISO 4217 code of the currency.","pattern":"^[A-Z]{3}$","maxLength":3,"examples":["EUR"]},"zoneName":{"type":"string","description":"Name of the zone of the spot. Absent if the order has no spot.","maxLength":200,"examples":["Terrace"]},"locationId":{"title":"EventLocationId","type":"string","description":"Id of the location of the event.","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","maxLength":36,"examples":["3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753"]},"referenceId":{"type":"string","description":"Reference to the order in the system that placed it. Absent if the order has none.","maxLength":200,"examples":["till-3-0042"]}}}},"examples":[{"type":"ORDER_PLACED","targetUuid":"c81e4a97-3d5b-4062-9f7a-e12b6d80c5f4","createdAt":"2026-11-06T12:31:08.214Z","data":{"itemNames":["Flat white","Apple pie"],"itemTags":["coffee","hot","pastry"],"spotName":"Table 4","total":1584,"currency":"EUR","zoneName":"Terrace","locationId":"3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753","referenceId":"till-3-0042"}}],"$id":"ORDER_PLACED"};
+const schema31 = {"title":"OrderPlaced","type":"object","description":"An order has been placed at a location.","required":["type","targetUuid","createdAt","data"],"properties":{"type":{"type":"string","description":"Always `ORDER_PLACED`.","const":"ORDER_PLACED","examples":["ORDER_PLACED"]},"targetUuid":{"type":"string","description":"Id of the order.","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","maxLength":36,"examples":["c81e4a97-3d5b-4062-9f7a-e12b6d80c5f4"]},"createdAt":{"title":"EventTime","type":"string","description":"When the event was created, in UTC with milliseconds. Deliveries can arrive in another order.","format":"date-time","pattern":"^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}:\\d{2}\\.\\d{3}Z$","maxLength":24,"examples":["2026-11-06T12:31:08.214Z"]},"data":{"type":"object","description":"The products, place and total of the order. Names are those of the time when the order was placed.","required":["itemNames","itemTags","total","currency","locationId"],"properties":{"itemNames":{"type":"array","description":"Names of the ordered products, one for each line of the order.","maxItems":200,"items":{"type":"string","description":"Name of a product.","maxLength":200,"examples":["Flat white"]},"examples":[["Flat white","Apple pie"]]},"itemTags":{"type":"array","description":"Tags of the ordered products, without repetitions.","maxItems":10000,"items":{"type":"string","description":"Tag of a product.","maxLength":100,"examples":["coffee"]},"examples":[["coffee","hot","pastry"]]},"spotName":{"type":"string","description":"Name of the spot where the order was placed. Absent if the order has no spot.","maxLength":200,"examples":["Table 4"]},"total":{"type":"integer","description":"Total of the order, with taxes and fees, in the minor unit of `currency`. 1584 EUR is 15.84 euros.","minimum":0,"maximum":9007199254740991,"examples":[1584]},"currency":{"type":"string","description":"ISO 4217 code of the currency.","pattern":"^[A-Z]{3}$","maxLength":3,"examples":["EUR"]},"zoneName":{"type":"string","description":"Name of the zone of the spot. Absent if the order has no spot.","maxLength":200,"examples":["Terrace"]},"locationId":{"title":"EventLocationId","type":"string","description":"Id of the location of the event.","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","maxLength":36,"examples":["3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753"]},"referenceId":{"type":"string","description":"Reference to the order in the system that placed it. Absent if the order has none.","maxLength":200,"examples":["till-3-0042"]}}},"id":{"title":"EventId","type":"string","description":"Id of an event. Each attempt of each of its deliveries sends it as `webhook-id`.","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","maxLength":36,"examples":["2f9a7c54-8e01-4d63-b7a2-5c1d0e9f8b36"]}},"examples":[{"type":"ORDER_PLACED","targetUuid":"c81e4a97-3d5b-4062-9f7a-e12b6d80c5f4","createdAt":"2026-11-06T12:31:08.214Z","data":{"itemNames":["Flat white","Apple pie"],"itemTags":["coffee","hot","pastry"],"spotName":"Table 4","total":1584,"currency":"EUR","zoneName":"Terrace","locationId":"3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753","referenceId":"till-3-0042"},"id":"2f9a7c54-8e01-4d63-b7a2-5c1d0e9f8b36"}],"$id":"ORDER_PLACED"};
 const func1 = require("ajv/dist/runtime/ucs2length").default;
 const pattern4 = new RegExp("^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$", "u");
 const pattern5 = new RegExp("^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}:\\d{2}\\.\\d{3}Z$", "u");
@@ -373,6 +373,34 @@ var valid0 = _errs7 === errors;
 else {
 var valid0 = true;
 }
+if(valid0){
+if(data.id !== undefined){
+let data14 = data.id;
+const _errs29 = errors;
+if(errors === _errs29){
+if(typeof data14 === "string"){
+if(func1(data14) > 36){
+validate20.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/maxLength",keyword:"maxLength",params:{limit: 36},message:"must NOT have more than 36 characters"}];
+return false;
+}
+else {
+if(!pattern4.test(data14)){
+validate20.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/pattern",keyword:"pattern",params:{pattern: "^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"},message:"must match pattern \""+"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"+"\""}];
+return false;
+}
+}
+}
+else {
+validate20.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid0 = _errs29 === errors;
+}
+else {
+var valid0 = true;
+}
+}
 }
 }
 }
@@ -386,10 +414,10 @@ return false;
 validate20.errors = vErrors;
 return errors === 0;
 }
-validate20.evaluated = {"props":{"type":true,"targetUuid":true,"createdAt":true,"data":true},"dynamicProps":false,"dynamicItems":false};
+validate20.evaluated = {"props":{"type":true,"targetUuid":true,"createdAt":true,"data":true,"id":true},"dynamicProps":false,"dynamicItems":false};
 
 export const ORDER_COMPLETED = validate21;
-const schema32 = {"title":"OrderCompleted","type":"object","description":"An order has been completed.","required":["type","targetUuid","createdAt","data"],"properties":{"type":{"type":"string","description":"Always `ORDER_COMPLETED`.","const":"ORDER_COMPLETED","examples":["ORDER_COMPLETED"]},"targetUuid":{"type":"string","description":"Id of the order.","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","maxLength":36,"examples":["c81e4a97-3d5b-4062-9f7a-e12b6d80c5f4"]},"createdAt":{"title":"EventTime","type":"string","description":"When the event was created, in UTC with milliseconds. Deliveries can arrive in another order.","format":"date-time","pattern":"^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}:\\d{2}\\.\\d{3}Z$","maxLength":24,"examples":["2026-11-06T12:31:08.214Z"]},"data":{"title":"OrderEndedData","type":"object","description":"The completed or canceled order, with the prices of the time when it was placed.","required":["total","currency","locationId"],"properties":{"total":{"type":"integer","description":"Total of the order, with taxes and fees, in the minor unit of `currency`. 1584 EUR is 15.84 euros.","minimum":0,"maximum":9007199254740991,"examples":[1584]},"currency":{"type":"string","description":"ISO 4217 code of the currency.","pattern":"^[A-Z]{3}$","maxLength":3,"examples":["EUR"]},"locationId":{"title":"EventLocationId","type":"string","description":"Id of the location of the event.","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","maxLength":36,"examples":["3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753"]},"referenceId":{"type":"string","description":"Reference to the order in the system that placed it. Absent if the order has none.","maxLength":200,"examples":["till-3-0042"]}},"examples":[{"total":1584,"currency":"EUR","locationId":"3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753","referenceId":"till-3-0042"}]}},"examples":[{"type":"ORDER_COMPLETED","targetUuid":"c81e4a97-3d5b-4062-9f7a-e12b6d80c5f4","createdAt":"2026-11-06T12:48:51.730Z","data":{"total":1584,"currency":"EUR","locationId":"3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753","referenceId":"till-3-0042"}}],"$id":"ORDER_COMPLETED"};
+const schema32 = {"title":"OrderCompleted","type":"object","description":"An order has been completed.","required":["type","targetUuid","createdAt","data"],"properties":{"type":{"type":"string","description":"Always `ORDER_COMPLETED`.","const":"ORDER_COMPLETED","examples":["ORDER_COMPLETED"]},"targetUuid":{"type":"string","description":"Id of the order.","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","maxLength":36,"examples":["c81e4a97-3d5b-4062-9f7a-e12b6d80c5f4"]},"createdAt":{"title":"EventTime","type":"string","description":"When the event was created, in UTC with milliseconds. Deliveries can arrive in another order.","format":"date-time","pattern":"^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}:\\d{2}\\.\\d{3}Z$","maxLength":24,"examples":["2026-11-06T12:31:08.214Z"]},"data":{"title":"OrderEndedData","type":"object","description":"The completed or canceled order, with the prices of the time when it was placed.","required":["total","currency","locationId"],"properties":{"total":{"type":"integer","description":"Total of the order, with taxes and fees, in the minor unit of `currency`. 1584 EUR is 15.84 euros.","minimum":0,"maximum":9007199254740991,"examples":[1584]},"currency":{"type":"string","description":"ISO 4217 code of the currency.","pattern":"^[A-Z]{3}$","maxLength":3,"examples":["EUR"]},"locationId":{"title":"EventLocationId","type":"string","description":"Id of the location of the event.","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","maxLength":36,"examples":["3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753"]},"referenceId":{"type":"string","description":"Reference to the order in the system that placed it. Absent if the order has none.","maxLength":200,"examples":["till-3-0042"]}},"examples":[{"total":1584,"currency":"EUR","locationId":"3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753","referenceId":"till-3-0042"}]},"id":{"title":"EventId","type":"string","description":"Id of an event. Each attempt of each of its deliveries sends it as `webhook-id`.","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","maxLength":36,"examples":["2f9a7c54-8e01-4d63-b7a2-5c1d0e9f8b36"]}},"examples":[{"type":"ORDER_COMPLETED","targetUuid":"c81e4a97-3d5b-4062-9f7a-e12b6d80c5f4","createdAt":"2026-11-06T12:48:51.730Z","data":{"total":1584,"currency":"EUR","locationId":"3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753","referenceId":"till-3-0042"},"id":"a1c7e5f2-64b9-4d08-93f1-2e7b8c0d5a46"}],"$id":"ORDER_COMPLETED"};
 
 function validate21(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="ORDER_COMPLETED" */;
@@ -616,6 +644,34 @@ var valid0 = _errs7 === errors;
 else {
 var valid0 = true;
 }
+if(valid0){
+if(data.id !== undefined){
+let data8 = data.id;
+const _errs17 = errors;
+if(errors === _errs17){
+if(typeof data8 === "string"){
+if(func1(data8) > 36){
+validate21.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/maxLength",keyword:"maxLength",params:{limit: 36},message:"must NOT have more than 36 characters"}];
+return false;
+}
+else {
+if(!pattern4.test(data8)){
+validate21.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/pattern",keyword:"pattern",params:{pattern: "^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"},message:"must match pattern \""+"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"+"\""}];
+return false;
+}
+}
+}
+else {
+validate21.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid0 = _errs17 === errors;
+}
+else {
+var valid0 = true;
+}
+}
 }
 }
 }
@@ -629,10 +685,10 @@ return false;
 validate21.errors = vErrors;
 return errors === 0;
 }
-validate21.evaluated = {"props":{"type":true,"targetUuid":true,"createdAt":true,"data":true},"dynamicProps":false,"dynamicItems":false};
+validate21.evaluated = {"props":{"type":true,"targetUuid":true,"createdAt":true,"data":true,"id":true},"dynamicProps":false,"dynamicItems":false};
 
 export const ORDER_CANCELED = validate22;
-const schema33 = {"title":"OrderCanceled","type":"object","description":"An order has been canceled.","required":["type","targetUuid","createdAt","data"],"properties":{"type":{"type":"string","description":"Always `ORDER_CANCELED`.","const":"ORDER_CANCELED","examples":["ORDER_CANCELED"]},"targetUuid":{"type":"string","description":"Id of the order.","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","maxLength":36,"examples":["c81e4a97-3d5b-4062-9f7a-e12b6d80c5f4"]},"createdAt":{"title":"EventTime","type":"string","description":"When the event was created, in UTC with milliseconds. Deliveries can arrive in another order.","format":"date-time","pattern":"^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}:\\d{2}\\.\\d{3}Z$","maxLength":24,"examples":["2026-11-06T12:31:08.214Z"]},"data":{"title":"OrderEndedData","type":"object","description":"The completed or canceled order, with the prices of the time when it was placed.","required":["total","currency","locationId"],"properties":{"total":{"type":"integer","description":"Total of the order, with taxes and fees, in the minor unit of `currency`. 1584 EUR is 15.84 euros.","minimum":0,"maximum":9007199254740991,"examples":[1584]},"currency":{"type":"string","description":"ISO 4217 code of the currency.","pattern":"^[A-Z]{3}$","maxLength":3,"examples":["EUR"]},"locationId":{"title":"EventLocationId","type":"string","description":"Id of the location of the event.","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","maxLength":36,"examples":["3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753"]},"referenceId":{"type":"string","description":"Reference to the order in the system that placed it. Absent if the order has none.","maxLength":200,"examples":["till-3-0042"]}},"examples":[{"total":1584,"currency":"EUR","locationId":"3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753","referenceId":"till-3-0042"}]}},"examples":[{"type":"ORDER_CANCELED","targetUuid":"c81e4a97-3d5b-4062-9f7a-e12b6d80c5f4","createdAt":"2026-11-06T12:48:51.730Z","data":{"total":1584,"currency":"EUR","locationId":"3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753","referenceId":"till-3-0042"}}],"$id":"ORDER_CANCELED"};
+const schema33 = {"title":"OrderCanceled","type":"object","description":"An order has been canceled.","required":["type","targetUuid","createdAt","data"],"properties":{"type":{"type":"string","description":"Always `ORDER_CANCELED`.","const":"ORDER_CANCELED","examples":["ORDER_CANCELED"]},"targetUuid":{"type":"string","description":"Id of the order.","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","maxLength":36,"examples":["c81e4a97-3d5b-4062-9f7a-e12b6d80c5f4"]},"createdAt":{"title":"EventTime","type":"string","description":"When the event was created, in UTC with milliseconds. Deliveries can arrive in another order.","format":"date-time","pattern":"^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}:\\d{2}\\.\\d{3}Z$","maxLength":24,"examples":["2026-11-06T12:31:08.214Z"]},"data":{"title":"OrderEndedData","type":"object","description":"The completed or canceled order, with the prices of the time when it was placed.","required":["total","currency","locationId"],"properties":{"total":{"type":"integer","description":"Total of the order, with taxes and fees, in the minor unit of `currency`. 1584 EUR is 15.84 euros.","minimum":0,"maximum":9007199254740991,"examples":[1584]},"currency":{"type":"string","description":"ISO 4217 code of the currency.","pattern":"^[A-Z]{3}$","maxLength":3,"examples":["EUR"]},"locationId":{"title":"EventLocationId","type":"string","description":"Id of the location of the event.","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","maxLength":36,"examples":["3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753"]},"referenceId":{"type":"string","description":"Reference to the order in the system that placed it. Absent if the order has none.","maxLength":200,"examples":["till-3-0042"]}},"examples":[{"total":1584,"currency":"EUR","locationId":"3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753","referenceId":"till-3-0042"}]},"id":{"title":"EventId","type":"string","description":"Id of an event. Each attempt of each of its deliveries sends it as `webhook-id`.","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","maxLength":36,"examples":["2f9a7c54-8e01-4d63-b7a2-5c1d0e9f8b36"]}},"examples":[{"type":"ORDER_CANCELED","targetUuid":"c81e4a97-3d5b-4062-9f7a-e12b6d80c5f4","createdAt":"2026-11-06T12:48:51.730Z","data":{"total":1584,"currency":"EUR","locationId":"3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753","referenceId":"till-3-0042"},"id":"5e90b3d7-2f18-4ca6-b75d-c3a1f8e40629"}],"$id":"ORDER_CANCELED"};
 
 function validate22(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="ORDER_CANCELED" */;
@@ -859,6 +915,34 @@ var valid0 = _errs7 === errors;
 else {
 var valid0 = true;
 }
+if(valid0){
+if(data.id !== undefined){
+let data8 = data.id;
+const _errs17 = errors;
+if(errors === _errs17){
+if(typeof data8 === "string"){
+if(func1(data8) > 36){
+validate22.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/maxLength",keyword:"maxLength",params:{limit: 36},message:"must NOT have more than 36 characters"}];
+return false;
+}
+else {
+if(!pattern4.test(data8)){
+validate22.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/pattern",keyword:"pattern",params:{pattern: "^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"},message:"must match pattern \""+"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"+"\""}];
+return false;
+}
+}
+}
+else {
+validate22.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid0 = _errs17 === errors;
+}
+else {
+var valid0 = true;
+}
+}
 }
 }
 }
@@ -872,10 +956,10 @@ return false;
 validate22.errors = vErrors;
 return errors === 0;
 }
-validate22.evaluated = {"props":{"type":true,"targetUuid":true,"createdAt":true,"data":true},"dynamicProps":false,"dynamicItems":false};
+validate22.evaluated = {"props":{"type":true,"targetUuid":true,"createdAt":true,"data":true,"id":true},"dynamicProps":false,"dynamicItems":false};
 
 export const PRODUCT_UPDATED = validate23;
-const schema34 = {"title":"ProductUpdated","type":"object","description":"A product at a location has been updated.","required":["type","targetUuid","createdAt","data"],"properties":{"type":{"type":"string","description":"Always `PRODUCT_UPDATED`.","const":"PRODUCT_UPDATED","examples":["PRODUCT_UPDATED"]},"targetUuid":{"type":"string","description":"Id of the product.","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","maxLength":36,"examples":["d27a6f13-90e4-4b58-8c3a-6b1f5e0d7c92"]},"createdAt":{"title":"EventTime","type":"string","description":"When the event was created, in UTC with milliseconds. Deliveries can arrive in another order.","format":"date-time","pattern":"^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}:\\d{2}\\.\\d{3}Z$","maxLength":24,"examples":["2026-11-06T12:31:08.214Z"]},"data":{"type":"object","description":"Location of the product. To see the change, get the product from the API.","required":["locationId"],"properties":{"locationId":{"title":"EventLocationId","type":"string","description":"Id of the location of the event.","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","maxLength":36,"examples":["3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753"]}}}},"examples":[{"type":"PRODUCT_UPDATED","targetUuid":"d27a6f13-90e4-4b58-8c3a-6b1f5e0d7c92","createdAt":"2026-11-06T09:12:44.031Z","data":{"locationId":"3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753"}}],"$id":"PRODUCT_UPDATED"};
+const schema34 = {"title":"ProductUpdated","type":"object","description":"A product at a location has been updated.","required":["type","targetUuid","createdAt","data"],"properties":{"type":{"type":"string","description":"Always `PRODUCT_UPDATED`.","const":"PRODUCT_UPDATED","examples":["PRODUCT_UPDATED"]},"targetUuid":{"type":"string","description":"Id of the product.","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","maxLength":36,"examples":["d27a6f13-90e4-4b58-8c3a-6b1f5e0d7c92"]},"createdAt":{"title":"EventTime","type":"string","description":"When the event was created, in UTC with milliseconds. Deliveries can arrive in another order.","format":"date-time","pattern":"^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}:\\d{2}\\.\\d{3}Z$","maxLength":24,"examples":["2026-11-06T12:31:08.214Z"]},"data":{"type":"object","description":"Location of the product. To see the change, get the product from the API.","required":["locationId"],"properties":{"locationId":{"title":"EventLocationId","type":"string","description":"Id of the location of the event.","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","maxLength":36,"examples":["3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753"]}}},"id":{"title":"EventId","type":"string","description":"Id of an event. Each attempt of each of its deliveries sends it as `webhook-id`.","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","maxLength":36,"examples":["2f9a7c54-8e01-4d63-b7a2-5c1d0e9f8b36"]}},"examples":[{"type":"PRODUCT_UPDATED","targetUuid":"d27a6f13-90e4-4b58-8c3a-6b1f5e0d7c92","createdAt":"2026-11-06T09:12:44.031Z","data":{"locationId":"3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753"},"id":"b8150d3e-6f94-4a72-8c1d-e7a05f9b2c46"}],"$id":"PRODUCT_UPDATED"};
 
 function validate23(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="PRODUCT_UPDATED" */;
@@ -1020,6 +1104,34 @@ var valid0 = _errs7 === errors;
 else {
 var valid0 = true;
 }
+if(valid0){
+if(data.id !== undefined){
+let data5 = data.id;
+const _errs11 = errors;
+if(errors === _errs11){
+if(typeof data5 === "string"){
+if(func1(data5) > 36){
+validate23.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/maxLength",keyword:"maxLength",params:{limit: 36},message:"must NOT have more than 36 characters"}];
+return false;
+}
+else {
+if(!pattern4.test(data5)){
+validate23.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/pattern",keyword:"pattern",params:{pattern: "^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"},message:"must match pattern \""+"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"+"\""}];
+return false;
+}
+}
+}
+else {
+validate23.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid0 = _errs11 === errors;
+}
+else {
+var valid0 = true;
+}
+}
 }
 }
 }
@@ -1033,12 +1145,12 @@ return false;
 validate23.errors = vErrors;
 return errors === 0;
 }
-validate23.evaluated = {"props":{"type":true,"targetUuid":true,"createdAt":true,"data":true},"dynamicProps":false,"dynamicItems":false};
+validate23.evaluated = {"props":{"type":true,"targetUuid":true,"createdAt":true,"data":true,"id":true},"dynamicProps":false,"dynamicItems":false};
 
 export const CATEGORY_UPDATED = validate24;
-const schema35 = {"title":"CategoryUpdated","type":"object","description":"A category at a location has been updated, or a product in it.","required":["type","targetUuid","targetId","createdAt","data"],"properties":{"type":{"type":"string","description":"Always `CATEGORY_UPDATED`.","const":"CATEGORY_UPDATED","examples":["CATEGORY_UPDATED"]},"targetUuid":{"type":"null","description":"Always `null`, because categories have no UUID. The header `X-Service-Event-Target-UUID` is left out.","examples":[null]},"targetId":{"type":"string","description":"Id of the category.","pattern":"^cat_[0-9a-f]{32}$","maxLength":36,"examples":["cat_5f0c2a9be1d84736a8c15e7d90b3f264"]},"createdAt":{"title":"EventTime","type":"string","description":"When the event was created, in UTC with milliseconds. Deliveries can arrive in another order.","format":"date-time","pattern":"^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}:\\d{2}\\.\\d{3}Z$","maxLength":24,"examples":["2026-11-06T12:31:08.214Z"]},"data":{"type":"object","description":"Why the event was sent.","required":["cause","locationId"],"properties":{"cause":{"type":"object","description":"The update that caused the event.","required":["type"],"properties":{"type":{"type":"string","description":"- `CATEGORY_UPDATED`: the category itself was updated.\n- `PRODUCT_UPDATED`: a product was updated that is in the category, or was in it before the update.\n\nLater releases may add causes.","pattern":"^[A-Z]+(_[A-Z]+)*$","maxLength":64,"examples":["PRODUCT_UPDATED"]},"targetUuid":{"type":"string","description":"Id of the product, if the update of a product is the cause.","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","maxLength":36,"examples":["d27a6f13-90e4-4b58-8c3a-6b1f5e0d7c92"]}}},"locationId":{"title":"EventLocationId","type":"string","description":"Id of the location of the event.","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","maxLength":36,"examples":["3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753"]}}}},"examples":[{"type":"CATEGORY_UPDATED","targetUuid":null,"targetId":"cat_5f0c2a9be1d84736a8c15e7d90b3f264","createdAt":"2026-11-06T09:12:44.031Z","data":{"cause":{"type":"PRODUCT_UPDATED","targetUuid":"d27a6f13-90e4-4b58-8c3a-6b1f5e0d7c92"},"locationId":"3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753"}}],"$id":"CATEGORY_UPDATED"};
-const pattern19 = new RegExp("^cat_[0-9a-f]{32}$", "u");
-const pattern21 = new RegExp("^[A-Z]+(_[A-Z]+)*$", "u");
+const schema35 = {"title":"CategoryUpdated","type":"object","description":"A category at a location has been updated, or a product in it.","required":["type","targetUuid","targetId","createdAt","data"],"properties":{"type":{"type":"string","description":"Always `CATEGORY_UPDATED`.","const":"CATEGORY_UPDATED","examples":["CATEGORY_UPDATED"]},"targetUuid":{"type":"null","description":"Always `null`, because categories have no UUID. The header `X-Service-Event-Target-UUID` is left out.","examples":[null]},"targetId":{"type":"string","description":"Id of the category.","pattern":"^cat_[0-9a-f]{32}$","maxLength":36,"examples":["cat_5f0c2a9be1d84736a8c15e7d90b3f264"]},"createdAt":{"title":"EventTime","type":"string","description":"When the event was created, in UTC with milliseconds. Deliveries can arrive in another order.","format":"date-time","pattern":"^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}:\\d{2}\\.\\d{3}Z$","maxLength":24,"examples":["2026-11-06T12:31:08.214Z"]},"data":{"type":"object","description":"Why the event was sent.","required":["cause","locationId"],"properties":{"cause":{"type":"object","description":"The update that caused the event.","required":["type"],"properties":{"type":{"type":"string","description":"- `CATEGORY_UPDATED`: the category itself was updated.\n- `PRODUCT_UPDATED`: a product was updated that is in the category, or was in it before the update.\n\nLater releases may add causes.","pattern":"^[A-Z]+(_[A-Z]+)*$","maxLength":64,"examples":["PRODUCT_UPDATED"]},"targetUuid":{"type":"string","description":"Id of the product, if the update of a product is the cause.","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","maxLength":36,"examples":["d27a6f13-90e4-4b58-8c3a-6b1f5e0d7c92"]}}},"locationId":{"title":"EventLocationId","type":"string","description":"Id of the location of the event.","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","maxLength":36,"examples":["3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753"]}}},"id":{"title":"EventId","type":"string","description":"Id of an event. Each attempt of each of its deliveries sends it as `webhook-id`.","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","maxLength":36,"examples":["2f9a7c54-8e01-4d63-b7a2-5c1d0e9f8b36"]}},"examples":[{"type":"CATEGORY_UPDATED","targetUuid":null,"targetId":"cat_5f0c2a9be1d84736a8c15e7d90b3f264","createdAt":"2026-11-06T09:12:44.031Z","data":{"cause":{"type":"PRODUCT_UPDATED","targetUuid":"d27a6f13-90e4-4b58-8c3a-6b1f5e0d7c92"},"locationId":"3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753"},"id":"0e6b94d7-c2f1-4835-9ad0-5b83e6f71c2d"}],"$id":"CATEGORY_UPDATED"};
+const pattern23 = new RegExp("^cat_[0-9a-f]{32}$", "u");
+const pattern25 = new RegExp("^[A-Z]+(_[A-Z]+)*$", "u");
 
 function validate24(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="CATEGORY_UPDATED" */;
@@ -1098,7 +1210,7 @@ validate24.errors = [{instancePath:instancePath+"/targetId",schemaPath:"#/proper
 return false;
 }
 else {
-if(!pattern19.test(data2)){
+if(!pattern23.test(data2)){
 validate24.errors = [{instancePath:instancePath+"/targetId",schemaPath:"#/properties/targetId/pattern",keyword:"pattern",params:{pattern: "^cat_[0-9a-f]{32}$"},message:"must match pattern \""+"^cat_[0-9a-f]{32}$"+"\""}];
 return false;
 }
@@ -1182,7 +1294,7 @@ validate24.errors = [{instancePath:instancePath+"/data/cause/type",schemaPath:"#
 return false;
 }
 else {
-if(!pattern21.test(data6)){
+if(!pattern25.test(data6)){
 validate24.errors = [{instancePath:instancePath+"/data/cause/type",schemaPath:"#/properties/data/properties/cause/properties/type/pattern",keyword:"pattern",params:{pattern: "^[A-Z]+(_[A-Z]+)*$"},message:"must match pattern \""+"^[A-Z]+(_[A-Z]+)*$"+"\""}];
 return false;
 }
@@ -1278,6 +1390,34 @@ var valid0 = _errs9 === errors;
 else {
 var valid0 = true;
 }
+if(valid0){
+if(data.id !== undefined){
+let data9 = data.id;
+const _errs19 = errors;
+if(errors === _errs19){
+if(typeof data9 === "string"){
+if(func1(data9) > 36){
+validate24.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/maxLength",keyword:"maxLength",params:{limit: 36},message:"must NOT have more than 36 characters"}];
+return false;
+}
+else {
+if(!pattern4.test(data9)){
+validate24.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/pattern",keyword:"pattern",params:{pattern: "^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"},message:"must match pattern \""+"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"+"\""}];
+return false;
+}
+}
+}
+else {
+validate24.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid0 = _errs19 === errors;
+}
+else {
+var valid0 = true;
+}
+}
 }
 }
 }
@@ -1292,11 +1432,11 @@ return false;
 validate24.errors = vErrors;
 return errors === 0;
 }
-validate24.evaluated = {"props":{"type":true,"targetUuid":true,"targetId":true,"createdAt":true,"data":true},"dynamicProps":false,"dynamicItems":false};
+validate24.evaluated = {"props":{"type":true,"targetUuid":true,"targetId":true,"createdAt":true,"data":true,"id":true},"dynamicProps":false,"dynamicItems":false};
 
 export const FISCAL_DAY_END = validate25;
-const schema36 = {"title":"FiscalDayEnd","type":"object","description":"The fiscal day has ended at a location.","required":["type","targetUuid","createdAt","data"],"properties":{"type":{"type":"string","description":"Always `FISCAL_DAY_END`.","const":"FISCAL_DAY_END","examples":["FISCAL_DAY_END"]},"targetUuid":{"type":"string","description":"Id of the location.","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","maxLength":36,"examples":["3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753"]},"createdAt":{"title":"EventTime","type":"string","description":"When the event was created, in UTC with milliseconds. Deliveries can arrive in another order.","format":"date-time","pattern":"^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}:\\d{2}\\.\\d{3}Z$","maxLength":24,"examples":["2026-11-06T12:31:08.214Z"]},"data":{"type":"object","description":"The day that ended, and its orders. Orders canceled before the close are not counted.","required":["fiscalDay","orderCount","total","currency","locationName","locationId"],"properties":{"fiscalDay":{"type":"string","description":"Date of the fiscal day.","format":"date","pattern":"^\\d{4}-\\d{2}-\\d{2}$","maxLength":10,"examples":["2026-11-06"]},"orderCount":{"type":"integer","description":"Number of orders of the day, at most 500,000. The next day counts the rest.","minimum":0,"maximum":9007199254740991,"examples":[148]},"total":{"type":"integer","description":"Sum of the totals of the orders, with taxes and fees, in the minor unit of `currency`.","minimum":0,"maximum":9007199254740991,"examples":[231642]},"currency":{"type":"string","description":"ISO 4217 code of the currency.","pattern":"^[A-Z]{3}$","maxLength":3,"examples":["EUR"]},"locationName":{"type":"string","description":"Name of the location.","maxLength":200,"examples":["Canal Café"]},"locationId":{"title":"EventLocationId","type":"string","description":"Id of the location of the event.","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","maxLength":36,"examples":["3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753"]}}}},"examples":[{"type":"FISCAL_DAY_END","targetUuid":"3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753","createdAt":"2026-11-07T03:00:00.000Z","data":{"fiscalDay":"2026-11-06","orderCount":148,"total":231642,"currency":"EUR","locationName":"Canal Café","locationId":"3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753"}}],"$id":"FISCAL_DAY_END"};
-const pattern26 = new RegExp("^\\d{4}-\\d{2}-\\d{2}$", "u");
+const schema36 = {"title":"FiscalDayEnd","type":"object","description":"The fiscal day has ended at a location.","required":["type","targetUuid","createdAt","data"],"properties":{"type":{"type":"string","description":"Always `FISCAL_DAY_END`.","const":"FISCAL_DAY_END","examples":["FISCAL_DAY_END"]},"targetUuid":{"type":"string","description":"Id of the location.","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","maxLength":36,"examples":["3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753"]},"createdAt":{"title":"EventTime","type":"string","description":"When the event was created, in UTC with milliseconds. Deliveries can arrive in another order.","format":"date-time","pattern":"^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}:\\d{2}\\.\\d{3}Z$","maxLength":24,"examples":["2026-11-06T12:31:08.214Z"]},"data":{"type":"object","description":"The day that ended, and its orders. Orders canceled before the close are not counted.","required":["fiscalDay","orderCount","total","currency","locationName","locationId"],"properties":{"fiscalDay":{"type":"string","description":"Date of the fiscal day.","format":"date","pattern":"^\\d{4}-\\d{2}-\\d{2}$","maxLength":10,"examples":["2026-11-06"]},"orderCount":{"type":"integer","description":"Number of orders of the day, at most 500,000. The next day counts the rest.","minimum":0,"maximum":9007199254740991,"examples":[148]},"total":{"type":"integer","description":"Sum of the totals of the orders, with taxes and fees, in the minor unit of `currency`.","minimum":0,"maximum":9007199254740991,"examples":[231642]},"currency":{"type":"string","description":"ISO 4217 code of the currency.","pattern":"^[A-Z]{3}$","maxLength":3,"examples":["EUR"]},"locationName":{"type":"string","description":"Name of the location.","maxLength":200,"examples":["Canal Café"]},"locationId":{"title":"EventLocationId","type":"string","description":"Id of the location of the event.","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","maxLength":36,"examples":["3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753"]}}},"id":{"title":"EventId","type":"string","description":"Id of an event. Each attempt of each of its deliveries sends it as `webhook-id`.","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","maxLength":36,"examples":["2f9a7c54-8e01-4d63-b7a2-5c1d0e9f8b36"]}},"examples":[{"type":"FISCAL_DAY_END","targetUuid":"3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753","createdAt":"2026-11-07T03:00:00.000Z","data":{"fiscalDay":"2026-11-06","orderCount":148,"total":231642,"currency":"EUR","locationName":"Canal Café","locationId":"3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753"},"id":"7ad95c13-e804-4f6b-b2d7-9c60f1e835a4"}],"$id":"FISCAL_DAY_END"};
+const pattern31 = new RegExp("^\\d{4}-\\d{2}-\\d{2}$", "u");
 const formats12 = require("ajv-formats/dist/formats").fullFormats.date;
 
 function validate25(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
@@ -1419,7 +1559,7 @@ validate25.errors = [{instancePath:instancePath+"/data/fiscalDay",schemaPath:"#/
 return false;
 }
 else {
-if(!pattern26.test(data4)){
+if(!pattern31.test(data4)){
 validate25.errors = [{instancePath:instancePath+"/data/fiscalDay",schemaPath:"#/properties/data/properties/fiscalDay/pattern",keyword:"pattern",params:{pattern: "^\\d{4}-\\d{2}-\\d{2}$"},message:"must match pattern \""+"^\\d{4}-\\d{2}-\\d{2}$"+"\""}];
 return false;
 }
@@ -1588,6 +1728,34 @@ var valid0 = _errs7 === errors;
 else {
 var valid0 = true;
 }
+if(valid0){
+if(data.id !== undefined){
+let data10 = data.id;
+const _errs21 = errors;
+if(errors === _errs21){
+if(typeof data10 === "string"){
+if(func1(data10) > 36){
+validate25.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/maxLength",keyword:"maxLength",params:{limit: 36},message:"must NOT have more than 36 characters"}];
+return false;
+}
+else {
+if(!pattern4.test(data10)){
+validate25.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/pattern",keyword:"pattern",params:{pattern: "^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"},message:"must match pattern \""+"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"+"\""}];
+return false;
+}
+}
+}
+else {
+validate25.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid0 = _errs21 === errors;
+}
+else {
+var valid0 = true;
+}
+}
 }
 }
 }
@@ -1601,10 +1769,10 @@ return false;
 validate25.errors = vErrors;
 return errors === 0;
 }
-validate25.evaluated = {"props":{"type":true,"targetUuid":true,"createdAt":true,"data":true},"dynamicProps":false,"dynamicItems":false};
+validate25.evaluated = {"props":{"type":true,"targetUuid":true,"createdAt":true,"data":true,"id":true},"dynamicProps":false,"dynamicItems":false};
 
 export const TEST = validate26;
-const schema37 = {"title":"TestEvent","type":"object","description":"An event without data. It is sent when someone tests an integration. Integrations cannot subscribe to it.","required":["type","createdAt","data"],"properties":{"type":{"type":"string","description":"Always `TEST`.","const":"TEST","examples":["TEST"]},"createdAt":{"title":"EventTime","type":"string","description":"When the event was created, in UTC with milliseconds. Deliveries can arrive in another order.","format":"date-time","pattern":"^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}:\\d{2}\\.\\d{3}Z$","maxLength":24,"examples":["2026-11-06T12:31:08.214Z"]},"data":{"type":"object","description":"No fields. Later releases may add fields.","additionalProperties":true,"examples":[{}]}},"examples":[{"type":"TEST","createdAt":"2026-11-06T08:30:00.000Z","data":{}}],"$id":"TEST"};
+const schema37 = {"title":"TestEvent","type":"object","description":"An event without data. It is sent when someone tests an integration. Integrations cannot subscribe to it.","required":["type","createdAt","data"],"properties":{"type":{"type":"string","description":"Always `TEST`.","const":"TEST","examples":["TEST"]},"createdAt":{"title":"EventTime","type":"string","description":"When the event was created, in UTC with milliseconds. Deliveries can arrive in another order.","format":"date-time","pattern":"^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}:\\d{2}\\.\\d{3}Z$","maxLength":24,"examples":["2026-11-06T12:31:08.214Z"]},"data":{"type":"object","description":"No fields. Later releases may add fields.","additionalProperties":true,"examples":[{}]},"id":{"title":"EventId","type":"string","description":"Id of an event. Each attempt of each of its deliveries sends it as `webhook-id`.","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","maxLength":36,"examples":["2f9a7c54-8e01-4d63-b7a2-5c1d0e9f8b36"]}},"examples":[{"type":"TEST","createdAt":"2026-11-06T08:30:00.000Z","data":{},"id":"90c5e1d7-3b28-4f6a-8d14-a7f2b6e09c53"}],"$id":"TEST"};
 
 function validate26(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="TEST" */;
@@ -1693,6 +1861,34 @@ var valid0 = _errs5 === errors;
 else {
 var valid0 = true;
 }
+if(valid0){
+if(data.id !== undefined){
+let data3 = data.id;
+const _errs8 = errors;
+if(errors === _errs8){
+if(typeof data3 === "string"){
+if(func1(data3) > 36){
+validate26.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/maxLength",keyword:"maxLength",params:{limit: 36},message:"must NOT have more than 36 characters"}];
+return false;
+}
+else {
+if(!pattern4.test(data3)){
+validate26.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/pattern",keyword:"pattern",params:{pattern: "^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"},message:"must match pattern \""+"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"+"\""}];
+return false;
+}
+}
+}
+else {
+validate26.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid0 = _errs8 === errors;
+}
+else {
+var valid0 = true;
+}
+}
 }
 }
 }
@@ -1705,5 +1901,5 @@ return false;
 validate26.errors = vErrors;
 return errors === 0;
 }
-validate26.evaluated = {"props":{"type":true,"createdAt":true,"data":true},"dynamicProps":false,"dynamicItems":false};
+validate26.evaluated = {"props":{"type":true,"createdAt":true,"data":true,"id":true},"dynamicProps":false,"dynamicItems":false};
 

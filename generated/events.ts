@@ -15,8 +15,8 @@ export interface components {
     schemas: {
         /**
          * DeliveryHeaders
-         * @description Headers of every delivery. The integration's own headers are sent in addition. Names of HTTP headers are
-         *     case-insensitive.
+         * @description Headers of every delivery. The integration's own headers are sent in addition. Names are in lower case here, as HTTP
+         *     libraries pass them on; names of HTTP headers are case-insensitive.
          */
         DeliveryHeaders: {
             /**
@@ -24,32 +24,32 @@ export interface components {
              * @example application/json
              * @constant
              */
-            "Content-Type": "application/json";
+            "content-type": "application/json";
             /**
              * @description `Service-WebhookAgent/` and the version of the service.
              * @example Service-WebhookAgent/1.0.0
              */
-            "User-Agent": string;
+            "user-agent": string;
             /**
              * @description The event's `type`.
              * @example ORDER_PLACED
              */
-            "X-Service-Event-Type": string;
+            "x-service-event-type": string;
             /**
              * @description The event's `targetUuid`. Absent if it is missing or `null`.
              * @example c81e4a97-3d5b-4062-9f7a-e12b6d80c5f4
              */
-            "X-Service-Event-Target-UUID"?: string;
+            "x-service-event-target-uuid"?: string;
             /**
              * @description Id of the integration that receives the event.
              * @example f4d81b36-a05c-4e72-9b18-7c3e2d6f0a95
              */
-            "X-Service-Application-ID": string;
+            "x-service-application-id": string;
             /**
              * @description HMAC-SHA-256 of the body in lower-case hexadecimal. Absent if the integration has no secret.
              * @example 1e51ddee748cc8a1bb6a2f43f40a6f1df9301715037c8693e9e0d7cd63e28776
              */
-            "X-Service-Signature"?: string;
+            "x-service-signature"?: string;
             /**
              * @description W3C trace context of the request that caused the event. Absent if the request had none. An integration's own header with this name replaces it.
              * @example 00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01
@@ -86,6 +86,12 @@ export interface components {
          */
         EventLocationId: string;
         /**
+         * EventId
+         * @description Id of an event. Each attempt of each of its deliveries sends it as `webhook-id`.
+         * @example 2f9a7c54-8e01-4d63-b7a2-5c1d0e9f8b36
+         */
+        EventId: string;
+        /**
          * OrderPlaced
          * @description An order has been placed at a location.
          * @example {
@@ -108,7 +114,8 @@ export interface components {
          *         "zoneName": "Terrace",
          *         "locationId": "3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753",
          *         "referenceId": "till-3-0042"
-         *       }
+         *       },
+         *       "id": "2f9a7c54-8e01-4d63-b7a2-5c1d0e9f8b36"
          *     }
          */
         OrderPlaced: {
@@ -170,6 +177,7 @@ export interface components {
                  */
                 referenceId?: string;
             };
+            id?: components["schemas"]["EventId"];
         };
         /**
          * OrderEndedData
@@ -211,7 +219,8 @@ export interface components {
          *         "currency": "EUR",
          *         "locationId": "3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753",
          *         "referenceId": "till-3-0042"
-         *       }
+         *       },
+         *       "id": "a1c7e5f2-64b9-4d08-93f1-2e7b8c0d5a46"
          *     }
          */
         OrderCompleted: {
@@ -228,6 +237,7 @@ export interface components {
             targetUuid: string;
             createdAt: components["schemas"]["EventTime"];
             data: components["schemas"]["OrderEndedData"];
+            id?: components["schemas"]["EventId"];
         };
         /**
          * OrderCanceled
@@ -241,7 +251,8 @@ export interface components {
          *         "currency": "EUR",
          *         "locationId": "3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753",
          *         "referenceId": "till-3-0042"
-         *       }
+         *       },
+         *       "id": "5e90b3d7-2f18-4ca6-b75d-c3a1f8e40629"
          *     }
          */
         OrderCanceled: {
@@ -258,6 +269,7 @@ export interface components {
             targetUuid: string;
             createdAt: components["schemas"]["EventTime"];
             data: components["schemas"]["OrderEndedData"];
+            id?: components["schemas"]["EventId"];
         };
         /**
          * ProductUpdated
@@ -268,7 +280,8 @@ export interface components {
          *       "createdAt": "2026-11-06T09:12:44.031Z",
          *       "data": {
          *         "locationId": "3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753"
-         *       }
+         *       },
+         *       "id": "b8150d3e-6f94-4a72-8c1d-e7a05f9b2c46"
          *     }
          */
         ProductUpdated: {
@@ -288,6 +301,7 @@ export interface components {
             data: {
                 locationId: components["schemas"]["EventLocationId"];
             };
+            id?: components["schemas"]["EventId"];
         };
         /**
          * CategoryUpdated
@@ -303,7 +317,8 @@ export interface components {
          *           "targetUuid": "d27a6f13-90e4-4b58-8c3a-6b1f5e0d7c92"
          *         },
          *         "locationId": "3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753"
-         *       }
+         *       },
+         *       "id": "0e6b94d7-c2f1-4835-9ad0-5b83e6f71c2d"
          *     }
          */
         CategoryUpdated: {
@@ -344,6 +359,7 @@ export interface components {
                 };
                 locationId: components["schemas"]["EventLocationId"];
             };
+            id?: components["schemas"]["EventId"];
         };
         /**
          * FiscalDayEnd
@@ -359,7 +375,8 @@ export interface components {
          *         "currency": "EUR",
          *         "locationName": "Canal Café",
          *         "locationId": "3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753"
-         *       }
+         *       },
+         *       "id": "7ad95c13-e804-4f6b-b2d7-9c60f1e835a4"
          *     }
          */
         FiscalDayEnd: {
@@ -405,6 +422,7 @@ export interface components {
                 locationName: string;
                 locationId: components["schemas"]["EventLocationId"];
             };
+            id?: components["schemas"]["EventId"];
         };
         /**
          * TestEvent
@@ -412,7 +430,8 @@ export interface components {
          * @example {
          *       "type": "TEST",
          *       "createdAt": "2026-11-06T08:30:00.000Z",
-         *       "data": {}
+         *       "data": {},
+         *       "id": "90c5e1d7-3b28-4f6a-8d14-a7f2b6e09c53"
          *     }
          */
         TestEvent: {
@@ -430,6 +449,7 @@ export interface components {
             data: {
                 [key: string]: unknown;
             };
+            id?: components["schemas"]["EventId"];
         };
     };
     responses: never;
@@ -463,43 +483,43 @@ export const eventCatalog = {
     description: "An order has been placed at a location.",
     subscribable: true,
     schema: orderPlacedSchema,
-    example: {"type":"ORDER_PLACED","targetUuid":"c81e4a97-3d5b-4062-9f7a-e12b6d80c5f4","createdAt":"2026-11-06T12:31:08.214Z","data":{"itemNames":["Flat white","Apple pie"],"itemTags":["coffee","hot","pastry"],"spotName":"Table 4","total":1584,"currency":"EUR","zoneName":"Terrace","locationId":"3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753","referenceId":"till-3-0042"}},
+    example: {"type":"ORDER_PLACED","targetUuid":"c81e4a97-3d5b-4062-9f7a-e12b6d80c5f4","createdAt":"2026-11-06T12:31:08.214Z","data":{"itemNames":["Flat white","Apple pie"],"itemTags":["coffee","hot","pastry"],"spotName":"Table 4","total":1584,"currency":"EUR","zoneName":"Terrace","locationId":"3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753","referenceId":"till-3-0042"},"id":"2f9a7c54-8e01-4d63-b7a2-5c1d0e9f8b36"},
   },
   ORDER_COMPLETED: {
     description: "An order has been completed.",
     subscribable: true,
     schema: orderCompletedSchema,
-    example: {"type":"ORDER_COMPLETED","targetUuid":"c81e4a97-3d5b-4062-9f7a-e12b6d80c5f4","createdAt":"2026-11-06T12:48:51.730Z","data":{"total":1584,"currency":"EUR","locationId":"3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753","referenceId":"till-3-0042"}},
+    example: {"type":"ORDER_COMPLETED","targetUuid":"c81e4a97-3d5b-4062-9f7a-e12b6d80c5f4","createdAt":"2026-11-06T12:48:51.730Z","data":{"total":1584,"currency":"EUR","locationId":"3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753","referenceId":"till-3-0042"},"id":"a1c7e5f2-64b9-4d08-93f1-2e7b8c0d5a46"},
   },
   ORDER_CANCELED: {
     description: "An order has been canceled.",
     subscribable: true,
     schema: orderCanceledSchema,
-    example: {"type":"ORDER_CANCELED","targetUuid":"4d07c9e2-b86a-4153-8e9f-c5a1d72f3b60","createdAt":"2026-11-06T12:33:05.119Z","data":{"total":535,"currency":"EUR","locationId":"3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753","referenceId":"till-1-0917"}},
+    example: {"type":"ORDER_CANCELED","targetUuid":"4d07c9e2-b86a-4153-8e9f-c5a1d72f3b60","createdAt":"2026-11-06T12:33:05.119Z","data":{"total":535,"currency":"EUR","locationId":"3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753","referenceId":"till-1-0917"},"id":"5e90b3d7-2f18-4ca6-b75d-c3a1f8e40629"},
   },
   PRODUCT_UPDATED: {
     description: "A product at a location has been updated.",
     subscribable: true,
     schema: productUpdatedSchema,
-    example: {"type":"PRODUCT_UPDATED","targetUuid":"d27a6f13-90e4-4b58-8c3a-6b1f5e0d7c92","createdAt":"2026-11-06T09:12:44.031Z","data":{"locationId":"3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753"}},
+    example: {"type":"PRODUCT_UPDATED","targetUuid":"d27a6f13-90e4-4b58-8c3a-6b1f5e0d7c92","createdAt":"2026-11-06T09:12:44.031Z","data":{"locationId":"3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753"},"id":"b8150d3e-6f94-4a72-8c1d-e7a05f9b2c46"},
   },
   CATEGORY_UPDATED: {
     description: "A category at a location has been updated, or a product in it.",
     subscribable: true,
     schema: categoryUpdatedSchema,
-    example: {"type":"CATEGORY_UPDATED","targetUuid":null,"targetId":"cat_5f0c2a9be1d84736a8c15e7d90b3f264","createdAt":"2026-11-06T09:10:00.000Z","data":{"cause":{"type":"CATEGORY_UPDATED"},"locationId":"3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753"}},
+    example: {"type":"CATEGORY_UPDATED","targetUuid":null,"targetId":"cat_5f0c2a9be1d84736a8c15e7d90b3f264","createdAt":"2026-11-06T09:10:00.000Z","data":{"cause":{"type":"CATEGORY_UPDATED"},"locationId":"3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753"},"id":"d3f72a90-58c4-4e1b-b06f-219c8e7d5a03"},
   },
   FISCAL_DAY_END: {
     description: "The fiscal day has ended at a location.",
     subscribable: true,
     schema: fiscalDayEndSchema,
-    example: {"type":"FISCAL_DAY_END","targetUuid":"3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753","createdAt":"2026-11-07T03:00:00.000Z","data":{"fiscalDay":"2026-11-06","orderCount":148,"total":231642,"currency":"EUR","locationName":"Canal Café","locationId":"3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753"}},
+    example: {"type":"FISCAL_DAY_END","targetUuid":"3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753","createdAt":"2026-11-07T03:00:00.000Z","data":{"fiscalDay":"2026-11-06","orderCount":148,"total":231642,"currency":"EUR","locationName":"Canal Café","locationId":"3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753"},"id":"7ad95c13-e804-4f6b-b2d7-9c60f1e835a4"},
   },
   TEST: {
     description: "Someone tests the integration.",
     subscribable: false,
     schema: testEventSchema,
-    example: {"type":"TEST","createdAt":"2026-11-06T08:30:00.000Z","data":{}},
+    example: {"type":"TEST","createdAt":"2026-11-06T08:30:00.000Z","data":{},"id":"90c5e1d7-3b28-4f6a-8d14-a7f2b6e09c53"},
   },
 } as const satisfies {
   readonly [Type in EventType]: {

@@ -3022,6 +3022,41 @@ export const operationTable = {
       "overloaded"
     ]
   },
+  "getEventTypeSchema": {
+    "method": "GET",
+    "path": "/schemas/events/{type}/v1.json",
+    "scope": null,
+    "needsKey": false,
+    "parameters": [
+      {
+        "name": "type",
+        "in": "path",
+        "type": "string",
+        "required": true
+      },
+      {
+        "name": "If-None-Match",
+        "in": "header",
+        "type": "string",
+        "required": false
+      }
+    ],
+    "body": "none",
+    "responses": {
+      "200": "application/json",
+      "304": null,
+      "400": "application/problem+json",
+      "404": "application/problem+json",
+      "406": "application/problem+json",
+      "500": "application/problem+json"
+    },
+    "problems": [
+      "invalid-request",
+      "event-type-not-found",
+      "not-acceptable",
+      "internal-error"
+    ]
+  },
   "getCurrentApiKey": {
     "method": "GET",
     "path": "/api/v1/whoami",
@@ -3349,6 +3384,33 @@ export const operationTable = {
   "getOpenApiDocument": {
     "method": "GET",
     "path": "/openapi.json",
+    "scope": null,
+    "needsKey": false,
+    "parameters": [
+      {
+        "name": "If-None-Match",
+        "in": "header",
+        "type": "string",
+        "required": false
+      }
+    ],
+    "body": "none",
+    "responses": {
+      "200": "application/json",
+      "304": null,
+      "400": "application/problem+json",
+      "406": "application/problem+json",
+      "500": "application/problem+json"
+    },
+    "problems": [
+      "invalid-request",
+      "not-acceptable",
+      "internal-error"
+    ]
+  },
+  "getAsyncApiDocument": {
+    "method": "GET",
+    "path": "/asyncapi.json",
     "scope": null,
     "needsKey": false,
     "parameters": [

@@ -74,6 +74,10 @@ export const problems = {
     "status": 404,
     "title": "Integration not found"
   },
+  "event-type-not-found": {
+    "status": 404,
+    "title": "Event type not found"
+  },
   "delivery-not-found": {
     "status": 404,
     "title": "Delivery not found"

@@ -280,7 +280,6 @@ export function createApp(dependencies: AppDependencies): App {
         { path: '/docs', title: 'Prompt gateway API', document: '/openapi.json' },
         { path: '/docs/events', title: 'Prompt gateway events', document: '/asyncapi.json' },
       ],
-      asyncApi: new URL('../generated/asyncapi.json', import.meta.url),
       redoc: new URL('../dist/redoc.js', import.meta.url),
     }),
   );

@@ -3,10 +3,14 @@ import type { AsyncApiDocument, EventDefinition } from './event-contract.ts';
 import { renderTypes } from './types.ts';
 import { compileStandalone } from './validators.ts';
 
-/** The JSON Schema of an event type as receivers are given it: complete in itself, and known by a URN. */
+/**
+ * The JSON Schema of an event type as receivers are given it: without references, and known by the path where it is
+ * served. The service does not know its public address. A reader resolves the path against the URL that the schema was
+ * read from (RFC 3986, section 5.1.3).
+ */
 export function publishedSchema({ type, schema }: EventDefinition): Schema {
   const $schema = 'https://json-schema.org/draft/2020-12/schema';
-  return { $schema, $id: `urn:prompt-gateway:event:${type}`, ...schema };
+  return { $schema, $id: `/schemas/events/${type}/v1.json`, ...schema };
 }
 
 /** Renders the types of the payloads, and the catalog of event types with description, schema and example. */

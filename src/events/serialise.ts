@@ -27,8 +27,8 @@ export function serialiseEvent(event: EventContent): Uint8Array {
  * @throws InvalidEventError
  */
 export function toPayload(event: EventContent): EventPayload {
-  const { type, createdAt } = event;
-  const payload: unknown = { type, ...target(event), createdAt: createdAt.toISOString(), data: dataOf(event) };
+  const { id, type, createdAt } = event;
+  const payload: unknown = { type, ...target(event), createdAt: createdAt.toISOString(), data: dataOf(event), id };
   const validate: ValidateFunction<EventPayload> = validators[type];
   if (validate(payload)) return payload;
   const reasons = (validate.errors ?? []).map(({ instancePath, message }) => `${instancePath || '/'} ${message ?? ''}`);

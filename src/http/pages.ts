@@ -33,8 +33,6 @@ export interface PageOptions {
   /** Of the service. */
   readonly version: string;
   readonly references: readonly ReferencePage[];
-  /** The document of events, which is served at `/asyncapi.json`. */
-  readonly asyncApi: URL;
   /** Redoc's script, as `npm ci` builds it. Where it is absent the pages say how to build it. */
   readonly redoc: URL;
 }
@@ -46,8 +44,8 @@ interface StaticFile {
 }
 
 /**
- * The handlers of what browsers are shown, and of the document of events, by path: the start page, the reference pages
- * and the scripts that these share. The scripts' names change with their content, so browsers keep them permanently.
+ * The handlers of what browsers are shown, by path: the start page, the reference pages and the scripts that these
+ * share. The scripts' names change with their content, so browsers keep them permanently.
  */
 export function createPages(options: PageOptions): Record<string, RequestHandler> {
   let files: Promise<Map<string, StaticFile>> | undefined;
@@ -73,7 +71,7 @@ export function createPages(options: PageOptions): Record<string, RequestHandler
     });
     response.end(body);
   };
-  const paths = [...options.references.map(({ path }) => path), '/asyncapi.json', '/docs/scripts/:name'];
+  const paths = [...options.references.map(({ path }) => path), '/docs/scripts/:name'];
   return {
     // The contract has an operation at this path, for all who do not prefer a page.
     '/': (request, response, next) => {
@@ -85,8 +83,7 @@ export function createPages(options: PageOptions): Record<string, RequestHandler
   };
 }
 
-async function loadFiles({ version, references, asyncApi, redoc }: PageOptions): Promise<Map<string, StaticFile>> {
-  const document = createStaticBody(await readFile(asyncApi), 'application/json; charset=utf-8');
+async function loadFiles({ version, references, redoc }: PageOptions): Promise<Map<string, StaticFile>> {
   const scripts = await loadScripts(redoc);
   const template = await readPage(scripts === undefined ? 'not-built.html' : 'reference.html');
   const start = createStaticBody(fill(await readPage('start.html'), { version }), html);
@@ -94,12 +91,7 @@ async function loadFiles({ version, references, asyncApi, redoc }: PageOptions):
     const body = createStaticBody(fill(template, { ...page, ...scripts?.paths }), html);
     return [page.path, { body, cacheControl: revalidated, ...(scripts === undefined ? { status: 404 } : {}) }];
   });
-  return new Map([
-    ['/', { body: start, cacheControl: revalidated }],
-    ['/asyncapi.json', { body: document, cacheControl: revalidated }],
-    ...(scripts?.files ?? []),
-    ...rendered,
-  ]);
+  return new Map([['/', { body: start, cacheControl: revalidated }], ...(scripts?.files ?? []), ...rendered]);
 }
 
 interface Scripts {

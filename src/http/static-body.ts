@@ -64,6 +64,11 @@ export function createStaticBody(content: string | Buffer, mediaType: string): S
   };
 }
 
+/** A JSON document that never changes, as the answer of an operation. */
+export function prepareJson(text: string): { readonly text: string; readonly content: StaticBody } {
+  return { text, content: createStaticBody(text, 'application/json; charset=utf-8') };
+}
+
 /** The smallest form that an `Accept-Encoding` field allows (RFC 9110, section 12.5.3). */
 function chooseCoding(field: string): Coding | undefined {
   const allowed = new Map(

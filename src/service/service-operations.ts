@@ -1,8 +1,9 @@
+import eventDocument from '../../generated/asyncapi.json' with { type: 'json' };
 import document from '../../generated/openapi.json' with { type: 'json' };
 import { ProblemError } from '../errors/problem-error.ts';
 import { within } from '../runtime/within.ts';
 import type { OperationHandlers } from '../http/operation.ts';
-import { createStaticBody } from '../http/static-body.ts';
+import { prepareJson } from '../http/static-body.ts';
 import type { Metrics } from '../observability/metrics.ts';
 
 export interface ServiceDependencies {
@@ -18,7 +19,7 @@ export interface ServiceDependencies {
 
 type Operations = Pick<
   OperationHandlers,
-  'getServiceInfo' | 'getLiveness' | 'getReadiness' | 'getMetrics' | 'getOpenApiDocument'
+  'getServiceInfo' | 'getLiveness' | 'getReadiness' | 'getMetrics' | 'getOpenApiDocument' | 'getAsyncApiDocument'
 >;
 
 /** How long one check of the dependencies is shared by all requests, in milliseconds. Probes need no key. */
@@ -38,7 +39,7 @@ const links = {
   metrics: '/metrics',
 };
 
-/** The start page, health, metrics and the contract. */
+/** The start page, health, metrics and both contracts. */
 export function serviceOperations(dependencies: ServiceDependencies): Operations {
   const { version, metrics, isStopping } = dependencies;
   const check = shareFor(checkedForMs, async () => {
@@ -51,8 +52,8 @@ export function serviceOperations(dependencies: ServiceDependencies): Operations
     return { database, storage };
   });
   const render = shareFor(dependencies.metricsSharedForMs ?? metricsSharedForMs, () => metrics.render());
-  const text = JSON.stringify(document);
-  const contract = { text, content: createStaticBody(text, 'application/json; charset=utf-8') };
+  const contract = prepareJson(JSON.stringify(document));
+  const eventContract = prepareJson(JSON.stringify(eventDocument));
   return {
     getServiceInfo: () => Promise.resolve({ status: 200, body: { name: 'prompt-gateway', version, links } }),
     getLiveness: () => Promise.resolve({ status: 200, body: { status: 'ok' } }),
@@ -71,6 +72,7 @@ export function serviceOperations(dependencies: ServiceDependencies): Operations
     },
     getMetrics: async () => ({ status: 200, body: await render() }),
     getOpenApiDocument: () => Promise.resolve({ status: 200, body: document, prepared: contract }),
+    getAsyncApiDocument: () => Promise.resolve({ status: 200, body: eventDocument, prepared: eventContract }),
   };
 }
 

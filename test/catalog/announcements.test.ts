@@ -77,6 +77,7 @@ describe('a category', () => {
         targetId: categoryId,
         createdAt: updatedAt.toISOString(),
         data: { cause: { type: 'CATEGORY_UPDATED' }, locationId },
+        id: expect.any(String),
       },
     ]);
     expect(nudged).toEqual([`categories ${categoryId}`]);
@@ -103,13 +104,14 @@ describe('a product', () => {
     const { updatedAt } = await products.update(productId, { price: 310 }, always);
     const createdAt = updatedAt.toISOString();
     expect(await payloads('products', productId)).toEqual([
-      { type: 'PRODUCT_UPDATED', targetUuid: productId, createdAt, data: { locationId } },
+      { type: 'PRODUCT_UPDATED', targetUuid: productId, createdAt, data: { locationId }, id: expect.any(String) },
       {
         type: 'CATEGORY_UPDATED',
         targetUuid: null,
         targetId: categoryId,
         createdAt,
         data: { cause: { type: 'PRODUCT_UPDATED', targetUuid: productId }, locationId },
+        id: expect.any(String),
       },
     ]);
     expect(nudged).toEqual([`products ${productId}`]);

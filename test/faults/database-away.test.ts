@@ -17,6 +17,8 @@ const independent: readonly OperationId[] = [
   'getServiceInfo',
   'getLiveness',
   'getOpenApiDocument',
+  'getAsyncApiDocument',
+  'getEventTypeSchema',
 ];
 /** "Within seconds", in milliseconds. */
 const patience = 8_000;

@@ -207,7 +207,6 @@ describe('without the packages for development', () => {
     const handlers = createPages({
       version: '1.2.3',
       references: [{ path: '/docs', title: 'API', document: '/openapi.json' }],
-      asyncApi: new URL('../../generated/asyncapi.json', import.meta.url),
       redoc: pathToFileURL(path.join(folder, 'dist/redoc.js')),
     });
     for (const [target, handler] of Object.entries(handlers)) application.get(target, handler);

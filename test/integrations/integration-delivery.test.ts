@@ -1,8 +1,11 @@
 /** From an order to the request that arrives, as a receiver sees it. */
 import { createHmac } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import { Binary } from 'mongodb';
 import { Webhook } from 'standardwebhooks';
 import packageJson from '../../package.json' with { type: 'json' };
+import asyncapi from '../../generated/asyncapi.json' with { type: 'json' };
 import { ORDER_PLACED as isOrderPlaced } from '../../generated/event-validators.js';
 import { openShop, placeOrder } from '../orders/orders-harness.ts';
 import { startReceiver, type ReceivedRequest, type Receiver } from '../support/receiver.ts';
@@ -62,8 +65,12 @@ describe('an order', () => {
         currency: 'EUR',
         locationId: shop.location.id,
       },
+      id: request.headers['webhook-id'],
     });
+    expect(Object.keys(payload as object)).toEqual(['type', 'targetUuid', 'createdAt', 'data', 'id']);
     expect(isOrderPlaced(payload)).toBe(true);
+    const isHeaders = new Ajv2020().compile(asyncapi.components.schemas.DeliveryHeaders);
+    expect(isHeaders(request.headers) || isHeaders.errors).toBe(true);
 
     const { body } = await eventually(
       setup.service,
@@ -79,6 +86,32 @@ describe('an order', () => {
     });
     const delivery = await setup.service.call('GET', `/api/v1/deliveries/${body.data[0].id}`);
     expect(delivery.body.body).toBe(request.body.toString());
+  });
+
+  it('can be sent again as an earlier release stored it, without an id', async () => {
+    receiver.forget();
+    const { path } = await createIntegration(setup.service, { url: `${receiver.url}/earlier`, secret });
+    await placeOrder(setup.service, await openShop(setup.service));
+    const { body } = await eventually(
+      setup.service,
+      `${path}/deliveries`,
+      ({ data }) => data[0]?.status === 'delivered',
+    );
+    const { id, event_id } = body.data[0] as { id: string; event_id: string };
+    const sent = receiver.requests.find((request) => request.path === '/hook/earlier')?.body.toString() ?? '';
+    const earlier = sent.replace(`,"id":"${event_id}"}`, '}');
+    expect(earlier).toMatch(/^\{"type":"ORDER_PLACED","targetUuid":"[^"]+","createdAt":"[^"]+","data":\{[^{}]+\}\}$/);
+    const stored = { $set: { body: new Binary(Buffer.from(earlier)) } };
+    await setup.database.db.collection<{ _id: string }>('events').updateOne({ _id: event_id }, stored);
+    await setup.database.db.collection<{ _id: string }>('deliveries').updateOne({ _id: id }, stored);
+
+    receiver.forget();
+    await setup.service.call('POST', `/api/v1/deliveries/${id}/resend`);
+    const [again] = await receiver.received(1);
+    if (again === undefined) throw new Error('nothing arrived');
+    expect(again.body.toString()).toBe(earlier);
+    expect(again.headers['webhook-id']).toBe(event_id);
+    expect(isOrderPlaced(verifier(secret).verify(again.body, standardHeaders(again)))).toBe(true);
   });
 
   it('does not reach who has not subscribed to its type', async () => {

@@ -66,7 +66,10 @@ describe('202', () => {
       created_at: expect.any(String),
       body: expect.any(String),
     });
-    expect(JSON.parse(body.body)).toEqual({ type: 'TEST', createdAt: body.created_at, data: {} });
+    expect(JSON.parse(body.body)).toEqual({
+      ...{ type: 'TEST', createdAt: body.created_at, data: {} },
+      id: body.event_id,
+    });
     const location = headers['location'] ?? '';
     expect(location).toBe(`/api/v1/deliveries/${body.id}`);
     await eventually(setup.service, location, (delivery) => delivery.status === 'delivered');

@@ -94,6 +94,7 @@ it('is in the document of the order from the start, complete', async () => {
       zoneName: 'Terrace',
       locationId: location.id,
     },
+    id: entry?.id,
   });
 });
 
@@ -129,6 +130,7 @@ it.each([
     targetUuid: order.id,
     createdAt: ended.updatedAt.toISOString(),
     data: { total: order.total, currency: 'EUR', locationId: location.id, referenceId: 'till-3-0042' },
+    id: second?.id,
   });
   expect(ended.updatedAt.getTime()).toBeGreaterThan(order.updatedAt.getTime());
 });

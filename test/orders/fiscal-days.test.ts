@@ -126,6 +126,7 @@ describe('the clock of a location', () => {
           locationName: 'Café',
           locationId: id,
         },
+        id: expect.any(String),
       },
     ]);
   });

@@ -1,5 +1,8 @@
+import { readFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import asyncapi from '../../generated/asyncapi.json' with { type: 'json' };
+import { eventTypes } from '../../generated/events.ts';
 import { testDatabaseUri } from '../support/database.ts';
 import { LossyProxy } from '../support/lossy-proxy.ts';
 import packageJson from '../../package.json' with { type: 'json' };
@@ -105,23 +108,58 @@ describe('getOpenApiDocument', () => {
   });
 });
 
-describe('getOpenApiDocument, which never changes', () => {
-  it('has an ETag, is 304 to who has it, and is compressed for who takes that', async () => {
-    const plain = await service.call('GET', '/openapi.json', { key: null, headers: { 'accept-encoding': 'identity' } });
-    const zipped = await service.call('GET', '/openapi.json', { key: null, headers: { 'accept-encoding': 'gzip' } });
-    expect(zipped.headers['content-encoding']).toBe('gzip');
-    expect(zipped.body).toEqual(plain.body);
-    expect(Number(zipped.headers['content-length'])).toBeLessThan(Number(plain.headers['content-length']) / 4);
-    for (const { headers } of [plain, zipped]) {
-      const again = {
-        'if-none-match': String(headers['etag']),
-        'accept-encoding': headers['content-encoding'] ?? 'identity',
-      };
-      const answer = await service.call('GET', '/openapi.json', { key: null, headers: again });
-      expect([answer.status, answer.text, answer.headers['cache-control']]).toEqual([304, '', 'no-cache']);
-    }
+describe('getAsyncApiDocument', () => {
+  it('200 with the contract of events', async () => {
+    const { body } = await service.call('GET', '/asyncapi.json', { key: null });
+    expect(body).toEqual(asyncapi);
   });
 });
+
+describe('getEventTypeSchema', () => {
+  const pathOf = (type: string): string => `/schemas/events/${type}/v1.json`;
+
+  it.each(eventTypes)('200 with the schema of %s, byte for byte, under an $id that leads to it', async (type) => {
+    const { text, body } = await service.call('GET', pathOf(type), { key: null });
+    expect(text).toBe(await readFile(new URL(`../../generated/event-schemas/${type}.json`, import.meta.url), 'utf8'));
+    const retrieved = service.url + pathOf(type);
+    expect(new URL(String(body.$id), retrieved).href).toBe(retrieved);
+  });
+
+  it('400 for what is no name of a type, and for unknown parameters', async () => {
+    for (const target of [pathOf('order_placed'), pathOf('ORDER-PLACED'), `${pathOf('TEST')}?x=1`]) {
+      const { status, body } = await service.call('GET', target, { key: null });
+      expect([target, status, body.type]).toEqual([target, 400, 'urn:prompt-gateway:problem:invalid-request']);
+    }
+  });
+
+  it('404 for a type and for a version that do not exist', async () => {
+    const unknown = await service.call('GET', pathOf('ORDER_LOST'), { key: null });
+    expect([unknown.status, unknown.body.type]).toEqual([404, 'urn:prompt-gateway:problem:event-type-not-found']);
+    const later = await service.call('GET', '/schemas/events/TEST/v2.json', { key: null });
+    expect([later.status, later.body.type]).toEqual([404, 'urn:prompt-gateway:problem:route-not-found']);
+  });
+});
+
+describe.each(['/openapi.json', '/asyncapi.json', '/schemas/events/ORDER_PLACED/v1.json'])(
+  '%s, which never changes',
+  (target) => {
+    it('has an ETag, is 304 to who has it, and is compressed for who takes that', async () => {
+      const plain = await service.call('GET', target, { key: null, headers: { 'accept-encoding': 'identity' } });
+      const zipped = await service.call('GET', target, { key: null, headers: { 'accept-encoding': 'gzip' } });
+      expect(zipped.headers['content-encoding']).toBe('gzip');
+      expect(zipped.body).toEqual(plain.body);
+      expect(Number(zipped.headers['content-length'])).toBeLessThan(Number(plain.headers['content-length']) / 3);
+      for (const { headers } of [plain, zipped]) {
+        const again = {
+          'if-none-match': String(headers['etag']),
+          'accept-encoding': headers['content-encoding'] ?? 'identity',
+        };
+        const answer = await service.call('GET', target, { key: null, headers: again });
+        expect([answer.status, answer.text, answer.headers['cache-control']]).toEqual([304, '', 'no-cache']);
+      }
+    });
+  },
+);
 
 describe('getMetrics', () => {
   it('200 in the Prometheus text format', async () => {

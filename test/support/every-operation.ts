@@ -110,6 +110,8 @@ export async function callEveryOperation(service: TestService): Promise<Record<O
     getLiveness: { method: 'GET', path: '/health/live' },
     getReadiness: { method: 'GET', path: '/health/ready' },
     getOpenApiDocument: { method: 'GET', path: '/openapi.json' },
+    getAsyncApiDocument: { method: 'GET', path: '/asyncapi.json' },
+    getEventTypeSchema: { method: 'GET', path: '/schemas/events/TEST/v1.json' },
   };
 }
 

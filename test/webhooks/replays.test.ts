@@ -151,7 +151,10 @@ describe('a test event', () => {
     const [request] = receiver.requests;
     expect(request?.headers).toMatchObject({ 'x-service-event-type': 'TEST', 'webhook-id': eventId });
     expect(request?.headers).not.toHaveProperty('x-service-event-target-uuid');
-    expect(JSON.parse(String(request?.body))).toEqual({ type: 'TEST', createdAt: expect.any(String), data: {} });
+    expect(JSON.parse(String(request?.body))).toEqual({
+      ...{ type: 'TEST', createdAt: expect.any(String), data: {} },
+      id: eventId,
+    });
   });
 });
 
