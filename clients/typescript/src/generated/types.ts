@@ -965,9 +965,31 @@ export interface paths {
         /**
          * List event types
          * @description Lists the types of events, each with its JSON Schema and an example. Use the schemas to generate types or to
-         *     validate the events that you receive.
+         *     validate the events that you receive. Each schema is also at its `$id`, without a key.
          */
         get: operations["listEventTypes"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/schemas/events/{type}/v1.json": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get the schema of an event type
+         * @description Returns the JSON Schema (2020-12) of the payload of one type of event. It has no references. Its `$id` is the path
+         *     of this request. Later releases add optional fields to version 1; a change that would break receivers gets another
+         *     version.
+         */
+        get: operations["getEventTypeSchema"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1173,6 +1195,26 @@ export interface paths {
          * @description Returns this contract as one OpenAPI 3.1 document.
          */
         get: operations["getOpenApiDocument"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/asyncapi.json": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get the contract of events
+         * @description Returns the [contract of events](/docs/events) as one AsyncAPI 3 document, with the schemas of all types.
+         */
+        get: operations["getAsyncApiDocument"];
         put?: never;
         post?: never;
         delete?: never;
@@ -3835,7 +3877,8 @@ export interface components {
          *         "zoneName": "Terrace",
          *         "locationId": "3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753",
          *         "referenceId": "till-3-0042"
-         *       }
+         *       },
+         *       "id": "2f9a7c54-8e01-4d63-b7a2-5c1d0e9f8b36"
          *     }
          */
         OrderPlaced: {
@@ -3896,6 +3939,7 @@ export interface components {
                  */
                 referenceId?: string;
             };
+            id?: components["schemas"]["EventId"];
         };
         /**
          * OrderEndedData
@@ -3937,7 +3981,8 @@ export interface components {
          *         "currency": "EUR",
          *         "locationId": "3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753",
          *         "referenceId": "till-3-0042"
-         *       }
+         *       },
+         *       "id": "a1c7e5f2-64b9-4d08-93f1-2e7b8c0d5a46"
          *     }
          */
         OrderCompleted: {
@@ -3953,6 +3998,7 @@ export interface components {
             targetUuid: string;
             createdAt: components["schemas"]["EventTime"];
             data: components["schemas"]["OrderEndedData"];
+            id?: components["schemas"]["EventId"];
         };
         /**
          * OrderCanceled
@@ -3966,7 +4012,8 @@ export interface components {
          *         "currency": "EUR",
          *         "locationId": "3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753",
          *         "referenceId": "till-3-0042"
-         *       }
+         *       },
+         *       "id": "5e90b3d7-2f18-4ca6-b75d-c3a1f8e40629"
          *     }
          */
         OrderCanceled: {
@@ -3982,6 +4029,7 @@ export interface components {
             targetUuid: string;
             createdAt: components["schemas"]["EventTime"];
             data: components["schemas"]["OrderEndedData"];
+            id?: components["schemas"]["EventId"];
         };
         /**
          * ProductUpdated
@@ -3992,7 +4040,8 @@ export interface components {
          *       "createdAt": "2026-11-06T09:12:44.031Z",
          *       "data": {
          *         "locationId": "3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753"
-         *       }
+         *       },
+         *       "id": "b8150d3e-6f94-4a72-8c1d-e7a05f9b2c46"
          *     }
          */
         ProductUpdated: {
@@ -4011,6 +4060,7 @@ export interface components {
             data: {
                 locationId: components["schemas"]["EventLocationId"];
             };
+            id?: components["schemas"]["EventId"];
         };
         /**
          * CategoryUpdated
@@ -4026,7 +4076,8 @@ export interface components {
          *           "targetUuid": "d27a6f13-90e4-4b58-8c3a-6b1f5e0d7c92"
          *         },
          *         "locationId": "3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753"
-         *       }
+         *       },
+         *       "id": "0e6b94d7-c2f1-4835-9ad0-5b83e6f71c2d"
          *     }
          */
         CategoryUpdated: {
@@ -4066,6 +4117,7 @@ export interface components {
                 };
                 locationId: components["schemas"]["EventLocationId"];
             };
+            id?: components["schemas"]["EventId"];
         };
         /**
          * FiscalDayEnd
@@ -4081,7 +4133,8 @@ export interface components {
          *         "currency": "EUR",
          *         "locationName": "Canal Café",
          *         "locationId": "3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753"
-         *       }
+         *       },
+         *       "id": "7ad95c13-e804-4f6b-b2d7-9c60f1e835a4"
          *     }
          */
         FiscalDayEnd: {
@@ -4126,6 +4179,7 @@ export interface components {
                 locationName: string;
                 locationId: components["schemas"]["EventLocationId"];
             };
+            id?: components["schemas"]["EventId"];
         };
         /**
          * TestEvent
@@ -4133,7 +4187,8 @@ export interface components {
          * @example {
          *       "type": "TEST",
          *       "createdAt": "2026-11-06T08:30:00.000Z",
-         *       "data": {}
+         *       "data": {},
+         *       "id": "90c5e1d7-3b28-4f6a-8d14-a7f2b6e09c53"
          *     }
          */
         TestEvent: {
@@ -4150,20 +4205,8 @@ export interface components {
             data: {
                 [key: string]: unknown;
             };
+            id?: components["schemas"]["EventId"];
         };
-        /**
-         * Event
-         * @description The body of a delivery: an event of one of these types.
-         * @example {
-         *       "type": "PRODUCT_UPDATED",
-         *       "targetUuid": "d27a6f13-90e4-4b58-8c3a-6b1f5e0d7c92",
-         *       "createdAt": "2026-11-06T09:12:44.031Z",
-         *       "data": {
-         *         "locationId": "3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753"
-         *       }
-         *     }
-         */
-        Event: components["schemas"]["OrderPlaced"] | components["schemas"]["OrderCompleted"] | components["schemas"]["OrderCanceled"] | components["schemas"]["ProductUpdated"] | components["schemas"]["CategoryUpdated"] | components["schemas"]["FiscalDayEnd"] | components["schemas"]["TestEvent"];
         /**
          * Delivery
          * @description One event for one integration. Fields without a value are absent.
@@ -4177,7 +4220,7 @@ export interface components {
          *       "last_outcome": "2xx",
          *       "created_at": "2026-11-06T08:30:00.000Z",
          *       "delivered_at": "2026-11-06T08:30:00.112Z",
-         *       "body": "{\"type\":\"TEST\",\"createdAt\":\"2026-11-06T08:30:00.000Z\",\"data\":{}}"
+         *       "body": "{\"type\":\"TEST\",\"createdAt\":\"2026-11-06T08:30:00.000Z\",\"data\":{},\"id\":\"2f9a7c54-8e01-4d63-b7a2-5c1d0e9f8b36\"}"
          *     }
          */
         Delivery: {
@@ -4202,7 +4245,7 @@ export interface components {
             delivered_at?: components["schemas"]["Timestamp"];
             /**
              * @description The exact body that is sent. The signatures are made over it.
-             * @example {"type":"TEST","createdAt":"2026-11-06T08:30:00.000Z","data":{}}
+             * @example {"type":"TEST","createdAt":"2026-11-06T08:30:00.000Z","data":{},"id":"2f9a7c54-8e01-4d63-b7a2-5c1d0e9f8b36"}
              */
             body: string;
         };
@@ -4420,7 +4463,8 @@ export interface components {
          *       "example": {
          *         "type": "TEST",
          *         "createdAt": "2026-11-06T08:30:00.000Z",
-         *         "data": {}
+         *         "data": {},
+         *         "id": "90c5e1d7-3b28-4f6a-8d14-a7f2b6e09c53"
          *       }
          *     }
          */
@@ -4765,35 +4809,6 @@ export interface components {
                 readiness: components["schemas"]["ServicePath"];
                 metrics: components["schemas"]["ServicePath"];
             };
-        };
-        /**
-         * OpenApiDocument
-         * @description This contract as one OpenAPI 3.1 document.
-         * @example {
-         *       "openapi": "3.1.0",
-         *       "info": {
-         *         "title": "Prompt gateway",
-         *         "version": "1.0.0"
-         *       },
-         *       "paths": {}
-         *     }
-         */
-        OpenApiDocument: {
-            /**
-             * @description Version of the OpenAPI Specification.
-             * @example 3.1.0
-             */
-            openapi: string;
-            /** @description Title, version and introduction. */
-            info: {
-                [key: string]: unknown;
-            };
-            /** @description The operations, by path. */
-            paths: {
-                [key: string]: unknown;
-            };
-        } & {
-            [key: string]: unknown;
         };
         /**
          * ProblemFields
@@ -6226,6 +6241,116 @@ export interface components {
             status: 404;
         } & components["schemas"]["ProblemFields"];
         /**
+         * InvalidPublicRequestProblem
+         * @description Error details of an answer with status 400 (RFC 9457).
+         * @example {
+         *       "type": "urn:prompt-gateway:problem:invalid-request",
+         *       "title": "Invalid request",
+         *       "status": 400,
+         *       "detail": "The parameters of the request are not valid.",
+         *       "instance": "/api/v1/prompts",
+         *       "request_id": "01J9ZQ4C7N8VX2M5K3T6B1R0DW",
+         *       "errors": [
+         *         {
+         *           "detail": "must be <= 1000",
+         *           "parameter": "limit"
+         *         },
+         *         {
+         *           "detail": "is unknown",
+         *           "parameter": "page"
+         *         }
+         *       ]
+         *     }
+         */
+        InvalidPublicRequestProblem: {
+            /**
+             * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
+             * @example urn:prompt-gateway:problem:invalid-request
+             */
+            type: "urn:prompt-gateway:problem:invalid-request" | components["schemas"]["OtherValue"];
+            /**
+             * @description HTTP status of the answer.
+             * @example 400
+             * @constant
+             */
+            status: 400;
+        } & components["schemas"]["ProblemFields"];
+        /**
+         * GetEventTypeSchema404Problem
+         * @description Error details of an answer with status 404 (RFC 9457).
+         * @example {
+         *       "type": "urn:prompt-gateway:problem:event-type-not-found",
+         *       "title": "Event type not found",
+         *       "status": 404,
+         *       "detail": "No event type has the name ORDER_LOST.",
+         *       "instance": "/schemas/events/ORDER_LOST/v1.json",
+         *       "request_id": "01J9ZQ4C7N8VX2M5K3T6B1R0DW"
+         *     }
+         */
+        GetEventTypeSchema404Problem: {
+            /**
+             * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
+             * @example urn:prompt-gateway:problem:event-type-not-found
+             */
+            type: "urn:prompt-gateway:problem:event-type-not-found" | components["schemas"]["OtherValue"];
+            /**
+             * @description HTTP status of the answer.
+             * @example 404
+             * @constant
+             */
+            status: 404;
+        } & components["schemas"]["ProblemFields"];
+        /**
+         * PublicNotAcceptableProblem
+         * @description Error details of an answer with status 406 (RFC 9457).
+         * @example {
+         *       "type": "urn:prompt-gateway:problem:not-acceptable",
+         *       "title": "Not acceptable",
+         *       "status": 406,
+         *       "detail": "This operation answers only with application/json.",
+         *       "instance": "/api/v1/prompts/summarise-support-ticket",
+         *       "request_id": "01J9ZQ4C7N8VX2M5K3T6B1R0DW"
+         *     }
+         */
+        PublicNotAcceptableProblem: {
+            /**
+             * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
+             * @example urn:prompt-gateway:problem:not-acceptable
+             */
+            type: "urn:prompt-gateway:problem:not-acceptable" | components["schemas"]["OtherValue"];
+            /**
+             * @description HTTP status of the answer.
+             * @example 406
+             * @constant
+             */
+            status: 406;
+        } & components["schemas"]["ProblemFields"];
+        /**
+         * PublicInternalErrorProblem
+         * @description Error details of an answer with status 500 (RFC 9457).
+         * @example {
+         *       "type": "urn:prompt-gateway:problem:internal-error",
+         *       "title": "Internal error",
+         *       "status": 500,
+         *       "detail": "The service failed unexpectedly. Report the request id to the operator.",
+         *       "instance": "/api/v1/prompts/summarise-support-ticket",
+         *       "request_id": "01J9ZQ4C7N8VX2M5K3T6B1R0DW"
+         *     }
+         */
+        PublicInternalErrorProblem: {
+            /**
+             * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
+             * @example urn:prompt-gateway:problem:internal-error
+             */
+            type: "urn:prompt-gateway:problem:internal-error" | components["schemas"]["OtherValue"];
+            /**
+             * @description HTTP status of the answer.
+             * @example 500
+             * @constant
+             */
+            status: 500;
+        } & components["schemas"]["ProblemFields"];
+        /**
          * CreateApiKey403Problem
          * @description Error details of an answer with status 403 (RFC 9457).
          * @example {
@@ -6299,91 +6424,6 @@ export interface components {
              * @constant
              */
             status: 403;
-        } & components["schemas"]["ProblemFields"];
-        /**
-         * InvalidPublicRequestProblem
-         * @description Error details of an answer with status 400 (RFC 9457).
-         * @example {
-         *       "type": "urn:prompt-gateway:problem:invalid-request",
-         *       "title": "Invalid request",
-         *       "status": 400,
-         *       "detail": "The parameters of the request are not valid.",
-         *       "instance": "/api/v1/prompts",
-         *       "request_id": "01J9ZQ4C7N8VX2M5K3T6B1R0DW",
-         *       "errors": [
-         *         {
-         *           "detail": "must be <= 1000",
-         *           "parameter": "limit"
-         *         },
-         *         {
-         *           "detail": "is unknown",
-         *           "parameter": "page"
-         *         }
-         *       ]
-         *     }
-         */
-        InvalidPublicRequestProblem: {
-            /**
-             * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
-             * @example urn:prompt-gateway:problem:invalid-request
-             */
-            type: "urn:prompt-gateway:problem:invalid-request" | components["schemas"]["OtherValue"];
-            /**
-             * @description HTTP status of the answer.
-             * @example 400
-             * @constant
-             */
-            status: 400;
-        } & components["schemas"]["ProblemFields"];
-        /**
-         * PublicNotAcceptableProblem
-         * @description Error details of an answer with status 406 (RFC 9457).
-         * @example {
-         *       "type": "urn:prompt-gateway:problem:not-acceptable",
-         *       "title": "Not acceptable",
-         *       "status": 406,
-         *       "detail": "This operation answers only with application/json.",
-         *       "instance": "/api/v1/prompts/summarise-support-ticket",
-         *       "request_id": "01J9ZQ4C7N8VX2M5K3T6B1R0DW"
-         *     }
-         */
-        PublicNotAcceptableProblem: {
-            /**
-             * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
-             * @example urn:prompt-gateway:problem:not-acceptable
-             */
-            type: "urn:prompt-gateway:problem:not-acceptable" | components["schemas"]["OtherValue"];
-            /**
-             * @description HTTP status of the answer.
-             * @example 406
-             * @constant
-             */
-            status: 406;
-        } & components["schemas"]["ProblemFields"];
-        /**
-         * PublicInternalErrorProblem
-         * @description Error details of an answer with status 500 (RFC 9457).
-         * @example {
-         *       "type": "urn:prompt-gateway:problem:internal-error",
-         *       "title": "Internal error",
-         *       "status": 500,
-         *       "detail": "The service failed unexpectedly. Report the request id to the operator.",
-         *       "instance": "/api/v1/prompts/summarise-support-ticket",
-         *       "request_id": "01J9ZQ4C7N8VX2M5K3T6B1R0DW"
-         *     }
-         */
-        PublicInternalErrorProblem: {
-            /**
-             * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
-             * @example urn:prompt-gateway:problem:internal-error
-             */
-            type: "urn:prompt-gateway:problem:internal-error" | components["schemas"]["OtherValue"];
-            /**
-             * @description HTTP status of the answer.
-             * @example 500
-             * @constant
-             */
-            status: 500;
         } & components["schemas"]["ProblemFields"];
         /**
          * GetReadiness503Problem
@@ -6764,20 +6804,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["DeliveryNotFoundProblem"];
             };
         };
-        /** @description No API key has this id. */
-        ApiKeyNotFound: {
-            headers: {
-                "X-Request-Id": components["headers"]["RequestId"];
-                "Cache-Control": components["headers"]["CacheControl"];
-                RateLimit: components["headers"]["RateLimit"];
-                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/problem+json": components["schemas"]["ApiKeyNotFoundProblem"];
-            };
-        };
-        /** @description The request has a query parameter that the operation does not know. */
+        /** @description A parameter is not valid, or the operation does not know it. */
         InvalidPublicRequest: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -6808,6 +6835,19 @@ export interface components {
             };
             content: {
                 "application/problem+json": components["schemas"]["PublicInternalErrorProblem"];
+            };
+        };
+        /** @description No API key has this id. */
+        ApiKeyNotFound: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                "Cache-Control": components["headers"]["CacheControl"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["ApiKeyNotFoundProblem"];
             };
         };
         /** @description Any other failure: the request did not reach the operation, or a later release added a problem type. */
@@ -10194,6 +10234,83 @@ export interface operations {
             default: components["responses"]["OtherProblem"];
         };
     };
+    getEventTypeSchema: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Answers 304 without a body if the current `ETag` of the resource is one of these.
+                 * @example "Zk3v9QwLx0uT1c"
+                 */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+            };
+            path: {
+                /**
+                 * @description Name of the event type.
+                 * @example TEST
+                 */
+                type: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The schema. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "Cache-Control": components["headers"]["CacheControl"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /**
+                         * @description The dialect of JSON Schema.
+                         * @example https://json-schema.org/draft/2020-12/schema
+                         */
+                        $schema: string;
+                        /**
+                         * @description Path of the schema, relative to the address of the service.
+                         * @example /schemas/events/TEST/v1.json
+                         */
+                        $id: string;
+                        /** @description The fields of the payload. */
+                        properties: {
+                            [key: string]: unknown;
+                        };
+                    } & {
+                        [key: string]: unknown;
+                    };
+                };
+            };
+            /** @description The schema has not changed since the `ETag` in `If-None-Match`. No body. */
+            304: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "Cache-Control": components["headers"]["CacheControl"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["InvalidPublicRequest"];
+            /** @description No event type has this name. */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "Cache-Control": components["headers"]["CacheControl"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["GetEventTypeSchema404Problem"];
+                };
+            };
+            406: components["responses"]["PublicNotAcceptable"];
+            500: components["responses"]["PublicInternalError"];
+            default: components["responses"]["OtherProblem"];
+        };
+    };
     getCurrentApiKey: {
         parameters: {
             query?: never;
@@ -10616,10 +10733,89 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["OpenApiDocument"];
+                    "application/json": {
+                        /**
+                         * @description Version of the OpenAPI Specification.
+                         * @example 3.1.0
+                         */
+                        openapi: string;
+                        /** @description Title, version and introduction. */
+                        info: {
+                            [key: string]: unknown;
+                        };
+                        /** @description The operations, by path. */
+                        paths: {
+                            [key: string]: unknown;
+                        };
+                    } & {
+                        [key: string]: unknown;
+                    };
                 };
             };
             /** @description The contract has not changed since the `ETag` in `If-None-Match`. No body. */
+            304: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "Cache-Control": components["headers"]["CacheControl"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["InvalidPublicRequest"];
+            406: components["responses"]["PublicNotAcceptable"];
+            500: components["responses"]["PublicInternalError"];
+            default: components["responses"]["OtherProblem"];
+        };
+    };
+    getAsyncApiDocument: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Answers 304 without a body if the current `ETag` of the resource is one of these.
+                 * @example "Zk3v9QwLx0uT1c"
+                 */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The contract of events. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "Cache-Control": components["headers"]["CacheControl"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /**
+                         * @description Version of the AsyncAPI Specification.
+                         * @example 3.0.0
+                         */
+                        asyncapi: string;
+                        /** @description Title, version and introduction. */
+                        info: {
+                            [key: string]: unknown;
+                        };
+                        /** @description Where events are sent, and the messages that are sent there. */
+                        channels: {
+                            [key: string]: unknown;
+                        };
+                        /** @description What is sent, and when. */
+                        operations: {
+                            [key: string]: unknown;
+                        };
+                    } & {
+                        [key: string]: unknown;
+                    };
+                };
+            };
+            /** @description The contract of events has not changed since the `ETag` in `If-None-Match`. No body. */
             304: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
