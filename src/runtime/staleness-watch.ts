@@ -26,7 +26,11 @@ export interface Sighting {
 const maxRemembered = 100_000;
 
 export function createStalenessWatch(monotonic: () => number): StalenessWatch {
-  const seen = new LRUCache<string, { mark: string; since: number }>({ max: maxRemembered });
+  // `maxSize`, because `max` would reserve memory for all of them at once.
+  const seen = new LRUCache<string, { mark: string; since: number }>({
+    maxSize: maxRemembered,
+    sizeCalculation: () => 1,
+  });
   return {
     observe(id, mark, readAt = monotonic()) {
       const before = seen.get(id);

@@ -5,7 +5,6 @@ import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
 import { createWebhooks, type WebhookDependencies, type Webhooks } from '../../src/webhooks/webhooks.ts';
 import type { WireAnswer } from '../support/contract-check.ts';
-import { startBusyServer, type DatabaseServer } from '../support/database-server.ts';
 import {
   canonical,
   createGeneratedRun,
@@ -33,7 +32,6 @@ const mostIntegrations = 6;
 
 const standIns = createStandIns();
 let receiver: Receiver;
-let server: DatabaseServer;
 let service: TestService;
 let run: GeneratedRun;
 let ledger: ShopLedger;
@@ -44,9 +42,8 @@ const written = new Map<string, string>();
 beforeAll(async () => {
   receiver = await startReceiver();
   receiver.always((request) => ({ kind: 'answer', status: statusOf(request) }));
-  server = await startBusyServer();
   service = await startTestService({
-    environment: { MONGODB_URI: server.uri, WEBHOOK_ALLOWED_NETWORKS: '127.0.0.0/8' },
+    environment: { WEBHOOK_ALLOWED_NETWORKS: '127.0.0.0/8' },
     createWebhooks: createLocalWebhooks,
   });
   const callers = { reader: 'orders:read', cook: 'orders:write', integrator: 'integrations:manage' } as const;
@@ -63,7 +60,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await run.close();
   await service.close();
-  await server.stop();
   await receiver.close();
 }, 60_000);
 

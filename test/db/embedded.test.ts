@@ -180,7 +180,7 @@ describe.each(present)('the password of %s', (engine) => {
     const context = { cacheDir, env: process.env, log: silentLog, now: () => new Date() };
     const command = await engines[engine].locate(context, undefined);
     const port = await freePort();
-    const args = engines[engine].args({ port, storagePath, cacheMebibytes: 256, auth: false });
+    const args = engines[engine].args({ port, storagePath, cacheMebibytes: 256, auth: false, syncsWrites: true });
     const server = spawn(command ?? '', args, { stdio: 'ignore' });
     const client = new MongoClient(`mongodb://127.0.0.1:${port}/?directConnection=true`);
     const id = randomUUID();

@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import { defaultCacheDir } from '../../src/db/embedded/cache-dir.ts';
 import { ENGINE_ORDER, engineIdSchema, type EngineId } from '../../src/db/embedded/engines.ts';
 import { startEmbeddedDatabase } from '../../src/db/embedded/embedded-database.ts';
-import { testDatabaseUri } from './database.ts';
 import { consoleLog } from './log.ts';
 
 /** A server with a data folder of its own. */
@@ -34,11 +33,19 @@ export function checkSetting(engine: EngineId): Readonly<Record<string, string>>
   return ENGINE_ORDER.includes(engine) ? {} : { DATABASE_CHECK: 'off' };
 }
 
-/** Starts a server by the code that the service itself uses when nothing is configured. @param preferred is tried first */
-export async function startDatabaseServer(preferred: EngineId, log = consoleLog): Promise<StartedServer> {
+/**
+ * Starts a server by the code that the service itself uses when nothing is configured.
+ * @param preferred is tried first
+ * @param syncsWrites false where no test kills the server
+ */
+export async function startDatabaseServer(
+  preferred: EngineId,
+  log = consoleLog,
+  syncsWrites = true,
+): Promise<StartedServer> {
   const dataDir = await mkdtemp(join(tmpdir(), 'prompt-gateway-test-'));
   const database = await startEmbeddedDatabase({
-    ...{ dataDir, cacheDir: defaultCacheDir(process.env, homedir()), env: process.env, log },
+    ...{ dataDir, cacheDir: defaultCacheDir(process.env, homedir()), env: process.env, log, syncsWrites },
     engines: [preferred, ...ENGINE_ORDER.filter((id) => id !== preferred)],
   });
   return {
@@ -53,10 +60,4 @@ export async function startDatabaseServer(preferred: EngineId, log = consoleLog)
       await rm(dataDir, { recursive: true, force: true });
     },
   };
-}
-
-/** A server for tests that keep one busy, so that others do not have to wait. A server that was given serves all. */
-export async function startBusyServer(): Promise<DatabaseServer> {
-  if (process.env['TEST_SERVERS'] === 'own') return startDatabaseServer(engineOfTests());
-  return { uri: testDatabaseUri(), stop: () => Promise.resolve() };
 }

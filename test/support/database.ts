@@ -9,10 +9,16 @@ export interface TestDatabase extends Database {
   drop(): Promise<void>;
 }
 
-/** The server that global-setup.ts started, or the one in `TEST_MONGODB_URI`. */
+/** Where the URI of a worker's server is. Jest numbers its worker processes from 1. */
+export function uriVariableOf(worker: number | string): string {
+  return `TEST_MONGODB_URI_${worker}`;
+}
+
+/** The server that global-setup.ts started for this worker process, or the one in `TEST_MONGODB_URI`. */
 export function testDatabaseUri(): string {
-  const uri = process.env['TEST_MONGODB_URI'];
-  if (uri === undefined) throw new Error('TEST_MONGODB_URI is not set: is globalSetup configured?');
+  const { TEST_MONGODB_URI, JEST_WORKER_ID = '' } = process.env;
+  const uri = TEST_MONGODB_URI ?? process.env[uriVariableOf(JEST_WORKER_ID)];
+  if (uri === undefined) throw new Error('No database server was started for this process: is globalSetup configured?');
   return uri;
 }
 

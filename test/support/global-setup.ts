@@ -1,24 +1,30 @@
 import { engineOfTests, startDatabaseServer, type DatabaseServer } from './database-server.ts';
+import { uriVariableOf } from './database.ts';
 import { beginNotes } from './run-notes.ts';
-import stopTestDatabase from './global-teardown.ts';
+import stopTestDatabases from './global-teardown.ts';
 
 declare global {
-  var testDatabaseServer: DatabaseServer | undefined;
+  var testDatabaseServers: readonly DatabaseServer[] | undefined;
 }
 
 /**
- * Starts one database server for the whole run, by the code that the service itself uses when nothing is configured,
- * and hands its URI to the test files in `TEST_MONGODB_URI`. Set that variable to test against a server of your own.
+ * Starts a database server for each worker process, by the code that the service itself uses when nothing is configured,
+ * so that no test file waits for what others ask of the database. Set `TEST_MONGODB_URI` to test against a server of your
+ * own.
  */
-export default async function startTestDatabase(): Promise<void> {
+export default async function startTestDatabases({ maxWorkers }: { readonly maxWorkers: number }): Promise<void> {
   await beginNotes();
   if (process.env['TEST_MONGODB_URI'] !== undefined) return;
-  const server = await startDatabaseServer(engineOfTests());
-  globalThis.testDatabaseServer = server;
-  process.env['TEST_MONGODB_URI'] = server.uri;
-  process.env['TEST_SERVERS'] = 'own';
-  // Jest runs no teardown when it is interrupted, and the server would outlive it.
+  const count = Math.min(maxWorkers, Number(process.env['TEST_FILES'] ?? maxWorkers));
+  const engine = engineOfTests();
+  // The first one may install the engine.
+  const first = await startDatabaseServer(engine, undefined, false);
+  const others = Array.from({ length: count - 1 }, () => startDatabaseServer(engine, undefined, false));
+  globalThis.testDatabaseServers = [first, ...(await Promise.all(others))];
+  // Worker processes inherit it.
+  for (const [index, { uri }] of globalThis.testDatabaseServers.entries()) process.env[uriVariableOf(index + 1)] = uri;
+  // Jest runs no teardown when it is interrupted, and the servers would outlive it.
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-    process.once(signal, () => void stopTestDatabase().finally(() => process.exit(1)));
+    process.once(signal, () => void stopTestDatabases().finally(() => process.exit(1)));
   }
 }

@@ -13,6 +13,7 @@ import { disagreements } from '../../src/http/shadow.ts';
 import { createLogger } from '../../src/observability/logger.ts';
 import { startService, type StartOptions } from '../../src/start.ts';
 import { checkAnswer } from './contract-check.ts';
+import { testDatabaseUri } from './database.ts';
 import { checkSetting, engineOfTests } from './database-server.ts';
 
 export interface CallOptions {
@@ -73,7 +74,7 @@ export async function startTestService({
   const full: Record<string, string> = {
     PORT: '0',
     DATA_DIR: dataDir,
-    MONGODB_URI: process.env['TEST_MONGODB_URI'] ?? '',
+    MONGODB_URI: testDatabaseUri(),
     MONGODB_DATABASE: `test_${randomUUID().slice(0, 8)}`,
     ADMIN_API_KEY: adminKey,
     RATE_LIMIT: 'off',

@@ -30,6 +30,8 @@ export interface EmbeddedOptions {
   /** What to try for a new data folder, first to last; by default everything. */
   engines?: readonly EngineId[];
   now?: () => Date;
+  /** False for data that nobody needs after a crash, as in tests: a write is then not forced to the disk. */
+  syncsWrites?: boolean;
   /** For tests that cannot wait so long. */
   watchTimes?: WatchTimes;
 }

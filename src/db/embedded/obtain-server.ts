@@ -207,7 +207,7 @@ async function launch(
   command: string,
   wanted?: Access,
 ): Promise<RunningServer> {
-  const { env } = context;
+  const { env, syncsWrites = true } = context;
   const engine = engines[record.engine];
   const storagePath = folder.storagePath(record.engine);
   const access = wanted ?? {
@@ -219,7 +219,7 @@ async function launch(
   const previous = await folder.readServer();
   const { pid, identity } = await launchServer({
     command,
-    args: engine.args({ port, storagePath, cacheMebibytes, auth: password !== undefined }),
+    args: engine.args({ port, storagePath, cacheMebibytes, auth: password !== undefined, syncsWrites }),
     port,
     storagePath,
     logPath: folder.logPath,
