@@ -1,5 +1,7 @@
 // Rules for `redocly lint` that its own rule set lacks.
 
+import { clientMethod } from '../src/codegen/client-names.ts';
+
 /**
  * Every string, array and integer has its bounds, in requests and in answers, so that no value is larger than what the
  * receiver can plan for. Strings with `enum` or `const` are bounded already.
@@ -180,16 +182,6 @@ const uniqueNames = () => {
   };
 };
 
-/**
- * What a client calls an operation: `invokePrompt` of the tag "Prompts" is `prompts.invoke`, so `invoke` here. The tag's
- * noun is left out of the operationId, in the singular or plural.
- */
-function clientMethod(tag, operationId) {
-  const plural = tag.replaceAll(/(?:^| )(\w)/g, (_, letter) => letter.toUpperCase());
-  const singular = plural.replace(/ies$/, 'y').replace(/s$/, '');
-  return operationId.replace(new RegExp(`${plural}|${singular}`, 'i'), '');
-}
-
 /** Methods of a client begin with a verb, and no two of a tag are the same. */
 const clientMethods = () => {
   const seen = new Set();
@@ -202,6 +194,17 @@ const clientMethods = () => {
     },
   };
 };
+
+/** A POST without an idempotency key says whether a client may send it again when its answer got lost. */
+const statedRepetition = () => ({
+  PathItem: {
+    post(operation, { report, location }) {
+      const takesKey = operation.parameters?.some(({ $ref }) => $ref?.endsWith('/IdempotencyKey.yaml')) === true;
+      if (takesKey === (operation['x-repeatable'] === undefined)) return;
+      report({ message: 'x-repeatable belongs to each POST without Idempotency-Key, and to no other', location });
+    },
+  },
+});
 
 /** Redocly reads a plugin from its default export. */
 export default function contractPlugin() {
@@ -217,6 +220,7 @@ export default function contractPlugin() {
         'portable-requests': portableRequests,
         'closed-requests': closedRequests,
         'plain-queries': plainQueries,
+        'stated-repetition': statedRepetition,
       },
       async3: {
         'bounded-schemas': boundedSchemas,

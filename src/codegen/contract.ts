@@ -14,6 +14,7 @@ export interface Parameter {
   name: string;
   in: 'path' | 'query' | 'header';
   required?: boolean;
+  description?: string;
   schema: Schema;
 }
 
@@ -33,10 +34,14 @@ export interface ResponseObject {
 export interface Operation {
   operationId: string;
   tags?: string[];
+  summary?: string;
+  description?: string;
   security?: Record<string, string[]>[];
   parameters?: Parameter[];
   requestBody?: { required?: boolean; content: Record<string, MediaType> };
   responses: Record<string, ResponseObject>;
+  /** Whether a POST without Idempotency-Key can be sent again when its answer got lost. */
+  'x-repeatable'?: boolean;
 }
 
 export type PathItem = { parameters?: Parameter[] } & Partial<Record<Method, Operation>>;
@@ -58,6 +63,8 @@ export interface ProblemEntry {
   description: string;
   /** What the caller can do about it. */
   remedy: string;
+  /** The service did nothing: the request can be repeated, whatever it is. */
+  changed_nothing?: boolean;
 }
 
 export const methods = ['get', 'put', 'post', 'delete', 'patch'] as const;

@@ -1,6 +1,7 @@
 import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { renderClientFiles } from './client.ts';
 import { completeContract } from './complete-contract.ts';
 import { bundleContract, readProblems, type OpenApiDocument, type ProblemEntry } from './contract.ts';
 import { renderEnvExample } from './env-example.ts';
@@ -33,7 +34,7 @@ async function renderAll(): Promise<Map<string, string>> {
   const document = addProblemReference(completeContract(bundled), problems);
   return new Map([
     ...(await renderApi(document, problems)),
-    ...(await renderClient(document)),
+    ...(await renderClient(document, problems)),
     ...(await copyTemplates()),
     ...(await renderEvents(bundled)),
     ['.env.example', renderEnvExample()],
@@ -57,8 +58,13 @@ async function renderApi(
   ];
 }
 
-async function renderClient(document: OpenApiDocument): Promise<[string, string][]> {
-  return [[`${clientFolder}/types.ts`, banner('openapi') + (await renderClientTypes(document))]];
+/** The generated part of `clients/typescript`. */
+async function renderClient(
+  document: OpenApiDocument,
+  problems: Record<string, ProblemEntry>,
+): Promise<[string, string][]> {
+  const files = { 'types.ts': await renderClientTypes(document), ...renderClientFiles(document, problems) };
+  return Object.entries(files).map(([name, content]) => [`${clientFolder}/${name}`, banner('openapi') + content]);
 }
 
 /** The client renders previews by the same code as the service, and its package cannot import the service's sources. */

@@ -1,9 +1,29 @@
-import createClient, { type Client } from 'openapi-fetch';
-import type { paths } from './generated/types.ts';
-
+export type { Answer, Call, ListCall, Page } from './call.ts';
+export type { CallOptions } from './call-options.ts';
+export {
+  AnswerError,
+  AuthenticationError,
+  BadRequestError,
+  ConflictError,
+  ConnectionError,
+  GatewayError,
+  isProblemOf,
+  NotFoundError,
+  PermissionError,
+  PreconditionFailedError,
+  ProblemError,
+  ProviderError,
+  RateLimitError,
+  ServiceError,
+  TimeoutError,
+  UnexpectedAnswerError,
+  UnprocessableError,
+} from './errors.ts';
+export type { OperationProblem, Problem } from './errors.ts';
+export type { AttemptEvent, GatewayOptions, Hooks, RequestEvent } from './gateway-options.ts';
+export type { OperationName } from './generated/operations.ts';
+export type { Resources, Schemas } from './generated/resources.ts';
 export type { components, operations, paths } from './generated/types.ts';
-
-/** Creates a client that has every path of the contract. */
-export function createRawClient(options: { baseUrl: string; apiKey: string }): Client<paths> {
-  return createClient<paths>({ baseUrl: options.baseUrl, headers: { authorization: `Bearer ${options.apiKey}` } });
-}
+export { PromptGateway } from './prompt-gateway.ts';
+// With `export *` a `declare module` of this package can add members to `StoredPrompts`.
+export * from './stored-prompts.ts';

@@ -1,0 +1,69 @@
+import type { operations } from './generated/types.ts';
+
+type OperationId = keyof operations;
+
+/** Header parameters of an operation. */
+type HeaderParameters<Id extends OperationId> = operations[Id]['parameters'] extends { header?: infer Headers }
+  ? NonNullable<Headers>
+  : never;
+
+/** An option for a header parameter, if the operation has it. */
+type HeaderOption<Id extends OperationId, Name extends string, Option> = Name extends keyof HeaderParameters<Id>
+  ? Option
+  : unknown;
+
+/** Headers with their own option, which `headers` therefore leaves out. */
+type WithOption = 'Idempotency-Key' | 'If-Match' | 'If-None-Match';
+
+/** Filters and position of a list, and other query parameters. */
+export type Query<Id extends OperationId> = NonNullable<operations[Id]['parameters']['query']>;
+
+interface IdempotencyOption {
+  /**
+   * Identifies the action: calls with the same key do it once and get the same answer. By default each call gets a new
+   * key, which its retries keep. With `null` the call sends no key, and is repeated only if the service says that it did
+   * nothing.
+   */
+  idempotencyKey?: string | null | undefined;
+}
+
+interface IfMatchOption {
+  /** `ETag` of your copy. If the resource has changed since, the call fails with `PreconditionFailedError`. */
+  ifMatch?: string | undefined;
+}
+
+interface IfNoneMatchOption {
+  /** `ETag` of your copy. If the resource has not changed since, the call returns `undefined`. */
+  ifNoneMatch?: string | undefined;
+}
+
+/** Limits of a call. */
+export interface CallLimits {
+  /** Milliseconds that one attempt can take, from sending the request to the end of the answer. 75,000 by default. */
+  timeout?: number | undefined;
+  /** Milliseconds that a call can take with all its attempts and the pauses between them. 180,000 by default. */
+  totalTimeout?: number | undefined;
+  /** How often a call is repeated after a failure that may pass. 2 by default. */
+  maxRetries?: number | undefined;
+}
+
+/** Options that every call takes. */
+export interface CommonCallOptions extends CallLimits {
+  /** Cancels the call. It then fails with the signal's reason. */
+  signal?: AbortSignal | undefined;
+}
+
+/** Options of a call of an operation. */
+export type CallOptions<Id extends OperationId> = CommonCallOptions & {
+  /** Other headers: those of the operation, and any of yours. */
+  headers?: { [Name in Exclude<keyof HeaderParameters<Id>, WithOption>]?: HeaderParameters<Id>[Name] } & {
+    [name: string]: string | number | undefined;
+  };
+} & HeaderOption<Id, 'Idempotency-Key', IdempotencyOption> &
+  HeaderOption<Id, 'If-Match', IfMatchOption> &
+  HeaderOption<Id, 'If-None-Match', IfNoneMatchOption>;
+
+/** Options as the runtime reads them; which of them a method takes, its type says. */
+export interface AnyCallOptions extends CommonCallOptions, IdempotencyOption, IfMatchOption, IfNoneMatchOption {
+  headers?: Record<string, string | number | undefined> | undefined;
+}

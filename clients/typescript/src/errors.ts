@@ -1,0 +1,217 @@
+import type { OperationName } from './generated/operations.ts';
+import type { OperationProblemNames, ProblemNames } from './generated/problems.ts';
+import type { components } from './generated/types.ts';
+
+/** Error details (RFC 9457), as the service sent them. */
+export type Problem = components['schemas']['Problem'];
+
+const prefix = 'urn:prompt-gateway:problem:';
+
+type Type<Name extends string> = `${typeof prefix}${Name}`;
+type Status = keyof ProblemNames;
+
+/** What is known about a failed call, whatever the reason. */
+export interface CallFacts {
+  /** The called method, such as `prompts.invoke`. */
+  operation: OperationName;
+  /** How many attempts the call made. */
+  attempts: number;
+  /**
+   * The service may have applied the call, because an attempt got no definite answer. Always false for calls that only
+   * read.
+   */
+  mayHaveBeenApplied: boolean;
+  /** The key that the call sent. A later call with this key cannot do the same action twice. */
+  idempotencyKey: string | undefined;
+}
+
+/** A call failed. All errors of the client extend this class, except the reason of your own `AbortSignal`. */
+export class GatewayError extends Error implements CallFacts {
+  override readonly name: string = 'GatewayError';
+  readonly operation: OperationName;
+  readonly attempts: number;
+  readonly mayHaveBeenApplied: boolean;
+  readonly idempotencyKey: string | undefined;
+
+  constructor(message: string, facts: CallFacts, options?: ErrorOptions) {
+    super(`${facts.operation}: ${message}`, options);
+    this.operation = facts.operation;
+    this.attempts = facts.attempts;
+    this.mayHaveBeenApplied = facts.mayHaveBeenApplied;
+    this.idempotencyKey = facts.idempotencyKey;
+  }
+}
+
+/** No answer arrived: the service cannot be reached, or the connection was cut. `cause` is the error of `fetch`. */
+export class ConnectionError extends GatewayError {
+  override readonly name = 'ConnectionError';
+}
+
+/** No answer arrived within the time limit of the attempt or of the call. */
+export class TimeoutError extends GatewayError {
+  override readonly name = 'TimeoutError';
+}
+
+/** The service, or a server in front of it, answered with a failure. */
+export class AnswerError extends GatewayError {
+  override readonly name: string = 'AnswerError';
+  /** HTTP status of the answer. */
+  readonly status: number;
+  /** Headers of the answer. */
+  readonly headers: Headers;
+  /** `X-Request-Id` of the answer: the service's log has the call under it. */
+  readonly requestId: string | undefined;
+
+  constructor(message: string, answer: { status: number; headers: Headers }, facts: CallFacts) {
+    const requestId = answer.headers.get('x-request-id') ?? undefined;
+    super(requestId === undefined ? message : `${message} (request ${requestId})`, facts);
+    this.status = answer.status;
+    this.headers = answer.headers;
+    this.requestId = requestId;
+  }
+}
+
+/** The answer is none of the service: an error page of a proxy, a redirect, or something else than JSON. */
+export class UnexpectedAnswerError extends AnswerError {
+  override readonly name = 'UnexpectedAnswerError';
+  /** The first 1,000 characters of the answer. */
+  readonly text: string;
+
+  constructor(message: string, answer: { status: number; headers: Headers; text: string }, facts: CallFacts) {
+    super(message, answer, facts);
+    this.text = answer.text.slice(0, 1_000);
+  }
+}
+
+/**
+ * The service answered with error details (RFC 9457). Its subclasses are for one status or group of statuses each; the
+ * reference describes every type. Later releases add types, so keep a default for those that you do not know.
+ */
+export class ProblemError<S extends Status = Status> extends AnswerError {
+  override readonly name: string = 'ProblemError';
+  declare readonly status: S;
+  /** Type of the problem, by which programs decide. */
+  readonly type: Type<ProblemNames[S]>;
+  /** Short text, the same for all problems of this type. */
+  readonly title: string;
+  /** What happened in this case. For people; its wording can change. */
+  readonly detail: string;
+  /** The whole problem, with the members that only some types have. */
+  readonly problem: Problem;
+
+  constructor(problem: Problem, answer: { status: number; headers: Headers }, facts: CallFacts) {
+    const { type, title, detail } = problem;
+    super(`${detail} [${answer.status} ${type.slice(prefix.length)}]`, answer, facts);
+    this.type = type as Type<ProblemNames[S]>;
+    this.title = title;
+    this.detail = detail;
+    this.problem = problem;
+  }
+}
+
+/** The request breaks a rule of HTTP or of the contract. `problem.errors` lists the mistakes. */
+export class BadRequestError extends ProblemError<400 | 405 | 406 | 408 | 413 | 415 | 417 | 431> {
+  override readonly name = 'BadRequestError';
+}
+
+/** The API key is missing, unknown, expired or revoked. */
+export class AuthenticationError extends ProblemError<401> {
+  override readonly name = 'AuthenticationError';
+}
+
+/** The API key may not do this. */
+export class PermissionError extends ProblemError<403> {
+  override readonly name = 'PermissionError';
+}
+
+/** The resource does not exist. */
+export class NotFoundError extends ProblemError<404> {
+  override readonly name = 'NotFoundError';
+}
+
+/** The call does not fit the current state of the resource. */
+export class ConflictError extends ProblemError<409> {
+  override readonly name = 'ConflictError';
+}
+
+/** The resource has changed since the answer whose `ETag` is in `ifMatch`. The call changed nothing. */
+export class PreconditionFailedError extends ProblemError<412> {
+  override readonly name = 'PreconditionFailedError';
+}
+
+/** The request is well-formed but cannot be done, for example because a variable is missing. */
+export class UnprocessableError extends ProblemError<422> {
+  override readonly name = 'UnprocessableError';
+}
+
+/** The API key has sent or keeps too much. The call changed nothing. */
+export class RateLimitError extends ProblemError<429> {
+  override readonly name = 'RateLimitError';
+}
+
+/** The provider of the model failed. `problem.provider` and `problem.retryable` say more. */
+export class ProviderError extends ProblemError<502> {
+  override readonly name = 'ProviderError';
+}
+
+/** The service cannot answer: it is overloaded, its database is unavailable, or it failed unexpectedly. */
+export class ServiceError extends ProblemError<500 | 503 | 504> {
+  override readonly name = 'ServiceError';
+}
+
+/** Makes the error of a problem: of the class for its status, or `ProblemError` for a status of a later release. */
+export function problemError(...made: ConstructorParameters<typeof ProblemError>): ProblemError {
+  const classes: Record<number, new (...made: ConstructorParameters<typeof ProblemError>) => ProblemError> = {
+    401: AuthenticationError,
+    403: PermissionError,
+    404: NotFoundError,
+    409: ConflictError,
+    412: PreconditionFailedError,
+    422: UnprocessableError,
+    429: RateLimitError,
+    502: ProviderError,
+    ...{ 500: ServiceError, 503: ServiceError, 504: ServiceError },
+    ...{ 400: BadRequestError, 405: BadRequestError, 406: BadRequestError, 408: BadRequestError },
+    ...{ 413: BadRequestError, 415: BadRequestError, 417: BadRequestError, 431: BadRequestError },
+  };
+  return new (classes[made[1].status] ?? ProblemError)(...made);
+}
+
+/** Reads a problem of the service; problems of other servers have types of their own. */
+export function readProblem(value: unknown): Problem | undefined {
+  const type = (value as Problem | undefined)?.type;
+  return typeof type === 'string' && type.startsWith(prefix) ? (value as Problem) : undefined;
+}
+
+/** Whether the problem has one of these types. */
+export function hasType(error: unknown, names: readonly string[]): boolean {
+  return error instanceof ProblemError && names.includes(error.type.slice(prefix.length));
+}
+
+/** The errors that an operation declares: a union by status, each with the problem types of that status. */
+export type OperationProblem<Name extends OperationName> = {
+  [S in keyof OperationProblemNames[Name] & Status]: ProblemError<S> & {
+    readonly status: S;
+    readonly type: Type<OperationProblemNames[Name][S] & string>;
+  };
+}[keyof OperationProblemNames[Name] & Status];
+
+/**
+ * Tells whether an error is an answer of this operation. `status` and `type` then have exactly the values that the
+ * contract declares for the operation. Later releases add types, so keep a default for those that you do not know.
+ *
+ * ```ts
+ * try {
+ *   await gateway.orders.create(order);
+ * } catch (error) {
+ *   if (!isProblemOf(error, 'orders.create')) throw error;
+ *   if (error.type === 'urn:prompt-gateway:problem:unknown-product') console.log(error.problem.errors);
+ * }
+ * ```
+ */
+export function isProblemOf<Name extends OperationName>(
+  error: unknown,
+  operation: Name,
+): error is OperationProblem<Name> {
+  return error instanceof ProblemError && error.operation === operation;
+}

@@ -1,0 +1,103 @@
+import { describe, expect, it } from '@jest/globals';
+import { isProblemOf, NotFoundError, type PromptGateway, type Schemas } from '../../clients/typescript/src/index.ts';
+
+declare module '../../clients/typescript/src/index.ts' {
+  interface StoredPrompts {
+    'types-of-the-client': { name: string; tone?: string };
+    'nothing-required': { tone?: string };
+  }
+}
+
+/** What the compiler must refuse. `tsc` fails when one of these lines is accepted after all. */
+describe('types of the client', () => {
+  it('are checked by the compiler', () => {
+    // Never called: what matters is that it compiles.
+    expect([calls, answers, errors]).toEqual(expect.arrayContaining([expect.any(Function)]));
+  });
+});
+
+function calls(gateway: PromptGateway): void {
+  // @ts-expect-error an operation that the contract does not know
+  void gateway.prompts.publish('greeter');
+  // @ts-expect-error a resource that the contract does not know
+  void gateway.customers;
+  // @ts-expect-error a misspelt member of a body
+  void gateway.prompts.invoke('greeter', { variabels: {} });
+  // @ts-expect-error a body without a required member
+  void gateway.orders.create({ location_id: 'x' });
+  // @ts-expect-error a misspelt member of a query
+  void gateway.orders.list({ statsu: 'open' });
+  // @ts-expect-error a value that the filter does not take
+  void gateway.orders.list({ status: 'closed' });
+  // @ts-expect-error a version is a number
+  void gateway.promptVersions.get('greeter', '3');
+  // @ts-expect-error completing an order takes no Idempotency-Key
+  void gateway.orders.complete('x', { idempotencyKey: 'k' });
+  void gateway.orders.complete('x', { ifMatch: '"e"' });
+  // @ts-expect-error reading an order takes no If-Match
+  void gateway.orders.get('x', { ifMatch: '"e"' });
+  // @ts-expect-error a header of the operation with a value of another type
+  void gateway.prompts.invoke('greeter', {}, { headers: { 'X-Timeout-Ms': 'soon' } });
+  void gateway.prompts.invoke('greeter', {}, { headers: { 'X-Timeout-Ms': 5_000, 'X-My-Proxy': 'yes' } });
+  // @ts-expect-error a list is walked within a limit
+  void gateway.orders.list().toArray();
+
+  void gateway.prompts.invoke('types-of-the-client', { variables: { name: 'Ada' } });
+  // @ts-expect-error a variable of the stored prompt is missing
+  void gateway.prompts.invoke('types-of-the-client', { variables: { tone: 'kind' } });
+  // @ts-expect-error a variable of the stored prompt is misspelt
+  void gateway.prompts.invoke('types-of-the-client', { variables: { name: 'Ada', tune: 'kind' } });
+  // @ts-expect-error the stored prompt needs variables
+  void gateway.prompts.invoke('types-of-the-client');
+  void gateway.prompts.invoke('nothing-required');
+  // @ts-expect-error a test run takes the same variables
+  void gateway.testRuns.create('types-of-the-client', { targets: [], variables: {} });
+
+  // @ts-expect-error the raw client knows the paths of the contract
+  void gateway.raw.GET('/api/v1/prompt');
+  void gateway.raw.GET('/api/v1/prompts/{slugOrId}', { params: { path: { slugOrId: 'greeter' } } });
+}
+
+async function answers(gateway: PromptGateway): Promise<void> {
+  const order: Schemas['Order'] = await gateway.orders.get('x');
+  // @ts-expect-error a member that an order does not have
+  void order.price;
+  const perhaps = await gateway.orders.get('x', { ifNoneMatch: '"e"' });
+  // @ts-expect-error with `ifNoneMatch` there may be no new content
+  void perhaps.total;
+  // Value lists of answers are open, and known values are told apart.
+  const isOpen: boolean = order.status === 'open';
+  const later: Schemas['Order']['status'] = 'a-later-value';
+  for await (const entry of gateway.orders.list()) {
+    // @ts-expect-error a member that the entries of this list do not have
+    void entry.variables;
+  }
+  const metrics: string = await gateway.service.getMetrics();
+  void [isOpen, later, metrics];
+}
+
+function errors(error: unknown): void {
+  if (isProblemOf(error, 'orders.create')) {
+    // @ts-expect-error a status that the operation does not declare
+    void (error.status === 404);
+    // @ts-expect-error a problem type that the operation does not have
+    void (error.type === 'urn:prompt-gateway:problem:prompt-not-found');
+    // @ts-expect-error a problem type without its prefix
+    void (error.type === 'unknown-product');
+    if (error.type === 'urn:prompt-gateway:problem:unknown-product') {
+      const status: 422 = error.status;
+      void status;
+    }
+    if (error.status === 401) {
+      const type: 'urn:prompt-gateway:problem:unauthenticated' = error.type;
+      void type;
+    }
+  }
+  if (error instanceof NotFoundError) {
+    // @ts-expect-error a problem type of another group
+    void (error.type === 'urn:prompt-gateway:problem:slug-taken');
+    void (error.type === 'urn:prompt-gateway:problem:order-not-found');
+  }
+  // @ts-expect-error an operation that the client does not have
+  void isProblemOf(error, 'orders.place');
+}
