@@ -98,6 +98,7 @@ export const operationTable: Readonly<Record<string, Readonly<Record<string, Ope
   },
   eventTypes: {
     list: { method: 'GET', path: '/api/v1/event-types', input: 'query', page: true },
+    getchema: { method: 'GET', path: '/schemas/events/{type}/v1.json' },
   },
   apiKeys: {
     getCurrent: { method: 'GET', path: '/api/v1/whoami' },
@@ -112,6 +113,7 @@ export const operationTable: Readonly<Record<string, Readonly<Record<string, Ope
     getReadiness: { method: 'GET', path: '/health/ready' },
     getMetrics: { method: 'GET', path: '/metrics', text: true },
     getOpenApiDocument: { method: 'GET', path: '/openapi.json' },
+    getAsyncApiDocument: { method: 'GET', path: '/asyncapi.json' },
   },
 };
 
@@ -170,6 +172,7 @@ export type OperationName =
   | 'deliveries.resend'
   | 'replays.get'
   | 'eventTypes.list'
+  | 'eventTypes.getchema'
   | 'apiKeys.getCurrent'
   | 'apiKeys.list'
   | 'apiKeys.create'
@@ -179,4 +182,5 @@ export type OperationName =
   | 'service.getLiveness'
   | 'service.getReadiness'
   | 'service.getMetrics'
-  | 'service.getOpenApiDocument';
+  | 'service.getOpenApiDocument'
+  | 'service.getAsyncApiDocument';

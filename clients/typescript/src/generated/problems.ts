@@ -6,7 +6,7 @@ export interface ProblemNames {
   400: 'bad-request' | 'malformed-body' | 'invalid-request';
   401: 'unauthenticated';
   403: 'insufficient-scope' | 'no-authority' | 'webhook-loop';
-  404: 'route-not-found' | 'prompt-not-found' | 'version-not-found' | 'test-run-not-found' | 'api-key-not-found' | 'location-not-found' | 'category-not-found' | 'product-not-found' | 'order-not-found' | 'fiscal-day-not-found' | 'integration-not-found' | 'delivery-not-found' | 'replay-not-found';
+  404: 'route-not-found' | 'prompt-not-found' | 'version-not-found' | 'test-run-not-found' | 'api-key-not-found' | 'location-not-found' | 'category-not-found' | 'product-not-found' | 'order-not-found' | 'fiscal-day-not-found' | 'integration-not-found' | 'event-type-not-found' | 'delivery-not-found' | 'replay-not-found';
   405: 'method-not-allowed';
   406: 'not-acceptable';
   408: 'request-timeout';
@@ -79,6 +79,7 @@ export interface OperationProblemNames {
   'deliveries.resend': { 400: 'invalid-request'; 401: 'unauthenticated'; 403: 'insufficient-scope'; 404: 'delivery-not-found'; 406: 'not-acceptable'; 409: 'idempotency-key-in-use'; 422: 'idempotency-key-reused'; 429: 'rate-limited' | 'too-much-in-progress' | 'too-much-kept'; 500: 'internal-error'; 503: 'database-unavailable' | 'storage-full' | 'shutting-down' | 'overloaded' };
   'replays.get': { 400: 'invalid-request'; 401: 'unauthenticated'; 403: 'insufficient-scope'; 404: 'replay-not-found'; 406: 'not-acceptable'; 429: 'rate-limited' | 'too-much-in-progress' | 'too-much-kept'; 500: 'internal-error'; 503: 'database-unavailable' | 'storage-full' | 'shutting-down' | 'overloaded' };
   'eventTypes.list': { 400: 'invalid-request'; 401: 'unauthenticated'; 403: 'insufficient-scope'; 406: 'not-acceptable'; 429: 'rate-limited' | 'too-much-in-progress' | 'too-much-kept'; 500: 'internal-error'; 503: 'database-unavailable' | 'storage-full' | 'shutting-down' | 'overloaded' };
+  'eventTypes.getchema': { 400: 'invalid-request'; 404: 'event-type-not-found'; 406: 'not-acceptable'; 500: 'internal-error' };
   'apiKeys.getCurrent': { 400: 'invalid-request'; 401: 'unauthenticated'; 406: 'not-acceptable'; 429: 'rate-limited' | 'too-much-in-progress' | 'too-much-kept'; 500: 'internal-error'; 503: 'database-unavailable' | 'storage-full' | 'shutting-down' | 'overloaded' };
   'apiKeys.list': { 400: 'invalid-request'; 401: 'unauthenticated'; 403: 'insufficient-scope'; 406: 'not-acceptable'; 429: 'rate-limited' | 'too-much-in-progress' | 'too-much-kept'; 500: 'internal-error'; 503: 'database-unavailable' | 'storage-full' | 'shutting-down' | 'overloaded' };
   'apiKeys.create': { 400: 'malformed-body' | 'invalid-request'; 401: 'unauthenticated'; 403: 'insufficient-scope' | 'no-authority'; 406: 'not-acceptable'; 408: 'request-timeout'; 413: 'content-too-large'; 415: 'unsupported-media-type'; 429: 'rate-limited' | 'too-much-in-progress' | 'too-much-kept'; 500: 'internal-error'; 503: 'database-unavailable' | 'storage-full' | 'shutting-down' | 'overloaded' };
@@ -89,6 +90,7 @@ export interface OperationProblemNames {
   'service.getReadiness': { 400: 'invalid-request'; 406: 'not-acceptable'; 500: 'internal-error'; 503: 'database-unavailable' | 'storage-full' | 'shutting-down' };
   'service.getMetrics': { 400: 'invalid-request'; 401: 'unauthenticated'; 403: 'insufficient-scope'; 406: 'not-acceptable'; 429: 'rate-limited' | 'too-much-in-progress' | 'too-much-kept'; 500: 'internal-error'; 503: 'database-unavailable' | 'storage-full' | 'shutting-down' | 'overloaded' };
   'service.getOpenApiDocument': { 400: 'invalid-request'; 406: 'not-acceptable'; 500: 'internal-error' };
+  'service.getAsyncApiDocument': { 400: 'invalid-request'; 406: 'not-acceptable'; 500: 'internal-error' };
 }
 
 /** Problem types after which nothing has happened: such a request can be repeated, whatever it is. */

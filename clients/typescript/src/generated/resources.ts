@@ -850,9 +850,32 @@ export interface EventTypesResource {
    * List event types.
    *
    * Lists the types of events, each with its JSON Schema and an example. Use the schemas to generate types or to
-   * validate the events that you receive.
+   * validate the events that you receive. Each schema is also at its `$id`, without a key.
    */
   list(query?: Query<'listEventTypes'>, options?: CallOptions<'listEventTypes'>): ListCall<Schemas['EventTypePage']>;
+
+  /**
+   * Get the schema of an event type.
+   *
+   * Returns the JSON Schema (2020-12) of the payload of one type of event. It has no references. Its `$id` is the path
+   * of this request. Later releases add optional fields to version 1; a change that would break receivers gets another
+   * version.
+   *
+   * @param type Name of the event type.
+   * @throws {ProblemError} `event-type-not-found` (404)
+   */
+  getchema(type: string, options?: CallOptions<'getEventTypeSchema'> & { ifNoneMatch?: undefined }): Call<operations['getEventTypeSchema']['responses'][200]['content']['application/json']>;
+  /**
+   * Get the schema of an event type.
+   *
+   * Returns the JSON Schema (2020-12) of the payload of one type of event. It has no references. Its `$id` is the path
+   * of this request. Later releases add optional fields to version 1; a change that would break receivers gets another
+   * version.
+   *
+   * @param type Name of the event type.
+   * @throws {ProblemError} `event-type-not-found` (404)
+   */
+  getchema(type: string, options: CallOptions<'getEventTypeSchema'>): Call<operations['getEventTypeSchema']['responses'][200]['content']['application/json'] | undefined>;
 }
 
 /**
@@ -969,13 +992,26 @@ export interface ServiceResource {
    *
    * Returns this contract as one OpenAPI 3.1 document.
    */
-  getOpenApiDocument(options?: CallOptions<'getOpenApiDocument'> & { ifNoneMatch?: undefined }): Call<Schemas['OpenApiDocument']>;
+  getOpenApiDocument(options?: CallOptions<'getOpenApiDocument'> & { ifNoneMatch?: undefined }): Call<operations['getOpenApiDocument']['responses'][200]['content']['application/json']>;
   /**
    * Get this contract.
    *
    * Returns this contract as one OpenAPI 3.1 document.
    */
-  getOpenApiDocument(options: CallOptions<'getOpenApiDocument'>): Call<Schemas['OpenApiDocument'] | undefined>;
+  getOpenApiDocument(options: CallOptions<'getOpenApiDocument'>): Call<operations['getOpenApiDocument']['responses'][200]['content']['application/json'] | undefined>;
+
+  /**
+   * Get the contract of events.
+   *
+   * Returns the [contract of events](/docs/events) as one AsyncAPI 3 document, with the schemas of all types.
+   */
+  getAsyncApiDocument(options?: CallOptions<'getAsyncApiDocument'> & { ifNoneMatch?: undefined }): Call<operations['getAsyncApiDocument']['responses'][200]['content']['application/json']>;
+  /**
+   * Get the contract of events.
+   *
+   * Returns the [contract of events](/docs/events) as one AsyncAPI 3 document, with the schemas of all types.
+   */
+  getAsyncApiDocument(options: CallOptions<'getAsyncApiDocument'>): Call<operations['getAsyncApiDocument']['responses'][200]['content']['application/json'] | undefined>;
 }
 
 /** The resources of the service, each with its methods. */
