@@ -1,4 +1,13 @@
+import type { Readable } from 'node:stream';
 import { ProblemError } from '../errors/problem-error.ts';
+
+/** An object that is read piece by piece. Whoever opened it reads it to its end or destroys `content`. */
+export interface OpenBlob {
+  /** In bytes; undefined where the storage does not say. */
+  readonly size: number | undefined;
+  /** Ends early, without an error, where the object was cut. Fails with the errors of the storage as they are. */
+  readonly content: Readable;
+}
 
 /**
  * Object storage: bytes under keys. Every method throws ProblemError `storage-unavailable` (503, with `Retry-After`)
@@ -12,8 +21,11 @@ export interface BlobStore {
    * @throws RangeError when the body is larger than `maxBlobBytes`
    */
   put(key: string, body: Uint8Array, contentType: string): Promise<void>;
-  /** The object; undefined when there is none. */
-  get(key: string): Promise<Uint8Array | undefined>;
+  /**
+   * Opens an object; undefined when there is none. Only some 100 KiB are read ahead of the reader, who may be slow.
+   * @param signal ends the wait for the storage. Its reason is thrown then.
+   */
+  open(key: string, signal?: AbortSignal): Promise<OpenBlob | undefined>;
   /** Removes an object. Succeeds when there is none. */
   delete(key: string): Promise<void>;
   /** The keys that start with a prefix, in no particular order. The prefix is empty or ends with a slash. */

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { mkdir, open, readdir, readFile, rename, rm, rmdir, stat, unlink, writeFile } from 'node:fs/promises';
+import { mkdir, open, readdir, rename, rm, rmdir, stat, unlink, writeFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import {
   assertBlobKey,
@@ -8,6 +8,7 @@ import {
   storageFull,
   storageUnavailable,
   type BlobStore,
+  type OpenBlob,
 } from './blob-store.ts';
 import { codeOf } from '../runtime/system-error.ts';
 
@@ -47,9 +48,9 @@ export function createFsBlobStore(directory: string): BlobStore {
         await writeDurably(root, file, body);
       });
     },
-    async get(key) {
+    async open(key) {
       const file = fileOf(key);
-      return available(() => unlessMissing(readFile(file)));
+      return available(() => openFile(file));
     },
     async delete(key) {
       const file = fileOf(key);
@@ -76,6 +77,21 @@ export function createFsBlobStore(directory: string): BlobStore {
     },
     close: () => Promise.resolve(),
   };
+}
+
+async function openFile(file: string): Promise<OpenBlob | undefined> {
+  const handle = await unlessMissing(open(file, 'r'));
+  if (handle === undefined) return undefined;
+  try {
+    const found = await handle.stat();
+    // The stream closes the file.
+    if (found.isFile()) return { size: found.size, content: handle.createReadStream() };
+  } catch (error) {
+    await handle.close();
+    throw error;
+  }
+  await handle.close();
+  return undefined;
 }
 
 function temporaryFile(root: string): string {

@@ -1,9 +1,11 @@
 import { randomUUID } from 'node:crypto';
+import { Readable } from 'node:stream';
 import type * as S3 from '@aws-sdk/client-s3';
 import {
   assertBlobKey,
   assertBlobPrefix,
   assertBlobSize,
+  maxBlobBytes,
   storageFull,
   storageUnavailable,
   type BlobStore,
@@ -26,17 +28,17 @@ export interface S3BlobStoreOptions {
   readonly limitMs?: number;
 }
 
-/** The SDK and a client of it. */
+/** The SDK and two clients of it. */
 interface Connection {
   readonly sdk: typeof S3;
   readonly client: S3.S3Client;
+  /** With connections of its own, as many as there are readers, so that slow readers hold up nothing else. */
+  readonly reader: S3.S3Client;
 }
 
 const defaultLimitMs = 5_000;
 const checkBody = 'Whether objects can be stored.';
 const maxAttempts = 2;
-/** Milliseconds for reading an answer, however slowly it arrives. */
-const readLimitMs = 60_000;
 const mebibyte = 1024 * 1024;
 
 /**
@@ -63,22 +65,35 @@ export function createS3BlobStore(options: S3BlobStoreOptions): BlobStore {
         client.send(new sdk.PutObjectCommand({ ...name, Body: body, ContentType: contentType }), within(limit)),
       );
     },
-    async get(key) {
+    async open(key, signal) {
       const name = nameOf(key);
-      const { sdk, client } = await load();
-      return available(async () => {
-        try {
-          const { Body, ContentLength } = await client.send(new sdk.GetObjectCommand(name), {
-            ...within(limitMs),
-            abortSignal: AbortSignal.timeout(readLimitMs),
-          });
-          assertBlobSize(ContentLength ?? 0);
-          return await Body?.transformToByteArray();
-        } catch (error) {
-          if (isMissingObject(error)) return undefined;
-          throw error;
-        }
-      });
+      const { sdk, reader } = await load();
+      const limit = new AbortController();
+      const timer = setTimeout(() => {
+        limit.abort();
+      }, limitMs);
+      const abortSignal = signal === undefined ? limit.signal : AbortSignal.any([limit.signal, signal]);
+      try {
+        return await available(async () => {
+          try {
+            const { Body, ContentLength: size } = await reader.send(new sdk.GetObjectCommand(name), {
+              ...{ requestTimeout: limitMs / maxAttempts, abortSignal },
+            });
+            const content = unlessSilent(Body as Readable, limitMs);
+            if ((size ?? 0) > maxBlobBytes) content.destroy();
+            assertBlobSize(size ?? 0);
+            return { size, content };
+          } catch (error) {
+            if (isMissingObject(error)) return undefined;
+            throw error;
+          }
+        });
+      } catch (error) {
+        signal?.throwIfAborted();
+        throw error;
+      } finally {
+        clearTimeout(timer);
+      }
     },
     async delete(key) {
       const name = nameOf(key);
@@ -133,7 +148,10 @@ export function createS3BlobStore(options: S3BlobStoreOptions): BlobStore {
       wasUsable = true;
     },
     async close() {
-      if (loading !== undefined) (await loading).client.destroy();
+      if (loading === undefined) return;
+      const { client, reader } = await loading;
+      client.destroy();
+      reader.destroy();
     },
   };
 }
@@ -141,7 +159,7 @@ export function createS3BlobStore(options: S3BlobStoreOptions): BlobStore {
 async function loadClient(options: S3BlobStoreOptions, limitMs: number): Promise<Connection> {
   const sdk = await import('@aws-sdk/client-s3');
   const checksums = options.checksums === 'when-required' ? 'WHEN_REQUIRED' : 'WHEN_SUPPORTED';
-  const client = new sdk.S3Client({
+  const shared = {
     region: options.region,
     ...(options.endpoint !== undefined && { endpoint: options.endpoint }),
     ...(options.credentials !== undefined && { credentials: options.credentials }),
@@ -149,14 +167,68 @@ async function loadClient(options: S3BlobStoreOptions, limitMs: number): Promise
     requestChecksumCalculation: checksums,
     responseChecksumValidation: checksums,
     maxAttempts,
-    requestHandler: {
-      connectionTimeout: Math.min(limitMs / maxAttempts, 2_000),
-      // Silence in the middle of an answer; a timeout before its beginning is set for each request.
-      socketTimeout: limitMs,
-      throwOnRequestTimeout: true,
+  } as const;
+  const connectionTimeout = Math.min(limitMs / maxAttempts, 2_000);
+  const everyReader = { maxSockets: Infinity };
+  return {
+    sdk,
+    client: new sdk.S3Client({
+      ...shared,
+      requestHandler: {
+        connectionTimeout,
+        // Silence in the middle of an answer; a timeout before its beginning is set for each request.
+        socketTimeout: limitMs,
+        throwOnRequestTimeout: true,
+      },
+    }),
+    reader: new sdk.S3Client({
+      ...shared,
+      requestHandler: {
+        connectionTimeout,
+        // A connection is silent, too, while its reader is slow. `unlessSilent` tells one from the other.
+        socketTimeout: 0,
+        throwOnRequestTimeout: true,
+        httpAgent: everyReader,
+        httpsAgent: everyReader,
+      },
+    }),
+  };
+}
+
+/**
+ * A stream that fails if more of it is wanted and nothing comes for a time. Time in which nobody reads does not count,
+ * nor time in which this process stood still.
+ */
+function unlessSilent(source: Readable, limitMs: number): Readable {
+  const chunks = source[Symbol.asyncIterator]() as AsyncIterator<Uint8Array>;
+  // Between two reads nobody listens; the next read fails with it.
+  source.on('error', () => undefined);
+  let timer: NodeJS.Timeout | undefined;
+  let lastLook: NodeJS.Immediate | undefined;
+  const stopWatch = (): void => {
+    clearTimeout(timer);
+    clearImmediate(lastLook);
+  };
+  return new Readable({
+    read() {
+      timer = setTimeout(() => {
+        // What has arrived by now is read first.
+        lastLook = setImmediate(() => this.destroy(new Error(`the bucket sent nothing for ${limitMs} ms`)));
+      }, limitMs);
+      void chunks
+        .next()
+        .finally(stopWatch)
+        .then(
+          ({ done, value }) => this.push(done === true ? null : value),
+          (error: unknown) => this.destroy(error as Error),
+        );
+    },
+    destroy(error, done) {
+      stopWatch();
+      source.destroy();
+      done(error);
     },
   });
-  return { sdk, client };
 }
 
 /** Time limits of one operation: for each attempt, and for all of them. */

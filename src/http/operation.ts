@@ -1,5 +1,6 @@
 import type { OperationId, Scope } from '../../generated/operations.ts';
 import type { operations } from '../../generated/types.ts';
+import type { AnswerStream } from './answer-stream.ts';
 import type { StaticBody } from './static-body.ts';
 
 /** Who is calling: an API key, never its secret. */
@@ -87,20 +88,55 @@ type HeaderName = {
       : never;
   }[keyof operations[Id]['responses']];
 }[OperationId];
-type Answer<Status, Response> = {
-  readonly status: Status;
-  readonly headers?: Response extends { headers: infer Headers }
-    ? { readonly [Name in HeaderName]?: Name extends keyof Declared<Headers> ? string | number | boolean : never }
-    : never;
+type MediaTypes<Response> = Response extends { content: infer Media } ? keyof Media & string : never;
+/**
+ * Operations whose answers are kept for an `Idempotency-Key`, or shared between callers who ask for the same list. Both
+ * need the whole body, so these operations answer no stream.
+ */
+type NeedsWholeBody<Id extends OperationId> = true extends
+  Takes<Id, 'header', 'Idempotency-Key'> | Takes<Id, 'query', 'limit'>
+  ? true
+  : false;
+type Takes<Id extends OperationId, Place extends 'query' | 'header', Name extends string> = [
+  Parameters<Id, Place>,
+] extends [never]
+  ? false
+  : Name extends keyof Declared<Parameters<Id, Place>>
+    ? true
+    : false;
+interface WholeBody<Body> {
+  readonly body: Body;
   /**
    * The body as it is sent, created once for all requests, with its ETag, and compressed if the caller accepts this.
    */
   readonly prepared?: PreparedBody;
-} & (Content<Response> extends undefined ? { readonly body?: undefined } : { readonly body: Content<Response> });
+  readonly stream?: never;
+}
+interface StreamedBody<MediaType extends string> {
+  readonly stream: AnswerStream<MediaType>;
+  readonly body?: never;
+  readonly prepared?: never;
+}
+type Body<Id extends OperationId, Response> =
+  Content<Response> extends undefined
+    ? { readonly body?: undefined; readonly stream?: never }
+    : NeedsWholeBody<Id> extends true
+      ? WholeBody<Content<Response>>
+      : WholeBody<Content<Response>> | StreamedBody<MediaTypes<Response>>;
+type Answer<Id extends OperationId, Status, Response> = {
+  readonly status: Status;
+  readonly headers?: Response extends { headers: infer Headers }
+    ? { readonly [Name in HeaderName]?: Name extends keyof Declared<Headers> ? string | number | boolean : never }
+    : never;
+} & Body<Id, Response>;
 
-/** The contract's answers of the operation: one member for each declared success. */
+/** The contract's answers of the operation: one member for each declared success, with a body or a stream of it. */
 export type OperationResult<Id extends OperationId> = {
-  [Status in keyof operations[Id]['responses'] & SuccessStatus]: Answer<Status, operations[Id]['responses'][Status]>;
+  [Status in keyof operations[Id]['responses'] & SuccessStatus]: Answer<
+    Id,
+    Status,
+    operations[Id]['responses'][Status]
+  >;
 }[keyof operations[Id]['responses'] & SuccessStatus];
 
 /** A plain async function from contract input to contract answer. */

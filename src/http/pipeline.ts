@@ -7,13 +7,14 @@ import { ProblemError } from '../errors/problem-error.ts';
 import type { Idempotency } from '../idempotency/idempotency.ts';
 import { writeTermMs } from '../idempotency/record-lease.ts';
 import type { Sealed, SecretBox } from '../secrets/secret-box.ts';
+import { bytesInFlight, sendStream, type AnswerStream, type StreamedAnswer, type StreamEnd } from './answer-stream.ts';
 import { announcedBytes, readJsonBody } from './body.ts';
 import { CallerGoneError, callerGoneStatus } from './caller-gone.ts';
 import { ifNoneMatch } from './conditional.ts';
 import { explainBody, explainParameters, isSmall } from './explain.ts';
 import { idempotencyKey } from './idempotency-key.ts';
 import type { ListQueue } from './list-queue.ts';
-import type { OperationHandler, PreparedBody, Principal, RequestNotes } from './operation.ts';
+import type { OperationHandler, PreparedBody, Principal, RequestContext, RequestNotes } from './operation.ts';
 import { invalidParameters, parseParameters, type ParsedParameters } from './parameters.ts';
 import { problemAnswer, type RawAnswer } from './problem-response.ts';
 import type { RateLimiter } from './rate-limit.ts';
@@ -29,7 +30,10 @@ export interface Exchange {
   readonly requestHeaders: Request['headers'];
   /** The parsed body; `undefined` when there was none or it was not reached. */
   readonly requestBody: unknown;
+  /** As it was sent. Of a streamed answer the body is empty: it is not kept. */
   readonly answer: RawAnswer;
+  /** How a streamed answer ended. */
+  readonly stream?: StreamEnd | undefined;
   readonly keyId: string | undefined;
   readonly milliseconds: number;
   /** Why the request was refused, or what failed. */
@@ -49,7 +53,7 @@ export interface PipelineDependencies {
   readonly memory: Budget;
   readonly lists: ListQueue;
   readonly log: Logger;
-  /** Called once for each answer, after it was handed to the socket. */
+  /** Called once for each answer, after it was handed to the socket; for a streamed answer, when it has ended. */
   readonly onExchange: (exchange: Exchange) => void;
   /** Of the operations that have any. */
   readonly traits?: Readonly<Partial<Record<OperationId, OperationTraits>>>;
@@ -86,7 +90,7 @@ interface Progress {
   readonly notes: RequestNotes;
   /** Fields that every answer from here on carries. */
   headers: Record<string, string>;
-  /** Releases the memory of the body. */
+  /** Releases the memory of the body, and of a streamed answer. */
   release: (() => void) | undefined;
 }
 
@@ -111,7 +115,7 @@ export function createOperationHandler(route: OperationRoute, dependencies: Pipe
     const started = performance.now();
     const requestId = requestIdOf(request);
     const progress: Progress = { keyId: undefined, body: undefined, notes: {}, headers: {}, release: undefined };
-    let answer: RawAnswer;
+    let answer: RawAnswer | StreamedAnswer;
     let problem: ProblemError | undefined;
     let unexpected: unknown;
     try {
@@ -129,6 +133,7 @@ export function createOperationHandler(route: OperationRoute, dependencies: Pipe
     holdUntilSent(response, answer, progress, dependencies.memory);
     try {
       const sent = sendAnswer(response, answer, requestId, progress.headers);
+      const stream = answer.stream === undefined ? undefined : await sendStream(response, answer.stream);
       dependencies.onExchange({
         operationId: route.operationId,
         requestId,
@@ -137,23 +142,29 @@ export function createOperationHandler(route: OperationRoute, dependencies: Pipe
         requestHeaders: request.headers,
         requestBody: progress.body,
         answer: sent,
+        stream,
         keyId: progress.keyId,
         milliseconds: performance.now() - started,
         problem,
-        error: unexpected,
+        error: stream === undefined ? unexpected : stream.error,
         notes: progress.notes,
       });
     } catch (error) {
       dependencies.log.error({ error, request_id: requestId }, 'the answer could not be sent');
+      answer.stream?.content.destroy();
       response.destroy();
     }
   };
 }
 
 /** Counts a large answer, and the body, until the caller has received the answer or closed the connection. */
-function holdUntilSent(response: Response, answer: RawAnswer, { keyId, release }: Progress, memory: Budget): void {
-  const { length } = answer.body;
-  const isSmall = length <= smallBytes || answer.bytes !== undefined;
+function holdUntilSent(
+  response: Response,
+  { body: { length }, bytes }: RawAnswer | StreamedAnswer,
+  { keyId, release }: Progress,
+  memory: Budget,
+): void {
+  const isSmall = length <= smallBytes || bytes !== undefined;
   if (isSmall && release === undefined) return;
   const releaseAnswer = isSmall ? undefined : memory.hold(keyId ?? publicPrincipal.keyId, length * 2);
   const releaseAll = (): void => {
@@ -164,22 +175,26 @@ function holdUntilSent(response: Response, answer: RawAnswer, { keyId, release }
   else response.once('close', releaseAll);
 }
 
-/** Writes a complete answer; returns it with the fields that were added. */
+/** Writes an answer, of a streamed one the head; returns it with the fields that were added. */
 export function sendAnswer(
   response: Response,
-  answer: RawAnswer,
+  answer: RawAnswer | StreamedAnswer,
   requestId: string,
   headers: Readonly<Record<string, string>> = {},
 ): RawAnswer {
+  const { status, stream } = answer;
   const all: Record<string, string> = { 'cache-control': 'no-store', 'x-request-id': requestId };
   Object.assign(all, headers, answer.headers);
-  const sent: RawAnswer = { status: answer.status, headers: all, body: answer.body };
+  const sent: RawAnswer = { status, headers: all, body: answer.body };
   if (response.destroyed || response.headersSent) return sent;
-  if (answer.status === 204 || answer.status === 304) {
-    response.writeHead(answer.status, all).end();
+  if (stream !== undefined) {
+    if (stream.length !== undefined) all['content-length'] = String(stream.length);
+    response.writeHead(status, all);
+  } else if (status === 204 || status === 304) {
+    response.writeHead(status, all).end();
   } else {
     all['content-length'] = String(answer.bytes?.length ?? Buffer.byteLength(answer.body));
-    response.writeHead(answer.status, all).end(answer.bytes ?? answer.body);
+    response.writeHead(status, all).end(answer.bytes ?? answer.body);
   }
   return sent;
 }
@@ -192,7 +207,7 @@ async function perform(
   response: Response,
   requestId: string,
   progress: Progress,
-): Promise<RawAnswer> {
+): Promise<RawAnswer | StreamedAnswer> {
   const { row } = route;
   const { isSelfIdempotent, answerBox, idempotencyTermMs, isListedFromMemory } =
     dependencies.traits?.[route.operationId] ?? {};
@@ -212,8 +227,8 @@ async function perform(
   if (body === undefined ? row.body === 'required' : route.body?.(body) === false) throw await refusedBody(route, body);
 
   const key = idempotencyKey(parameters.headers['Idempotency-Key']);
-  const run = async (resourceId?: string): Promise<RawAnswer> => {
-    const context = createRequestContext({
+  const contextOf = (resourceId?: string): RequestContext =>
+    createRequestContext({
       request,
       response,
       requestId,
@@ -222,19 +237,25 @@ async function perform(
       cancelOnHangUp: key === undefined,
       resourceId,
     });
-    const { path, query, headers } = parameters;
-    // The validators have just checked what the types claim.
-    const handle = async (): Promise<RawAnswer> => {
-      const result: HandlerResult = await route.handler({ path, query, headers, body, context } as never);
-      return result.prepared === undefined ? serialise(row, result) : await prepared(request, result.prepared);
-    };
-    if (!isList(row) || isListedFromMemory === true) return handle();
-    const { originalUrl: target } = request;
-    return dependencies.lists.run({ key: principal.keyId, target, response, signal: context.signal }, handle);
-  };
-  if (key === undefined || isSelfIdempotent === true) {
-    return notModified(request, await run());
+  const { path, query, headers } = parameters;
+  // The validators have just checked what the types claim.
+  const handle = (context: RequestContext): Promise<HandlerResult> =>
+    route.handler({ path, query, headers, body, context } as never);
+  if (isList(row) && isListedFromMemory !== true) {
+    const context = contextOf();
+    const call = { key: principal.keyId, target: request.originalUrl, response, signal: context.signal };
+    const list = await dependencies.lists.run(call, async () => serialise(row, await handle(context)));
+    return notModified(request, list);
   }
+  if (key === undefined || isSelfIdempotent === true) {
+    const result = await handle(contextOf());
+    if (result.prepared !== undefined) return prepared(request, result.prepared);
+    if (result.stream === undefined) return notModified(request, serialise(row, result));
+    const answer = notModified(request, streamed(result, result.stream));
+    if (answer.stream !== undefined) reserveStream(answer.stream, principal.keyId, progress, dependencies.memory);
+    return answer;
+  }
+  const run = async (resourceId: string): Promise<RawAnswer> => serialise(row, await handle(contextOf(resourceId)));
   const scope = `${principal.keyId} ${route.operationId} ${request.path}`;
   const { answer: kept, replayed } = await dependencies.idempotency.run(
     {
@@ -301,20 +322,47 @@ interface HandlerResult {
   readonly headers?: object;
   readonly body?: unknown;
   readonly prepared?: PreparedBody;
+  readonly stream?: AnswerStream;
 }
 
 function serialise(row: OperationRow, result: HandlerResult): RawAnswer {
+  const { status, body } = result;
+  const mediaType = row.responses[status] ?? undefined;
+  const headers = headersOf(result, mediaType);
+  if (mediaType === undefined) return { status, headers, body: '' };
+  return {
+    status,
+    headers,
+    body: typeof body === 'string' && mediaType !== 'application/json' ? body : JSON.stringify(body),
+  };
+}
+
+function streamed(result: HandlerResult, stream: AnswerStream): StreamedAnswer {
+  return { status: result.status, headers: headersOf(result, stream.mediaType), body: '', stream };
+}
+
+function headersOf(result: HandlerResult, mediaType: string | undefined): Record<string, string> {
   const headers: Record<string, string> = {};
   for (const [name, value] of Object.entries(result.headers ?? {})) headers[name.toLowerCase()] = String(value);
-  const mediaType = row.responses[result.status];
-  if (mediaType === null || mediaType === undefined) return { status: result.status, headers, body: '' };
-  headers['content-type'] = mediaType === 'application/json' ? 'application/json; charset=utf-8' : mediaType;
-  return {
-    status: result.status,
-    headers,
-    body:
-      typeof result.body === 'string' && mediaType !== 'application/json' ? result.body : JSON.stringify(result.body),
-  };
+  if (mediaType !== undefined) {
+    headers['content-type'] = mediaType === 'application/json' ? 'application/json; charset=utf-8' : mediaType;
+  }
+  return headers;
+}
+
+/** Counts the memory of a stream until the answer has ended. @throws {ProblemError} as `Budget.reserve` */
+function reserveStream({ content }: AnswerStream, keyId: string, progress: Progress, memory: Budget): void {
+  try {
+    const { release: releaseBody } = progress;
+    const release = memory.reserve(keyId, bytesInFlight);
+    progress.release = () => {
+      releaseBody?.();
+      release();
+    };
+  } catch (error) {
+    content.destroy();
+    throw error;
+  }
 }
 
 /** Caches can keep a copy of an answer that never changes, if they revalidate it each time. */
@@ -324,11 +372,12 @@ async function prepared(request: Request, { text, content }: PreparedBody): Prom
   return status === 304 ? { status, headers: kept, body: '' } : { status, headers: kept, body: text, bytes: body };
 }
 
-function notModified(request: Request, answer: RawAnswer): RawAnswer {
+function notModified<Answer extends RawAnswer | StreamedAnswer>(request: Request, answer: Answer): Answer | RawAnswer {
   const etag = answer.headers['etag'];
   const isRead = request.method === 'GET' || request.method === 'HEAD';
   if (!isRead || answer.status !== 200 || etag === undefined) return answer;
   if (!ifNoneMatch(request.headers['if-none-match'], etag)) return answer;
+  answer.stream?.content.destroy();
   return { status: 304, headers: { etag }, body: '' };
 }
 

@@ -1,13 +1,14 @@
 import { problems } from '../../generated/problems.ts';
 import { ProblemError } from '../errors/problem-error.ts';
 
-/** A complete HTTP answer. */
+/** A complete HTTP answer, its body included. */
 export interface RawAnswer {
   readonly status: number;
   readonly headers: Record<string, string>;
   readonly body: string;
   /** What is sent, where that was made beforehand: the body in bytes, perhaps compressed. */
   readonly bytes?: Buffer;
+  readonly stream?: undefined;
 }
 
 const problemMediaType = 'application/problem+json';

@@ -1,4 +1,5 @@
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
+import type { StreamEnd } from '../http/answer-stream.ts';
 import type { WebhookObserver } from '../webhooks/observer.ts';
 import { seriesOf } from './series.ts';
 import { createWebhookMetrics } from './webhook-metrics.ts';
@@ -14,6 +15,8 @@ export interface SpentTokens {
 export interface Metrics {
   /** One answered request; `operation` is `none` where no operation was reached. */
   observeRequest(operation: string, status: number, seconds: number): void;
+  /** One streamed answer that has ended, beside `observeRequest`. */
+  observeStream(operation: string, end: StreamEnd): void;
   /** One call of a provider; `outcome` is `ok` or a problem type. */
   observeProviderCall(provider: string, outcome: string, seconds: number, spent?: SpentTokens): void;
   countCache(result: 'hit' | 'miss' | 'joined'): void;
@@ -34,9 +37,21 @@ export function createMetrics(): Metrics {
   collectDefaultMetrics({ register: registry });
   const requests = new Histogram({
     name: 'http_request_duration_seconds',
-    help: 'Time from the request head to the answer, in seconds.',
+    help: 'Time from the request head to the answer, of streamed answers to their end, in seconds.',
     labelNames: ['operation', 'status'] as const,
     buckets: requestBuckets,
+    registers,
+  });
+  const streams = new Counter({
+    name: 'http_streamed_answers_total',
+    help: 'Streamed answers that have ended: complete, failed (cut by the service), or closed (the connection was closed).',
+    labelNames: ['operation', 'outcome'] as const,
+    registers,
+  });
+  const streamedBytes = new Counter({
+    name: 'http_streamed_bytes_total',
+    help: 'Bytes sent in streamed answers that have ended.',
+    labelNames: ['operation'] as const,
     registers,
   });
   const providerCalls = new Histogram({
@@ -72,6 +87,10 @@ export function createMetrics(): Metrics {
   return {
     observeRequest: (operation, status, seconds) => {
       requestSeries(operation, String(status)).observe(seconds);
+    },
+    observeStream: (operation, { outcome, bytes }) => {
+      streams.labels(operation, outcome).inc();
+      streamedBytes.labels(operation).inc(bytes);
     },
     observeProviderCall: (provider, outcome, seconds, spent) => {
       callSeries(provider, outcome).observe(seconds);

@@ -9,19 +9,32 @@ const probes: ReadonlySet<string> = new Set(['getLiveness', 'getReadiness']);
 
 /** One observation for each answer, and one log line, but not for health probes that succeed. */
 export function recordExchange(exchange: Exchange, log: Logger, metrics: Metrics): void {
-  const { operationId = 'none', answer, milliseconds, error } = exchange;
+  const { operationId = 'none', answer, stream, milliseconds, error } = exchange;
   const { status } = answer;
   metrics.observeRequest(operationId, status, milliseconds / 1000);
+  if (stream !== undefined) metrics.observeStream(operationId, stream);
   if (probes.has(operationId) && status < 400) return;
   const fields = fieldsOf(exchange);
-  if (status === 500) log.error({ ...fields, error }, 'request failed');
+  if (stream?.outcome === 'failed') log.error({ ...fields, error }, 'the answer was cut');
+  else if (status === 500) log.error({ ...fields, error }, 'request failed');
   else if (error !== undefined) log.warn({ ...fields, error }, 'request');
   else if (status > 500) log.warn(fields, 'request');
   else log.info(fields, 'request');
 }
 
 function fieldsOf(exchange: Exchange): Record<string, unknown> {
-  const { operationId = 'none', answer, milliseconds, requestId, keyId, method, problem, error, notes } = exchange;
+  const {
+    operationId = 'none',
+    answer,
+    stream,
+    milliseconds,
+    requestId,
+    keyId,
+    method,
+    problem,
+    error,
+    notes,
+  } = exchange;
   const fields: Record<string, unknown> = {
     request_id: requestId,
     operation: operationId,
@@ -35,7 +48,11 @@ function fieldsOf(exchange: Exchange): Record<string, unknown> {
   // Without an operation only the path tells what was asked for, and with one which of its resources was not found.
   if (answer.status === 404 || operationId === 'none') fields['path'] = plainPath(exchange.url);
   if (problem !== undefined) fields['problem'] = problem.type;
-  else if (error !== undefined) fields['problem'] = 'internal-error';
+  else if (error !== undefined && stream === undefined) fields['problem'] = 'internal-error';
+  if (stream !== undefined) {
+    fields['bytes'] = stream.bytes;
+    fields['outcome'] = stream.outcome;
+  }
   if (notes.prompt !== undefined) fields['prompt'] = notes.prompt;
   if (notes.version !== undefined) fields['version'] = notes.version;
   const { provider, model } = problem?.extensions.provider === undefined ? notes : problem.extensions;

@@ -1,5 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Logger } from 'pino';
+import type { components } from '../../generated/types.ts';
 import { problems } from '../../generated/problems.ts';
 import { ProblemError } from '../errors/problem-error.ts';
 import { callProvider } from '../invoke/call-provider.ts';
@@ -8,22 +9,8 @@ import type { Metrics } from '../observability/metrics.ts';
 import type { CallOptions, GenerateResult, RenderedRequest } from '../providers/generation.ts';
 import type { ResolvedTarget } from './targets.ts';
 
-/** Why a call failed: the fields of the problem that an invocation would get. */
-export interface TestError {
-  readonly type: string;
-  readonly title: string;
-  readonly detail: string;
-  readonly provider_status?: number;
-  readonly retryable: boolean;
-}
-
-/** The result of one call, with the names of the contract, because it is stored and answered in this form. */
-export type TestResult = {
-  readonly provider: string;
-  readonly model: string;
-  /** From the start of the first attempt to the end of the last one, in milliseconds. */
-  readonly latency_ms: number;
-} & ({ readonly result: GenerateResult } | { readonly error: TestError });
+/** The result of one call in the form of the contract: it is stored and answered as it is. */
+export type TestResult = components['schemas']['TestResult'];
 
 export interface CallTargetsDependencies {
   readonly metrics: Pick<Metrics, 'observeProviderCall'>;
@@ -49,11 +36,11 @@ export async function callTargets(
     const started = performance.now();
     try {
       const { result, latencyMs } = await callProvider(provider, { model, ...rendered }, background, metrics);
-      return { provider: provider.id, model, latency_ms: latencyMs, result };
+      return { status: 'succeeded', provider: provider.id, model, latency_ms: latencyMs, result: toResult(result) };
     } catch (error) {
       if (!call.signal.aborted) log.warn(fieldsOf(error, provider.id, model), 'a call of a test run failed');
       const latency = Math.round(performance.now() - started);
-      return { provider: provider.id, model, latency_ms: latency, error: toTestError(error) };
+      return { status: 'failed', provider: provider.id, model, latency_ms: latency, error: toTestError(error) };
     }
   };
   const calls: Promise<TestResult>[] = [];
@@ -81,7 +68,12 @@ function fieldsOf(error: unknown, provider: string, model: string): Record<strin
   };
 }
 
-function toTestError(error: unknown): TestError {
+function toResult({ text, finishReason, usage }: GenerateResult): components['schemas']['InvocationResult'] {
+  const { inputTokens, outputTokens } = usage;
+  return { text, finishReason, usage: { inputTokens, outputTokens } };
+}
+
+function toTestError(error: unknown): components['schemas']['TestError'] {
   const problem = error instanceof ProblemError ? error : undefined;
   const type = problem?.type ?? 'internal-error';
   const status = problem?.extensions.provider_status;

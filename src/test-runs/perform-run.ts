@@ -108,13 +108,13 @@ async function perform(
   const ended = await endPersistently(
     store,
     run.id,
-    { status: 'done', at, writeId, resultBytes: stored.bytes },
+    { status: 'done', at, writeId, answerBytes: stored.bytes },
     signal,
     answer,
   );
   if (ended.outcome === 'ended') {
-    const { results, bytes: resultBytes } = stored;
-    return { run: { ...run, status: 'done', revision: 2, finishedAt: at, resultBytes }, results };
+    const { results, bytes: answerBytes } = stored;
+    return { run: { ...run, status: 'done', revision: 2, finishedAt: at, answerBytes }, results };
   }
   await archive.delete(run.id).catch((error: unknown) => {
     log.warn({ error, test_run: run.id }, 'the results of a lost test run could not be deleted');

@@ -12,6 +12,12 @@ export function notStored({ id, status }: Pick<TestRun, 'id' | 'status'>): Probl
   return new ProblemError('test-run-not-stored', { detail });
 }
 
+/** A run whose stored results have another size than when they were stored. */
+export function damaged({ id }: Pick<TestRun, 'id'>, cause: Error): ProblemError {
+  const detail = `The results of test run ${id} are damaged in object storage.`;
+  return new ProblemError('test-run-not-stored', { detail, cause });
+}
+
 /** A run that was deleted with its prompt. */
 export function promptDeleted(): ProblemError {
   return new ProblemError('prompt-not-found', { detail: 'The prompt was deleted while its test ran.' });

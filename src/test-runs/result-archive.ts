@@ -1,16 +1,24 @@
+import { addAbortSignal, type Readable } from 'node:stream';
+import { json } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { components } from '../../generated/types.ts';
 import { problems } from '../../generated/problems.ts';
-import { maxBlobBytes, type BlobStore } from '../blobs/blob-store.ts';
+import { maxBlobBytes, storageUnavailable, type BlobStore, type OpenBlob } from '../blobs/blob-store.ts';
 import { ProblemError } from '../errors/problem-error.ts';
 import type { TestResult } from './call-targets.ts';
 import type { TestRun } from './test-run-store.ts';
+
+type TestRunResults = components['schemas']['TestRunResults'];
 
 export interface StoredResults {
   readonly results: readonly TestResult[];
   readonly bytes: number;
 }
 
-/** Keeps the results of each test run as one JSON object under `test-runs/<id>.json`. */
+/**
+ * Keeps the results of each test run as one JSON object under `test-runs/<id>.json`: the contract's `TestRunResults`, so
+ * that it can be answered as it is, without being read into memory.
+ */
 export interface ResultArchive {
   /** @throws {ProblemError} storage-unavailable unless objects can be stored now */
   check(): Promise<void>;
@@ -21,8 +29,12 @@ export interface ResultArchive {
    * @throws {ProblemError} storage-unavailable
    */
   put(run: TestRun, results: readonly TestResult[], finishedAt: Date): Promise<StoredResults>;
-  /** Undefined when there is no such object. @throws {ProblemError} storage-unavailable */
-  get(id: string): Promise<readonly TestResult[] | undefined>;
+  /**
+   * Undefined when there is no such object.
+   * @param signal ends the wait for the storage
+   * @throws {ProblemError} storage-unavailable
+   */
+  open(id: string, signal?: AbortSignal): Promise<OpenBlob | undefined>;
   /** @throws {ProblemError} storage-unavailable */
   delete(id: string): Promise<void>;
 }
@@ -35,16 +47,7 @@ export function createResultArchive(blobs: BlobStore): ResultArchive {
     check: () => blobs.check(),
     async put(run, results, finishedAt) {
       const stored = withinSize(results, maxBlobBytes - 4_096);
-      const body = Buffer.from(
-        JSON.stringify({
-          id: run.id,
-          prompt_id: run.promptId,
-          prompt_version: run.promptVersion,
-          created_at: run.createdAt.toISOString(),
-          finished_at: finishedAt.toISOString(),
-          results: stored,
-        }),
-      );
+      const body = Buffer.from(JSON.stringify(toTestRunResults({ ...run, finishedAt }, stored)));
       for (let attempt = 0; ; attempt += 1) {
         try {
           await blobs.put(keyOf(run.id), body, 'application/json');
@@ -56,13 +59,38 @@ export function createResultArchive(blobs: BlobStore): ResultArchive {
         }
       }
     },
-    async get(id) {
-      const body = await blobs.get(keyOf(id));
-      if (body === undefined) return undefined;
-      return (JSON.parse(Buffer.from(body).toString()) as { results: readonly TestResult[] }).results;
-    },
+    open: (id, signal) => blobs.open(keyOf(id), signal),
     delete: (id) => blobs.delete(keyOf(id)),
   };
+}
+
+/** The answer of `getTestRunResults`. A run that is done has ended. */
+export function toTestRunResults(run: TestRun, results: readonly TestResult[]): TestRunResults {
+  return {
+    id: run.id,
+    prompt_id: run.promptId,
+    prompt_version: run.promptVersion,
+    created_at: run.createdAt.toISOString(),
+    finished_at: (run.finishedAt ?? run.createdAt).toISOString(),
+    results: [...results],
+  };
+}
+
+/** Milliseconds for reading results into memory, however slowly they arrive. */
+const readLimitMs = 60_000;
+
+/** Reads all results into memory. @throws {ProblemError} storage-unavailable */
+export async function readResults(content: Readable): Promise<TestResult[]> {
+  let stored;
+  try {
+    stored = (await json(addAbortSignal(AbortSignal.timeout(readLimitMs), content))) as Pick<TestRunResults, 'results'>;
+  } catch (error) {
+    throw error instanceof SyntaxError ? error : storageUnavailable(error);
+  }
+  // Former versions stored no status.
+  return stored.results.map(
+    (result) => ({ ...result, status: 'error' in result ? 'failed' : 'succeeded' }) as TestResult,
+  );
 }
 
 function keyOf(id: string): string {
@@ -89,5 +117,5 @@ function tooLarge({ provider, model, latency_ms }: TestResult): TestResult {
     detail: 'The answer is too large to be stored with the others.',
     retryable: false,
   };
-  return { provider, model, latency_ms, error };
+  return { status: 'failed', provider, model, latency_ms, error };
 }

@@ -3,7 +3,6 @@ import { revisionTag } from '../http/conditional.ts';
 import type { OperationHandlers } from '../http/operation.ts';
 import { answerPage } from '../http/page.ts';
 import { unknownVariableWarnings } from '../invoke/render-prompt.ts';
-import type { TestResult } from './call-targets.ts';
 import { prefersAsync } from './prefer.ts';
 import type { TestRun } from './test-run-store.ts';
 import type { TestRuns } from './test-runs.ts';
@@ -36,7 +35,7 @@ export function testRunOperations(testRuns: TestRuns): TestRunOperations {
       return {
         status: 201,
         headers: { Location },
-        body: { ...toTestRun(run), finished_at: finishedAt(run), results: outcome.results.map(toTestResult) },
+        body: { ...toTestRun(run), finished_at: finishedAt(run), results: [...outcome.results] },
       };
     },
     listTestRuns(input) {
@@ -48,18 +47,11 @@ export function testRunOperations(testRuns: TestRuns): TestRunOperations {
       return { status: 200, headers: { ETag: revisionTag(run) }, body: toTestRun(run) };
     },
     async getTestRunResults({ path: { id }, context }) {
-      const { run, results } = await testRuns.results(id, context.principal.keyId);
+      const { run, length, content } = await testRuns.results(id, context.principal.keyId, context.signal);
       return {
         status: 200,
         headers: { ETag: `"${run.id}.results"` },
-        body: {
-          id: run.id,
-          prompt_id: run.promptId,
-          prompt_version: run.promptVersion,
-          created_at: run.createdAt.toISOString(),
-          finished_at: finishedAt(run),
-          results: results.map(toTestResult),
-        },
+        stream: { mediaType: 'application/json', length, content },
       };
     },
   };
@@ -81,22 +73,4 @@ function toTestRun(run: TestRun): Schemas['TestRun'] {
 /** A run that is done has ended. */
 function finishedAt(run: TestRun): string {
   return (run.finishedAt ?? run.createdAt).toISOString();
-}
-
-function toTestResult(result: TestResult): Schemas['TestResult'] {
-  const { provider, model, latency_ms } = result;
-  if ('error' in result) {
-    const { type, title, detail, provider_status, retryable } = result.error;
-    const status = provider_status === undefined ? {} : { provider_status };
-    return { status: 'failed', provider, model, latency_ms, error: { type, title, detail, ...status, retryable } };
-  }
-  const { text, finishReason, usage } = result.result;
-  const { inputTokens, outputTokens } = usage;
-  return {
-    status: 'succeeded',
-    provider,
-    model,
-    latency_ms,
-    result: { text, finishReason, usage: { inputTokens, outputTokens } },
-  };
 }

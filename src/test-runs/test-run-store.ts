@@ -30,8 +30,11 @@ export interface TestRun {
   readonly createdAt: Date;
   /** Set once it has ended. */
   readonly finishedAt: Date | undefined;
-  /** Size of its stored results; unknown of runs from former versions. */
-  readonly resultBytes: number | undefined;
+  /**
+   * Size of its stored results, which are the answer of `getTestRunResults` byte by byte. Undefined of runs of former
+   * versions, which stored results in another form.
+   */
+  readonly answerBytes: number | undefined;
 }
 
 export type NewTestRun = Pick<
@@ -48,7 +51,7 @@ export interface Heartbeat {
 export interface RunEnd {
   readonly status: EndStatus;
   readonly at: Date;
-  readonly resultBytes?: number;
+  readonly answerBytes?: number;
   /** Names this write; repeated under the same name it counts as done. */
   readonly writeId: string;
   /** The heartbeat that the run must still have. */
@@ -95,7 +98,7 @@ interface TestRunDocument extends StampedDocument {
   unknown_variables?: string[];
   created_at: Date;
   finished_at?: Date;
-  result_bytes?: number;
+  answer_bytes?: number;
   /** Counted up by the process that works on the run. It does not count as a revision. */
   heartbeat: number;
   buried_at?: Date;
@@ -118,8 +121,8 @@ export const testRunIndexes: CollectionIndexes = {
 
 /** What a tombstone does not keep. */
 const forgottenFields = [
-  ...['prompt_id', 'prompt_version', 'providers', 'unknown_variables', 'created_at', 'finished_at', 'result_bytes'],
-  ...['heartbeat', 'sample'],
+  ...['prompt_id', 'prompt_version', 'providers', 'unknown_variables', 'created_at', 'finished_at', 'heartbeat'],
+  ...['answer_bytes', 'result_bytes', 'sample'],
 ];
 
 export function createTestRunStore(database: Database): TestRunStore {
@@ -150,7 +153,7 @@ export function createTestRunStore(database: Database): TestRunStore {
     },
     list: (promptId, status) =>
       listByTime({ ...runsOf(promptId), ...(status === undefined ? {} : { rest: { status } }) }),
-    async end(id, { status, at, resultBytes, writeId, beat }) {
+    async end(id, { status, at, answerBytes, writeId, beat }) {
       const ended = await compareAndSet(
         runs,
         {
@@ -158,7 +161,7 @@ export function createTestRunStore(database: Database): TestRunStore {
           revision: 1,
           where: { status: 'running', ...(beat === undefined ? {} : { heartbeat: beat }) },
           change: {
-            $set: { status, finished_at: at, ...(resultBytes === undefined ? {} : { result_bytes: resultBytes }) },
+            $set: { status, finished_at: at, ...(answerBytes === undefined ? {} : { answer_bytes: answerBytes }) },
           },
         },
         { writeId },
@@ -240,6 +243,6 @@ function fromDocument(document: TestRunDocument | null): TestRun | undefined {
     unknownVariables: document.unknown_variables ?? [],
     createdAt: document.created_at,
     finishedAt: document.finished_at,
-    resultBytes: document.result_bytes,
+    answerBytes: document.answer_bytes,
   };
 }

@@ -1,5 +1,6 @@
+import { Readable } from 'node:stream';
 import type { Logger } from 'pino';
-import type { BlobStore } from '../blobs/blob-store.ts';
+import type { BlobStore, OpenBlob } from '../blobs/blob-store.ts';
 import { callBytes, copies, type Budget } from '../limits/memory-budget.ts';
 import { ProblemError } from '../errors/problem-error.ts';
 import { lengthOf, renderPrompt } from '../invoke/render-prompt.ts';
@@ -14,8 +15,8 @@ import { createExpiry } from './expiry.ts';
 import { createStaleInterruption } from './interrupt-stale.ts';
 import { createOrphanRemoval } from './orphans.ts';
 import { performRun, type FinishedTestRun, type RunTask } from './perform-run.ts';
-import { notStored, promptDeleted, shuttingDown } from './problems.ts';
-import { createResultArchive } from './result-archive.ts';
+import { damaged, notStored, promptDeleted, shuttingDown } from './problems.ts';
+import { createResultArchive, readResults, toTestRunResults } from './result-archive.ts';
 import { createStaleRuns } from './stale-runs.ts';
 import type { TestRun, TestRunStore } from './test-run-store.ts';
 import { resolveTargets } from './targets.ts';
@@ -45,6 +46,13 @@ export interface TestRequest {
 export type TestOutcome =
   ({ readonly kind: 'finished' } & FinishedTestRun) | { readonly kind: 'started'; readonly run: TestRun };
 
+/** The stored results of a run. Who opened them reads them to the end or destroys `content`. */
+export interface ResultStream {
+  readonly run: TestRun;
+  readonly length: number;
+  readonly content: Readable;
+}
+
 /** Runs prompts on several providers at the same time, and reads the results. */
 export interface TestRuns {
   /**
@@ -61,9 +69,13 @@ export interface TestRuns {
   run(request: TestRequest): Promise<TestOutcome>;
   /** @throws {ProblemError} test-run-not-found */
   get(id: string): Promise<TestRun>;
-  /** @throws {ProblemError} test-run-not-found, test-run-running, test-run-not-stored, storage-unavailable,
-   *   too-much-in-progress, overloaded */
-  results(id: string, keyId: string): Promise<FinishedTestRun>;
+  /**
+   * Opens the answer of `getTestRunResults`, as JSON of this length.
+   * @param signal ends the wait for the storage
+   * @throws {ProblemError} test-run-not-found, test-run-running, test-run-not-stored, storage-unavailable,
+   *   too-much-in-progress, overloaded
+   */
+  results(id: string, keyId: string, signal: AbortSignal): Promise<ResultStream>;
   /** Newest first. @param status only those that have it @throws {ProblemError} prompt-not-found */
   list(slugOrId: string, status: TestRun['status'] | undefined): Promise<Listing<TestRun>>;
   /**
@@ -103,7 +115,7 @@ export interface TestRunsDependencies {
 const leastBytes = 1024 * 1024;
 /** What stored results take in memory of their size: as bytes, text, objects and text again. */
 const resultCopies = 6;
-/** Assumed of results whose size was not recorded. */
+/** Assumed of results whose size nobody knows. */
 const usualResultBytes = 1024 * 1024;
 /** Seconds after which a caller may look again for a run that has not ended. */
 const retryAfter = { 'Retry-After': '2' };
@@ -126,15 +138,30 @@ export function createTestRuns(dependencies: TestRunsDependencies): TestRuns {
     });
   };
 
+  const openResults = async (run: TestRun, signal?: AbortSignal): Promise<OpenBlob> => {
+    const stored = run.status === 'done' ? await archive.open(run.id, signal) : undefined;
+    if (stored === undefined) throw notStored(run);
+    return stored;
+  };
+
+  /** All of the results in memory. */
   const withResults = async (run: TestRun, keyId: string): Promise<FinishedTestRun> => {
-    const release = memory.reserve(keyId, (run.resultBytes ?? usualResultBytes) * resultCopies);
+    const { size, content } = await openResults(run);
     try {
-      const results = run.status === 'done' ? await archive.get(run.id) : undefined;
-      if (results === undefined) throw notStored(run);
-      return { run, results };
+      const release = memory.reserve(keyId, (size ?? run.answerBytes ?? usualResultBytes) * resultCopies);
+      return { run, results: await readResults(content).finally(release) };
     } finally {
-      release();
+      content.destroy();
     }
+  };
+
+  /** Of runs of former versions, which stored results in another form. */
+  const convertResults = async (run: TestRun, keyId: string): Promise<ResultStream> => {
+    const { results } = await withResults(run, keyId);
+    const answer = Buffer.from(JSON.stringify(toTestRunResults(run, results)));
+    const content = Readable.from([answer]);
+    content.once('close', memory.hold(keyId, answer.length));
+    return { run, length: answer.length, content };
   };
 
   const start = (task: RunTask, release: () => void): Promise<FinishedTestRun> => {
@@ -173,7 +200,7 @@ export function createTestRuns(dependencies: TestRunsDependencies): TestRuns {
       const { keyId, traceparent } = request;
       const run: TestRun = {
         ...created,
-        ...{ revision: 1, status: 'running', finishedAt: undefined, resultBytes: undefined },
+        ...{ revision: 1, status: 'running', finishedAt: undefined, answerBytes: undefined },
       };
       return { run, finished: start({ run, targets, rendered, keyId, traceparent, timeoutMs }, release) };
     } finally {
@@ -218,10 +245,17 @@ export function createTestRuns(dependencies: TestRunsDependencies): TestRuns {
       const { run, finished } = begun;
       return request.respondAsync ? { kind: 'started', run } : { kind: 'finished', ...(await finished) };
     },
-    async results(id, keyId) {
+    async results(id, keyId, signal) {
       const run = await get(id);
-      if (run.status !== 'running') return withResults(run, keyId);
-      throw new ProblemError('test-run-running', { detail: 'The test run has not ended yet.', headers: retryAfter });
+      if (run.status === 'running') {
+        throw new ProblemError('test-run-running', { detail: 'The test run has not ended yet.', headers: retryAfter });
+      }
+      const { answerBytes: length } = run;
+      if (length === undefined) return convertResults(run, keyId);
+      const { size, content } = await openResults(run, signal);
+      if (size === undefined || size === length) return { run, length, content };
+      content.destroy();
+      throw damaged(run, new Error(`${size} bytes are stored, of ${length}`));
     },
     async list(slugOrId, status) {
       const { id } = await prompts.resolve(slugOrId);

@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream';
 import { describe, expect, it } from '@jest/globals';
 import type { OperationHandler, OperationHandlers, OperationInput, OperationResult } from '../../src/http/operation.ts';
 import { ProblemError } from '../../src/errors/problem-error.ts';
@@ -45,9 +46,29 @@ function refusals(): void {
     headers: { 'X-Model': 'echo-1' },
   };
   // @ts-expect-error a value that the contract does not list: lists are open for clients only
-  const later: OperationResult<'getDelivery'>['body']['status'] = 'a-later-value';
+  const later: NonNullable<OperationResult<'getDelivery'>['body']>['status'] = 'a-later-value';
+  const content = new Readable();
+  const streamed: OperationResult<'getTestRunResults'> = {
+    status: 200,
+    stream: { mediaType: 'application/json', length: 2, content },
+  };
+  const otherMedia: OperationResult<'getTestRunResults'> = {
+    status: 200,
+    // @ts-expect-error a stream of a media type that the operation does not declare
+    stream: { mediaType: 'text/event-stream', content },
+  };
+  // @ts-expect-error a body and a stream of it
+  const both: OperationResult<'deletePrompt'> = {
+    ...{ status: 200, body: { ok: true } },
+    stream: { mediaType: 'application/json', content },
+  };
+  // @ts-expect-error a stream where the answer is kept for an Idempotency-Key
+  const kept: OperationResult<'createTestRun'> = { status: 202, stream: { mediaType: 'application/json', content } };
+  // @ts-expect-error a stream where callers share the answer
+  const shared: OperationResult<'listTestRuns'> = { status: 200, stream: { mediaType: 'application/json', content } };
   // @ts-expect-error a problem type that the table does not know
   const problem = (): ProblemError => new ProblemError('prompt-on-fire', { detail: '' });
 
   void [incomplete, swapped, slugOrId, deleted, created, missing, wrong, undeclared, later, problem];
+  void [streamed, otherMedia, both, kept, shared];
 }

@@ -19,7 +19,7 @@ const fields: Readonly<Record<string, readonly string[]>> = {
   prompt_versions: ['_id', 'prompt_id', 'version', ...contentFields.storedNames, 'created_at'],
   test_runs: [
     ...[...stamps, 'prompt_id', 'prompt_version', 'status', 'providers', 'created_at', 'finished_at', 'heartbeat'],
-    ...['unknown_variables', 'buried_at', 'result_bytes', 'sample'],
+    ...['unknown_variables', 'buried_at', 'answer_bytes', 'sample'],
   ],
   api_keys: [
     ...[

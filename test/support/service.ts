@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { EventEmitter, once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -84,6 +85,7 @@ export async function startTestService({
     ...environment,
   };
   const exchanges = new Map<string, Exchange>();
+  const ended = new EventEmitter().setMaxListeners(0);
   const service = await startService({
     config: loadConfig(full),
     environment: { ...process.env, ...full },
@@ -94,6 +96,7 @@ export async function startTestService({
       onExchange?.(exchange);
       exchanges.set(exchange.requestId, exchange);
       if (exchanges.size > 1_000) exchanges.delete(exchanges.keys().next().value ?? '');
+      ended.emit(exchange.requestId);
     },
     ...(createWebhooks === undefined ? {} : { createWebhooks }),
     ...(connectionLimits === undefined ? {} : { connectionLimits }),
@@ -116,7 +119,10 @@ export async function startTestService({
       body: response.body as unknown,
       text: (response.text as string | undefined) ?? '',
     };
-    const wrong = await judge(exchanges.get(answer.headers['x-request-id'] ?? ''), answer, options);
+    const requestId = answer.headers['x-request-id'];
+    // The caller can have all of a streamed answer before the service records its end. Pages have no request id.
+    if (answer.status === 200 && requestId !== undefined && !exchanges.has(requestId)) await once(ended, requestId);
+    const wrong = await judge(exchanges.get(requestId ?? ''), answer, options);
     if (wrong.length > 0) {
       throw new Error(
         `${method} ${target} answered ${answer.status}:\n  ${wrong.join('\n  ')}\n${answer.text.slice(0, 1_000)}`,
@@ -150,7 +156,8 @@ async function judge(exchange: Exchange | undefined, answer: Answer, options: Ca
     url: exchange.url,
     headers: exchange.requestHeaders,
     body: exchange.requestBody,
-    answer: exchange.answer,
+    // What was streamed is not kept, so the referee sees what was received.
+    answer: exchange.stream === undefined ? exchange.answer : { ...exchange.answer, body: answer.text },
   });
   if (options.differs === undefined) wrong.push(...disagreements(exchange, opinion));
   return wrong;

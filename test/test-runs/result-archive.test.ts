@@ -4,7 +4,7 @@ import { withinSize } from '../../src/test-runs/result-archive.ts';
 
 const usage = { inputTokens: 1, outputTokens: 1 };
 const saying = (text: string): TestResult => ({
-  ...{ provider: 'mock', model: 'model-a', latency_ms: 1 },
+  ...{ status: 'succeeded', provider: 'mock', model: 'model-a', latency_ms: 1 },
   result: { text, finishReason: 'stop', usage },
 });
 const bytesOf = (results: readonly TestResult[]): number => Buffer.byteLength(JSON.stringify(results));
