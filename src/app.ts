@@ -277,7 +277,12 @@ export function createApp(dependencies: AppDependencies): App {
     createPages({
       version,
       references: [
-        { path: '/docs', title: 'Prompt gateway API', document: '/openapi.json' },
+        {
+          path: '/docs',
+          title: 'Prompt gateway API',
+          document: '/openapi.json',
+          patch: new URL('../generated/reference-patch.json', import.meta.url),
+        },
         { path: '/docs/events', title: 'Prompt gateway events', document: '/asyncapi.json' },
       ],
       redoc: new URL('../dist/redoc.js', import.meta.url),

@@ -9,6 +9,7 @@ import { bundleEventContract, listEvents } from './event-contract.ts';
 import { publishedSchema, renderEventTypes, renderEventValidators } from './event-files.ts';
 import { renderOperationTable } from './operation-table.ts';
 import { addProblemReference, renderProblemTable } from './problem-table.ts';
+import { makeReferencePatch } from './reference-patch.ts';
 import { renderClientTypes, renderTypes } from './types.ts';
 import { renderValidators } from './validators.ts';
 
@@ -48,6 +49,7 @@ async function renderApi(
   const validators = renderValidators(document);
   return [
     ['generated/openapi.json', json(document)],
+    ['generated/reference-patch.json', json(await makeReferencePatch(document))],
     ['generated/types.ts', banner('openapi') + (await renderTypes(document))],
     ['generated/operations.ts', banner('openapi') + renderOperationTable(document, problems)],
     ['generated/problems.ts', banner('openapi') + renderProblemTable(problems)],

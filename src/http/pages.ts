@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises';
+import path from 'node:path';
 import type { RequestHandler } from 'express';
 import { createStaticBody, type StaticBody } from './static-body.ts';
 import { hasCode } from '../runtime/system-error.ts';
@@ -18,6 +19,7 @@ const policy = [
 
 const html = 'text/html; charset=utf-8';
 const javascript = 'text/javascript; charset=utf-8';
+const json = 'application/json; charset=utf-8';
 
 const revalidated = 'no-cache';
 const keptForGood = 'public, max-age=31536000, immutable';
@@ -27,6 +29,8 @@ export interface ReferencePage {
   readonly title: string;
   /** Path of the document that it shows. */
   readonly document: string;
+  /** What the page adds to the document, as a JSON Merge Patch. */
+  readonly patch?: URL;
 }
 
 export interface PageOptions {
@@ -44,8 +48,8 @@ interface StaticFile {
 }
 
 /**
- * The handlers of what browsers are shown, by path: the start page, the reference pages and the scripts that these
- * share. The scripts' names change with their content, so browsers keep them permanently.
+ * The handlers of what browsers are shown, by path: the start page, the reference pages and what these load. The names of
+ * these assets change with their content, so browsers keep them permanently.
  */
 export function createPages(options: PageOptions): Record<string, RequestHandler> {
   let files: Promise<Map<string, StaticFile>> | undefined;
@@ -71,7 +75,7 @@ export function createPages(options: PageOptions): Record<string, RequestHandler
     });
     response.end(body);
   };
-  const paths = [...options.references.map(({ path }) => path), '/docs/scripts/:name'];
+  const paths = [...options.references.map(({ path }) => path), '/docs/assets/:name'];
   return {
     // The contract has an operation at this path, for all who do not prefer a page.
     '/': (request, response, next) => {
@@ -84,40 +88,42 @@ export function createPages(options: PageOptions): Record<string, RequestHandler
 }
 
 async function loadFiles({ version, references, redoc }: PageOptions): Promise<Map<string, StaticFile>> {
-  const scripts = await loadScripts(redoc);
+  const start = fill(await readPage('start.html'), { version });
+  const files = new Map<string, StaticFile>([
+    ['/', { body: createStaticBody(start, html), cacheControl: revalidated }],
+  ]);
+  /** @returns the path of the asset */
+  const addAsset = (name: string, content: string | Buffer, mediaType: string): string => {
+    const body = createStaticBody(content, mediaType);
+    const { name: stem, ext } = path.parse(name);
+    const location = `/docs/assets/${stem}.${body.hash}${ext}`;
+    files.set(location, { body, cacheControl: keptForGood });
+    return location;
+  };
+  const bundle = await readIfThere(redoc);
+  const scripts = bundle && {
+    redoc: addAsset('redoc.js', bundle, javascript),
+    script: addAsset('reference.js', await readPage('reference.js'), javascript),
+  };
   const template = await readPage(scripts === undefined ? 'not-built.html' : 'reference.html');
-  const start = createStaticBody(fill(await readPage('start.html'), { version }), html);
-  const rendered = references.map((page): [string, StaticFile] => {
-    const body = createStaticBody(fill(template, { ...page, ...scripts?.paths }), html);
-    return [page.path, { body, cacheControl: revalidated, ...(scripts === undefined ? { status: 404 } : {}) }];
-  });
-  return new Map([['/', { body: start, cacheControl: revalidated }], ...(scripts?.files ?? []), ...rendered]);
+  for (const { path: location, title, document, patch } of references) {
+    const values = {
+      title,
+      document,
+      ...scripts,
+      ...(patch && { patch: addAsset('patch.json', await readFile(patch), json) }),
+    };
+    const body = createStaticBody(fill(template, values), html);
+    files.set(location, { body, cacheControl: revalidated, ...(scripts === undefined && { status: 404 }) });
+  }
+  return files;
 }
 
-interface Scripts {
-  readonly paths: { readonly script: string; readonly redoc: string };
-  readonly files: readonly [string, StaticFile][];
-}
-
-async function loadScripts(redocFile: URL): Promise<Scripts | undefined> {
-  const bundle = await readFile(redocFile).catch((error: unknown) => {
+async function readIfThere(file: URL): Promise<Buffer | undefined> {
+  return await readFile(file).catch((error: unknown) => {
     if (hasCode(error, 'ENOENT')) return undefined;
     throw error;
   });
-  if (bundle === undefined) return undefined;
-  const redoc = createStaticBody(bundle, javascript);
-  const script = createStaticBody(await readPage('reference.js'), javascript);
-  const paths = {
-    script: `/docs/scripts/reference.${script.hash}.js`,
-    redoc: `/docs/scripts/redoc.${redoc.hash}.js`,
-  };
-  return {
-    paths,
-    files: [
-      [paths.script, { body: script, cacheControl: keptForGood }],
-      [paths.redoc, { body: redoc, cacheControl: keptForGood }],
-    ],
-  };
 }
 
 async function readPage(name: string): Promise<string> {

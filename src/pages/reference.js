@@ -1,16 +1,33 @@
 // Shows the document that the page names with Redoc. Runs in the browser.
 
 const element = document.getElementById('reference');
-const { document: url, redoc } = element.dataset;
+const { document: url, patch, redoc } = element.dataset;
 
-const [{ init }, text] = await Promise.all([import(redoc), read(url)]);
-// The document names the address of a start without configuration. The reader came from the one that works.
-const definition = JSON.parse(text.replaceAll('http://127.0.0.1:8080', location.origin));
-init(definition, { skipBundle: true, disableTelemetry: true, downloadUrls: [{ title: url.slice(1), url }] }, element);
+const [{ init }, definition, changes] = await Promise.all([import(redoc), read(url), patch === '' ? {} : read(patch)]);
+const options = {
+  skipBundle: true,
+  disableTelemetry: true,
+  downloadUrls: [{ title: url.slice(1), url }],
+  codeSamples: { languages: [{ lang: 'curl' }, { lang: 'TypeScript' }] },
+};
+init(merge(definition, changes), options, element);
 
 async function read(address) {
   const response = await fetch(address);
-  if (response.ok) return await response.text();
+  // The documents name the address of a start without configuration. The reader came from the one that works.
+  if (response.ok) return JSON.parse((await response.text()).replaceAll('http://127.0.0.1:8080', location.origin));
   element.textContent = `The reference cannot be shown: ${address} returned the status ${response.status}.`;
   throw new Error(element.textContent);
+}
+
+/** Applies a JSON Merge Patch (RFC 7396). */
+function merge(target, changes) {
+  const kept = Object.entries(target).filter(([name]) => changes[name] !== null);
+  const changed = Object.entries(changes).filter(([, value]) => value !== null);
+  const merged = changed.map(([name, value]) => [name, isObject(value) ? merge(target[name] ?? {}, value) : value]);
+  return Object.fromEntries([...kept, ...merged]);
+}
+
+function isObject(value) {
+  return typeof value === 'object' && !Array.isArray(value);
 }

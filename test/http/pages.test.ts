@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { cp, mkdtemp, rm } from 'node:fs/promises';
 import { request, type IncomingMessage } from 'node:http';
@@ -11,13 +12,17 @@ import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import express from 'express';
 import document from '../../generated/openapi.json' with { type: 'json' };
+import { operationTable, type OperationId } from '../../generated/operations.ts';
+import { problems, type ProblemType } from '../../generated/problems.ts';
 import { createPages } from '../../src/http/pages.ts';
 import packageJson from '../../package.json' with { type: 'json' };
 import { startTestService, type TestService } from '../support/service.ts';
 
+/** The operations that were called, in order. */
+const reached: (string | undefined)[] = [];
 let service: TestService;
 beforeAll(async () => {
-  service = await startTestService();
+  service = await startTestService({ onExchange: ({ operationId }) => reached.push(operationId) });
 });
 afterAll(() => service.close());
 
@@ -34,16 +39,107 @@ async function get(target: string, headers: Record<string, string> = {}, method 
   return { status: answer.statusCode, headers: answer.headers, body: Buffer.concat(await answer.toArray()) };
 }
 
-interface Operation {
-  readonly tags?: readonly string[];
-  readonly operationId?: string;
+interface ShownOperation {
+  readonly tags: readonly string[];
+  readonly operationId: OperationId;
+  readonly responses: Readonly<Record<string, { $ref?: string; description?: string }>>;
+  readonly 'x-codeSamples'?: readonly { lang: string; source: string }[];
+}
+
+interface ShownDocument {
+  readonly servers: readonly { url: string }[];
+  readonly tags: readonly { name: string; description: string }[];
+  readonly paths: Readonly<Record<string, Readonly<Record<string, ShownOperation>>>>;
+  readonly components: { responses: Readonly<Record<string, { description: string }>> };
+}
+
+/** Runs the script of a page as a browser does, and returns the document that it gives to Redoc. */
+async function showPage(page: string): Promise<ShownDocument> {
+  const html = (await get(page)).body.toString();
+  const dataset = Object.fromEntries(
+    [...html.matchAll(/data-(\w+)="([^"]*)"/g)].map(([, name, value = '']) => [name, value]),
+  );
+  const script = /src="([^"]+)"/.exec(html)?.[1] ?? '';
+  const shown: unknown[] = [];
+  const redoc = `data:text/javascript,export const init = (document) => globalThis.shownByRedoc.push(document)`;
+  const fetchHere = (target: string): Promise<Response> => fetch(new URL(target, service.url));
+  Object.assign(globalThis, { shownByRedoc: shown });
+  const source = (await get(script)).body.toString();
+  const run = `export const run = async (document, location, fetch) => { ${source} }`;
+  const program = (await import(`data:text/javascript,${encodeURIComponent(run)}`)) as {
+    run(document: unknown, location: unknown, fetch: unknown): Promise<void>;
+  };
+  const element = { dataset: { ...dataset, redoc } };
+  await program.run({ getElementById: () => element }, { origin: 'https://gateway.example' }, fetchHere);
+  return shown[0] as ShownDocument;
+}
+
+function operationsOf({ paths }: ShownDocument): ShownOperation[] {
+  return Object.values(paths)
+    .flatMap((item) => Object.values(item))
+    .filter(({ operationId }) => operationId);
 }
 
 const pages = ['/docs', '/docs/events'];
 
-async function scriptsOf(page: string): Promise<string[]> {
+async function assetsOf(page: string): Promise<string[]> {
   const html = (await get(page)).body.toString();
-  return [...html.matchAll(/"(\/docs\/scripts\/[^"]+)"/g)].map(([, script]) => script ?? '');
+  return [...new Set([...html.matchAll(/"(\/docs\/assets\/[^"]+)"/g)].map(([, asset]) => asset ?? ''))];
+}
+
+/** What a browser loads for each reference page. */
+async function loadsOf(page: string): Promise<string[]> {
+  return [page, page === '/docs' ? '/openapi.json' : '/asyncapi.json', ...(await assetsOf(page))];
+}
+
+interface Command {
+  readonly method: string;
+  readonly target: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string | undefined;
+}
+
+/** Has a shell read samples, and returns the requests that curl would send for each. */
+async function commandsOf(samples: readonly string[]): Promise<Command[][]> {
+  const program = [`curl() { printf '%s\\0' "$@" end-of-command; }`, ...samples].join(`\nprintf 'end-of-sample\\0'\n`);
+  const env = { API_KEY: service.adminKey, IDEMPOTENCY_KEY: 'some-key' };
+  const { stdout } = await promisify(execFile)('/bin/sh', ['-e', '-c', program], { env });
+  const [, ...sources] = stdout.split('end-of-sample\0');
+  return sources.map((source) => source.split('end-of-command\0').slice(0, -1).map(readCommand));
+}
+
+function readCommand(text: string): Command {
+  const words = text.split('\0').slice(0, -1);
+  const after = (option: string): string[] => words.filter((_, index) => words[index - 1] === option);
+  const [body] = after('-d');
+  const [address = '', ...others] = words.filter(
+    (word, index) => !/^-[XHd]$/.test(words[index - 1] ?? '') && !/^-[XHd]$/.test(word),
+  );
+  expect([address.startsWith('https://gateway.example/'), others]).toEqual([true, []]);
+  return {
+    method: after('-X')[0] ?? (body === undefined ? 'GET' : 'POST'),
+    target: address.slice('https://gateway.example'.length),
+    headers: Object.fromEntries(after('-H').map((field) => field.split(': '))) as Record<string, string>,
+    body,
+  };
+}
+
+/** The examples of an operation's body; one `undefined` where it has none. */
+function exampleBodies(operationId: OperationId): unknown[] {
+  const { method, path: route } = operationTable[operationId];
+  const item = (document.paths as Record<string, Record<string, { requestBody?: RequestBody }>>)[route];
+  const examples = Object.values(item?.[method.toLowerCase()]?.requestBody?.content['application/json'].examples ?? {});
+  return examples.length === 0 ? [undefined] : examples.map(({ value }) => value);
+}
+
+interface RequestBody {
+  readonly content: {
+    readonly 'application/json': { readonly examples: Readonly<Record<string, { value: unknown }>> };
+  };
+}
+
+function takes(operationId: OperationId, header: string): boolean {
+  return operationTable[operationId].parameters.some(({ name }) => name === header);
 }
 
 describe('a page', () => {
@@ -105,32 +201,43 @@ describe('the reference pages', () => {
     expect((await get(document)).status).toBe(200);
   });
 
-  it('have every place that links lead to', async () => {
-    const operations = Object.values(document.paths).flatMap((path) => Object.values(path)) as Operation[];
-    const places = operations.flatMap(({ tags = [], operationId = '' }) => {
-      const tag = `/docs#/${tags.join().toLowerCase().replaceAll(' ', '-')}`;
-      return [tag, `${tag}/${operationId.toLowerCase()}`];
-    });
-    const texts = [(await get('/', { accept: 'text/html' })).body, (await get('/asyncapi.json')).body];
-    const links = texts.flatMap((text) => text.toString().match(/\/docs#[\w/-]+/g) ?? []);
-    expect(links).toHaveLength(4);
-    expect(links.filter((link) => !places.includes(link))).toEqual([]);
-  });
-
-  it('share their scripts, which browsers keep for good', async () => {
-    const [first = [], second] = await Promise.all(pages.map(scriptsOf));
-    expect(first.length).toBeGreaterThan(1);
-    expect(second).toEqual(first);
-    for (const script of first) {
-      const { status, headers } = await get(script);
-      expect([status, headers['content-type']]).toEqual([200, 'text/javascript; charset=utf-8']);
+  it('share their scripts, and browsers keep what they load for good', async () => {
+    const [first = [], second = []] = await Promise.all(pages.map(assetsOf));
+    const scripts = second.filter((asset) => asset.endsWith('.js'));
+    expect(scripts).toHaveLength(2);
+    expect(first).toEqual(expect.arrayContaining(scripts));
+    for (const asset of first) {
+      const { status, headers } = await get(asset);
+      const type = asset.endsWith('.js') ? 'text/javascript' : 'application/json';
+      expect([status, headers['content-type']]).toEqual([200, `${type}; charset=utf-8`]);
       expect(headers['cache-control']).toBe('public, max-age=31536000, immutable');
     }
   });
 
+  it('take less than 1 MB together on the first visit, and later only 304', async () => {
+    const headers = { 'accept-encoding': 'gzip, deflate, br, zstd' };
+    const loaded = new Set((await Promise.all(pages.map(loadsOf))).flat());
+    let transferred = 0;
+    for (const target of loaded) {
+      const answer = await get(target, headers);
+      transferred += answer.body.length;
+      if (answer.headers['cache-control']?.includes('immutable')) continue;
+      const again = await get(target, { ...headers, 'if-none-match': String(answer.headers['etag']) });
+      expect([target, again.status, again.body.length]).toEqual([target, 304, 0]);
+    }
+    expect(transferred).toBeLessThan(1_000_000);
+  });
+
   it('load nothing from other hosts', async () => {
-    const scripts = await Promise.all((await scriptsOf('/docs')).map((script) => get(script)));
+    const scripts = await Promise.all((await assetsOf('/docs/events')).map((script) => get(script)));
     for (const { body } of scripts) expect(body.toString()).not.toContain('cdn.redoc.ly');
+  });
+
+  it("hide what Redoc would send to other companies, by the name that it has in Redoc's script", async () => {
+    const [redoc = ''] = (await assetsOf('/docs')).filter((asset) => asset.includes('/redoc.'));
+    const script = (await get(redoc)).body.toString();
+    expect(script).toContain('"data-testid":`page-actions`');
+    expect((await get('/docs')).body.toString()).toContain("[data-testid='page-actions']");
   });
 
   it('name no address in samples but the one that the page replaces by its own', async () => {
@@ -141,8 +248,95 @@ describe('the reference pages', () => {
   });
 
   it('answer 404 under names that scripts do not have', async () => {
-    const answer = await get('/docs/scripts/redoc.0000000000000000.js');
+    const answer = await get('/docs/assets/redoc.0000000000000000.js');
     expect([answer.status, answer.headers['content-type']]).toEqual([404, 'application/problem+json']);
+  });
+});
+
+describe('the reference of the API', () => {
+  let shown: ShownDocument;
+  beforeAll(async () => {
+    shown = await showPage('/docs');
+  });
+
+  it('names the address that the reader came from', () => {
+    expect(shown.servers[0]?.url).toBe('https://gateway.example');
+    expect(JSON.stringify(shown)).not.toContain('127.0.0.1');
+  });
+
+  it('has an entry for each type of problem: what happened, what to do, which operations', () => {
+    const { description = '' } = shown.tags.find(({ name }) => name === 'Problems') ?? {};
+    const [, ...entries] = description.split(/^## /m);
+    expect(entries.map((entry) => entry.split('\n')[0])).toEqual(Object.keys(problems));
+    for (const entry of entries) {
+      const [slug = '', type, happened, remedy, operations] = entry.trim().split('\n\n');
+      const { status, title } = problems[slug as ProblemType];
+      expect(type).toBe(`\`urn:prompt-gateway:problem:${slug}\` · **${status}** ${title}`);
+      expect(happened).toMatch(/^[A-Z].{10,}\.$/s);
+      expect(remedy).toMatch(/^\*\*What to do:\*\* [A-Z].{10,}\.$/s);
+      expect(operations).toMatch(/^\*\*Operations:\*\* (all|\d+ of \d+|(, )?(\[[^\]]+\]\([^)]+\))+)/);
+    }
+  });
+
+  it('leads from each answer to the problems that it can have', () => {
+    for (const { operationId, responses } of operationsOf(shown)) {
+      const texts = Object.values(responses).map(({ $ref, description }) =>
+        $ref === undefined ? description : shown.components.responses[$ref.split('/').at(-1) ?? '']?.description,
+      );
+      const linked = texts.join('\n').matchAll(/#\/problems\/([\w-]+)/g);
+      const found = new Set([...linked].map(([, slug = '']) => slug));
+      expect(operationTable[operationId].problems.filter((slug) => !found.has(slug))).toEqual([]);
+    }
+  });
+
+  it('has every place that links lead to', async () => {
+    const places = new Set(Object.keys(problems).map((slug) => `#/problems/${slug}`)).add('#/problems');
+    for (const { tags, operationId } of operationsOf(shown)) {
+      const tag = `#/${tags.join().toLowerCase().replaceAll(' ', '-')}`;
+      places.add(tag).add(`${tag}/${operationId.toLowerCase()}`);
+    }
+    const others = [(await get('/', { accept: 'text/html' })).body, (await get('/asyncapi.json')).body].map(String);
+    const links = [
+      ...(JSON.stringify(shown).match(/(?<=\]\()#[^)]+/g) ?? []),
+      ...[JSON.stringify(shown), ...others].flatMap((text) => text.match(/(?<=\/docs)#\/[\w/-]+/g) ?? []),
+    ];
+    expect(links.length).toBeGreaterThan(operationsOf(shown).length);
+    expect(links.filter((link) => !places.has(link))).toEqual([]);
+  });
+
+  it('shows curl commands that call the operation as its examples say', async () => {
+    const operations = operationsOf(shown);
+    const samples = operations.map(
+      (operation) => operation['x-codeSamples']?.find(({ lang }) => lang === 'curl')?.source ?? '',
+    );
+    const commandsOfEach = await commandsOf(samples);
+    for (const [index, { operationId }] of operations.entries()) {
+      const commands = commandsOfEach[index] ?? [];
+      const bodies = commands.map(({ body }) => (body === undefined ? undefined : (JSON.parse(body) as unknown)));
+      expect([operationId, bodies]).toEqual([operationId, exampleBodies(operationId)]);
+      for (const { method, target, headers, body } of commands) {
+        expect(headers).toEqual({
+          ...(operationTable[operationId].needsKey && { Authorization: `Bearer ${service.adminKey}` }),
+          ...(takes(operationId, 'Idempotency-Key') && { 'Idempotency-Key': 'some-key' }),
+          ...(body !== undefined && { 'Content-Type': 'application/json' }),
+        });
+        // Each with a key of its own: no command is a repetition of another.
+        const key = { ...(takes(operationId, 'Idempotency-Key') && { 'Idempotency-Key': randomUUID() }) };
+        const sent = { method, headers: { ...headers, ...key }, ...(body !== undefined && { body }) };
+        const answer = await fetch(new URL(target, service.url), sent);
+        await answer.bytes();
+        // The things that the examples name do not exist here.
+        expect(reached.at(-1)).toBe(operationId);
+        expect([200, 201, 202, 204, 404, 409, 422]).toContain(answer.status);
+      }
+    }
+  });
+
+  it('shows a sample in each language for every operation', () => {
+    for (const { operationId, ...operation } of operationsOf(shown)) {
+      const languages = operation['x-codeSamples']?.map(({ lang }) => lang);
+      expect([operationId, languages]).toEqual([operationId, ['curl']]);
+    }
   });
 });
 
@@ -157,7 +351,7 @@ describe('what does not change', () => {
     ['*', 'br'],
     ['gzip, deflate, br, zstd', 'br'],
   ])('is sent in the smallest form that "%s" allows', async (accepted, coding) => {
-    for (const target of ['/asyncapi.json', ...(await scriptsOf('/docs'))]) {
+    for (const target of ['/asyncapi.json', ...(await assetsOf('/docs'))]) {
       const plain = await get(target);
       const { status, headers, body } = await get(target, { 'accept-encoding': accepted });
       const small = plain.body.length < 1_024;

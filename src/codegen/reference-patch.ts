@@ -1,0 +1,41 @@
+import { localAddress, makeCodeSamples } from './code-samples.ts';
+import { listOperations, type OpenApiDocument, type ResponseObject } from './contract.ts';
+
+/** A JSON Merge Patch (RFC 7396). */
+export interface MergePatch {
+  [key: string]: unknown;
+}
+
+const servers = [{ url: localAddress, description: 'This service' }];
+
+/**
+ * What the reference page adds to the served document before it shows it: code samples, and links from the answers to the
+ * problems that they may have. Other readers of the document do without.
+ */
+export async function makeReferencePatch(document: OpenApiDocument): Promise<MergePatch> {
+  const samples = await makeCodeSamples(document);
+  const paths: Record<string, Record<string, MergePatch>> = {};
+  for (const { path, method, operation } of listOperations(document)) {
+    (paths[path] ??= {})[method] = {
+      'x-codeSamples': samples[operation.operationId],
+      // The samples show them. Redoc would let the reader choose one, and show the same sample for each.
+      ...(operation.requestBody === undefined
+        ? {}
+        : { requestBody: { content: { 'application/json': { examples: null } } } }),
+      responses: linkProblems(operation.responses),
+    };
+  }
+  const shared = document.components['responses'] as Record<string, ResponseObject>;
+  return { servers, paths, components: { responses: linkProblems(shared) } };
+}
+
+function linkProblems(responses: Record<string, ResponseObject>): MergePatch {
+  const linked = Object.entries(responses).flatMap(([name, { description, 'x-problem-types': types }]) =>
+    types === undefined ? [] : [[name, { description: `${description}\n\nProblems: ${types.map(linkTo).join(', ')}` }]],
+  );
+  return Object.fromEntries(linked) as MergePatch;
+}
+
+function linkTo(slug: string): string {
+  return `[${slug}](#/problems/${slug})`;
+}
