@@ -14,6 +14,7 @@ const routes = [
   '/v1/products/{id}',
   '/api/v1/integrations',
   '/api/v1/integrations/{id}/replays',
+  '/api/v1/deliveries/{id}',
   '/api/v1/deliveries/{id}/attempts',
   '/api/v1/test-runs/{id}/results',
   '/health/live',
@@ -476,7 +477,10 @@ const harmless: [what: string, edit: Edit][] = [
   ],
   [
     'a component that stands where it is used',
-    ({ schema }) => (schema('OrderCreate properties')['note'] = schema('OrderNote')),
+    ({ schema }) => {
+      schema('OrderCreate properties')['note'] = schema('OrderNote');
+      schema('Delivery properties body')['contentSchema'] = schema('Delivery properties body contentSchema');
+    },
   ],
   [
     'a schema in parts',

@@ -22,8 +22,17 @@ export interface Contracts {
 const jsonTypes = ['string', 'number', 'boolean', 'null', 'array', 'object'] as const;
 type JsonType = (typeof jsonTypes)[number];
 
-/** Keywords that say nothing about which values are valid. */
-const annotations = new Set(['title', 'description', 'examples', 'example', 'deprecated', 'discriminator', '$comment']);
+/** Keywords that do not decide which values are valid. What `contentSchema` shows, an event, is compared as an event. */
+const annotations = new Set([
+  'title',
+  'description',
+  'examples',
+  'example',
+  'deprecated',
+  'discriminator',
+  'contentSchema',
+  '$comment',
+]);
 
 /** The type that a keyword is about. Keywords that are not listed here are about all types. */
 const typeOfKeyword: Readonly<Record<string, JsonType>> = {
@@ -32,7 +41,6 @@ const typeOfKeyword: Readonly<Record<string, JsonType>> = {
   pattern: 'string',
   format: 'string',
   contentMediaType: 'string',
-  contentSchema: 'string',
   minimum: 'number',
   maximum: 'number',
   exclusiveMinimum: 'number',
@@ -77,6 +85,10 @@ function schemes(declared: object = {}): Surface {
 function exact(schema: Schema): Surface {
   const facts = Object.entries(schema).filter(([key]) => !annotations.has(key));
   return Object.fromEntries(facts.map(([key, value]) => [key, JSON.stringify(value)]));
+}
+
+function withoutAnnotations(key: string, value: unknown): unknown {
+  return annotations.has(key) ? undefined : value;
 }
 
 function readOperation(api: OpenApiDocument, { operation, parameters }: OperationEntry): Surface {
@@ -236,7 +248,8 @@ function readShape(document: object, schema: Schema, type: JsonType, within: rea
         else if (value !== true) shape['{}'] = read(value);
         break;
       default:
-        shape[keyword] = typeof value === 'number' || value === true ? value : JSON.stringify(value);
+        shape[keyword] =
+          typeof value === 'number' || value === true ? value : JSON.stringify(value, withoutAnnotations);
     }
   }
   return shape;
