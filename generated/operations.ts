@@ -449,7 +449,6 @@ export const operationTable = {
       "406": "application/problem+json",
       "409": "application/problem+json",
       "412": "application/problem+json",
-      "422": "application/problem+json",
       "429": "application/problem+json",
       "500": "application/problem+json",
       "503": "application/problem+json"
@@ -464,7 +463,6 @@ export const operationTable = {
       "idempotency-key-in-use",
       "edit-conflict",
       "precondition-failed",
-      "idempotency-key-reused",
       "rate-limited",
       "too-much-in-progress",
       "too-much-kept",
@@ -2530,7 +2528,6 @@ export const operationTable = {
       "404": "application/problem+json",
       "406": "application/problem+json",
       "409": "application/problem+json",
-      "422": "application/problem+json",
       "429": "application/problem+json",
       "500": "application/problem+json",
       "503": "application/problem+json"
@@ -2542,7 +2539,6 @@ export const operationTable = {
       "integration-not-found",
       "not-acceptable",
       "idempotency-key-in-use",
-      "idempotency-key-reused",
       "rate-limited",
       "too-much-in-progress",
       "too-much-kept",
@@ -2900,7 +2896,6 @@ export const operationTable = {
       "404": "application/problem+json",
       "406": "application/problem+json",
       "409": "application/problem+json",
-      "422": "application/problem+json",
       "429": "application/problem+json",
       "500": "application/problem+json",
       "503": "application/problem+json"
@@ -2912,7 +2907,6 @@ export const operationTable = {
       "delivery-not-found",
       "not-acceptable",
       "idempotency-key-in-use",
-      "idempotency-key-reused",
       "rate-limited",
       "too-much-in-progress",
       "too-much-kept",

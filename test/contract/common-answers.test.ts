@@ -183,7 +183,9 @@ describe('an Idempotency-Key', () => {
   });
   afterAll(() => database.close());
 
-  it.each(keepingAnswers)('of %s is refused with 422 after another request', async (operation) => {
+  /** A key belongs to an operation and a path, so without a body every request with it is the same. */
+  const comparingBodies = keepingAnswers.filter(([, { body }]) => body !== 'none');
+  it.each(comparingBodies)('of %s is refused with 422 after another request', async (operation) => {
     const headers = { 'Idempotency-Key': 'reused' };
     expect((await call(operation, { headers })).status).toBeLessThan(300);
     const keys = database.db.collection('idempotency_keys');

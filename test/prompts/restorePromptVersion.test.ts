@@ -150,18 +150,6 @@ describe('412', () => {
   });
 });
 
-describe('422', () => {
-  it('refuses an Idempotency-Key that was used with a body', async () => {
-    const { id } = await createVersions(setup.service, 2);
-    const headers = { 'Idempotency-Key': 'restore-reused' };
-    await restore(id, 1, headers);
-    await idempotencyKeys().updateMany({}, { $set: { fingerprint: 'of another request' } });
-    const { status, body } = await restore(id, 1, headers);
-    expect(status).toBe(422);
-    expect(body.type).toBe(problem('idempotency-key-reused'));
-  });
-});
-
 describe('500', () => {
   it('tells nothing about a fault', async () => {
     const { id } = await createVersions(setup.service, 2);

@@ -5424,31 +5424,6 @@ export interface components {
             status: 409;
         } & components["schemas"]["ProblemFields"];
         /**
-         * IdempotencyKeyReusedProblem
-         * @description Error details of an answer with status 422 (RFC 9457).
-         * @example {
-         *       "type": "urn:prompt-gateway:problem:idempotency-key-reused",
-         *       "title": "Idempotency key reused",
-         *       "status": 422,
-         *       "detail": "This Idempotency-Key was used with another body.",
-         *       "instance": "/api/v1/prompts/summarise-support-ticket/invoke",
-         *       "request_id": "01J9ZQ4C7N8VX2M5K3T6B1R0DW"
-         *     }
-         */
-        IdempotencyKeyReusedProblem: {
-            /**
-             * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
-             * @example urn:prompt-gateway:problem:idempotency-key-reused
-             */
-            type: "urn:prompt-gateway:problem:idempotency-key-reused" | components["schemas"]["OtherValue"];
-            /**
-             * @description HTTP status of the answer.
-             * @example 422
-             * @constant
-             */
-            status: 422;
-        } & components["schemas"]["ProblemFields"];
-        /**
          * IdempotencyKeyInUseProblem
          * @description Error details of an answer with status 409 (RFC 9457).
          * @example {
@@ -6191,6 +6166,31 @@ export interface components {
             status: 409;
         } & components["schemas"]["ProblemFields"];
         /**
+         * CreateReplay422Problem
+         * @description Error details of an answer with status 422 (RFC 9457).
+         * @example {
+         *       "type": "urn:prompt-gateway:problem:idempotency-key-reused",
+         *       "title": "Idempotency key reused",
+         *       "status": 422,
+         *       "detail": "This Idempotency-Key was used with another body.",
+         *       "instance": "/api/v1/prompts/summarise-support-ticket/invoke",
+         *       "request_id": "01J9ZQ4C7N8VX2M5K3T6B1R0DW"
+         *     }
+         */
+        CreateReplay422Problem: {
+            /**
+             * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
+             * @example urn:prompt-gateway:problem:idempotency-key-reused
+             */
+            type: "urn:prompt-gateway:problem:idempotency-key-reused" | components["schemas"]["OtherValue"];
+            /**
+             * @description HTTP status of the answer.
+             * @example 422
+             * @constant
+             */
+            status: 422;
+        } & components["schemas"]["ProblemFields"];
+        /**
          * DeliveryNotFoundProblem
          * @description Error details of an answer with status 404 (RFC 9457).
          * @example {
@@ -6671,19 +6671,6 @@ export interface components {
             };
             content: {
                 "application/problem+json": components["schemas"]["PromptOrVersionNotFoundProblem"];
-            };
-        };
-        /** @description The idempotency key was used with another request. */
-        IdempotencyKeyReused: {
-            headers: {
-                "X-Request-Id": components["headers"]["RequestId"];
-                "Cache-Control": components["headers"]["CacheControl"];
-                RateLimit: components["headers"]["RateLimit"];
-                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/problem+json": components["schemas"]["IdempotencyKeyReusedProblem"];
             };
         };
         /** @description The first request with the same idempotency key has not ended. */
@@ -7513,7 +7500,6 @@ export interface operations {
                 };
             };
             412: components["responses"]["PreconditionFailed"];
-            422: components["responses"]["IdempotencyKeyReused"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["ServiceUnavailable"];
@@ -9765,7 +9751,6 @@ export interface operations {
             404: components["responses"]["IntegrationNotFound"];
             406: components["responses"]["NotAcceptable"];
             409: components["responses"]["IdempotencyKeyInUse"];
-            422: components["responses"]["IdempotencyKeyReused"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["ServiceUnavailable"];
@@ -9883,7 +9868,19 @@ export interface operations {
             409: components["responses"]["IdempotencyKeyInUse"];
             413: components["responses"]["ContentTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["IdempotencyKeyReused"];
+            /** @description The idempotency key was used with another request. */
+            422: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "Cache-Control": components["headers"]["CacheControl"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["CreateReplay422Problem"];
+                };
+            };
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["ServiceUnavailable"];
@@ -10119,7 +10116,6 @@ export interface operations {
             404: components["responses"]["DeliveryNotFound"];
             406: components["responses"]["NotAcceptable"];
             409: components["responses"]["IdempotencyKeyInUse"];
-            422: components["responses"]["IdempotencyKeyReused"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["ServiceUnavailable"];
