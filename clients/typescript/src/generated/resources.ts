@@ -165,7 +165,7 @@ export interface PromptVersionsResource {
    *
    * @param slugOrId The prompt's slug or its id.
    * @param version Number of the version.
-   * @throws {ProblemError} `prompt-not-found` (404), `version-not-found` (404), `idempotency-key-in-use` (409), `edit-conflict` (409), `precondition-failed` (412), `idempotency-key-reused` (422)
+   * @throws {ProblemError} `prompt-not-found` (404), `version-not-found` (404), `idempotency-key-in-use` (409), `edit-conflict` (409), `precondition-failed` (412)
    */
   restore(slugOrId: string, version: number, options?: CallOptions<'restorePromptVersion'>): Call<Schemas['Prompt']>;
 }
@@ -728,7 +728,7 @@ export interface IntegrationsResource {
    * the integration is paused or disabled, the delivery is `held`.
    *
    * @param id Id of the integration.
-   * @throws {ProblemError} `integration-not-found` (404), `idempotency-key-in-use` (409), `idempotency-key-reused` (422)
+   * @throws {ProblemError} `integration-not-found` (404), `idempotency-key-in-use` (409)
    */
   sendTestEvent(id: string, options?: CallOptions<'sendTestEvent'>): Call<Schemas['Delivery']>;
 }
@@ -836,7 +836,7 @@ export interface DeliveriesResource {
    * starts a replay of one delivery.
    *
    * @param id Id of the delivery.
-   * @throws {ProblemError} `delivery-not-found` (404), `idempotency-key-in-use` (409), `idempotency-key-reused` (422)
+   * @throws {ProblemError} `delivery-not-found` (404), `idempotency-key-in-use` (409)
    */
   resend(id: string, options?: CallOptions<'resendDelivery'>): Call<Schemas['Delivery']>;
 }
