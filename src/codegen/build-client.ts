@@ -10,8 +10,10 @@ const compiler = path.join(root, 'node_modules/typescript/bin/tsc');
 /** `npm ci` runs this at the end. Without the development packages it says what is missing, and the installation goes on. */
 if (existsSync(compiler)) {
   await rm(path.join(client, 'dist'), { recursive: true, force: true });
-  const { status } = spawnSync(process.execPath, [compiler, '--project', client], { stdio: 'inherit' });
-  process.exitCode = status ?? 1;
+  for (const project of [client, path.join(client, 'src/cli')]) {
+    const { status } = spawnSync(process.execPath, [compiler, '--project', project], { stdio: 'inherit' });
+    if (status !== 0) process.exitCode = 1;
+  }
 } else {
   console.log('The client is not built: this needs the development packages (npm ci without --omit=dev).');
 }

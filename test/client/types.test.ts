@@ -50,6 +50,10 @@ function calls(gateway: PromptGateway): void {
   // @ts-expect-error the stored prompt needs variables
   void gateway.prompts.invoke('types-of-the-client');
   void gateway.prompts.invoke('nothing-required');
+  // Another version can have other variables, and other prompts too.
+  void gateway.prompts.invoke('types-of-the-client', { version: 1, variables: { title: 'Countess' } });
+  void gateway.prompts.invoke('another-prompt', { variables: { title: 'Countess' } });
+  void gateway.prompts.invoke(String('greeter'), { variables: { title: 'Countess' } });
   // @ts-expect-error a test run takes the same variables
   void gateway.testRuns.create('types-of-the-client', { targets: [], variables: {} });
 

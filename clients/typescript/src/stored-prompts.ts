@@ -11,9 +11,25 @@ type Schemas = components['schemas'];
 // eslint-disable-next-line @typescript-eslint/no-empty-object-type -- it is extended by declaration merging
 export interface StoredPrompts {}
 
-/** The request with the prompt's own variables in the place of any variables. */
-type WithVariables<Request, Variables> = Omit<Request, 'variables'> &
-  (Record<never, never> extends Variables ? { variables?: Variables } : { variables: Variables });
+/**
+ * How the compiler treats prompts that are not in `StoredPrompts`. It accepts them with any variables, unless
+ * `npx prompt-gateway-client types --only-known` added `onlyKnown: true`.
+ */
+// eslint-disable-next-line @typescript-eslint/no-empty-object-type -- it is extended by declaration merging
+export interface StoredPromptSettings {}
+
+/** A value of a variable: any JSON value but `null`, which means that there is no value. */
+export type VariableValue = string | number | boolean | object;
+
+/** Slug or id of a prompt. `string & {}` keeps the known slugs apart from others, so that editors suggest them. */
+type SlugOrId = StoredPromptSettings extends { onlyKnown: true }
+  ? keyof StoredPrompts & string
+  : (keyof StoredPrompts & string) | (string & {});
+
+/** The request for the latest version, with the prompt's own variables in the place of any variables. */
+type WithVariables<Request, Variables> = Omit<Request, 'variables' | 'version'> & {
+  version?: undefined;
+} & (Record<never, never> extends Variables ? { variables?: Variables } : { variables: Variables });
 
 /** A request for the prompt with this slug; a prompt that is not in `StoredPrompts` takes any variables. */
 type RequestFor<Slug extends string, Request> = Slug extends keyof StoredPrompts
@@ -24,12 +40,21 @@ type RequestFor<Slug extends string, Request> = Slug extends keyof StoredPrompts
 type BodyAndOptions<Body, Options> =
   Record<never, never> extends Body ? [body?: Body, options?: Options] : [body: Body, options?: Options];
 
-export type InvokeMethod = <Slug extends string>(
-  slugOrId: Slug,
-  ...rest: BodyAndOptions<RequestFor<Slug, Schemas['InvokeRequest']>, CallOptions<'invokePrompt'>>
-) => Call<Schemas['InvocationResult']>;
+/** A method of a prompt. */
+interface PromptMethod<Request, Options, Answered> {
+  <Slug extends SlugOrId>(slugOrId: Slug, ...rest: BodyAndOptions<RequestFor<Slug, Request>, Options>): Call<Answered>;
+  /** Another version than the latest can have other variables, so a request that names a version takes any. */
+  (slugOrId: SlugOrId, request: Request & { version: number }, options?: Options): Call<Answered>;
+}
 
-export type CreateTestRunMethod = <Slug extends string>(
-  slugOrId: Slug,
-  ...rest: BodyAndOptions<RequestFor<Slug, Schemas['TestRunCreate']>, CallOptions<'createTestRun'>>
-) => Call<Schemas['TestRunWithResults'] | Schemas['TestRun']>;
+export type InvokeMethod = PromptMethod<
+  Schemas['InvokeRequest'],
+  CallOptions<'invokePrompt'>,
+  Schemas['InvocationResult']
+>;
+
+export type CreateTestRunMethod = PromptMethod<
+  Schemas['TestRunCreate'],
+  CallOptions<'createTestRun'>,
+  Schemas['TestRunWithResults'] | Schemas['TestRun']
+>;
