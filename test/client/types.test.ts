@@ -55,7 +55,7 @@ function calls(gateway: PromptGateway): void {
   void gateway.prompts.invoke('another-prompt', { variables: { title: 'Countess' } });
   void gateway.prompts.invoke(String('greeter'), { variables: { title: 'Countess' } });
   // @ts-expect-error a test run takes the same variables
-  void gateway.testRuns.create('types-of-the-client', { targets: [], variables: {} });
+  void gateway.testRuns.create('types-of-the-client', { providers: [], variables: {} });
 
   // @ts-expect-error the raw client knows the paths of the contract
   void gateway.raw.GET('/api/v1/prompt');
