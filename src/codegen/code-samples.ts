@@ -1,5 +1,13 @@
 import { format, type Options } from 'prettier';
-import { listOperations, resolve, type OpenApiDocument, type OperationEntry, type Parameter } from './contract.ts';
+import { clientMethod, clientResource } from './client-names.ts';
+import {
+  listOperations,
+  resolve,
+  type OpenApiDocument,
+  type OperationEntry,
+  type Parameter,
+  type ResponseObject,
+} from './contract.ts';
 
 /** An entry of `x-codeSamples`, which reference pages show beside an operation. */
 export interface CodeSample {
@@ -11,8 +19,8 @@ export interface CodeSample {
 interface ExampleRequest {
   /** What is special about this example, if the operation has several. */
   comment: string | undefined;
-  path: string;
-  query: [string, string][];
+  path: Record<string, unknown>;
+  query: Record<string, unknown>;
   body: unknown;
 }
 
@@ -25,28 +33,38 @@ const width = { printWidth: 64 };
 export async function makeCodeSamples(document: OpenApiDocument): Promise<Record<string, CodeSample[]>> {
   const samples: Record<string, CodeSample[]> = {};
   for (const entry of listOperations(document)) {
-    samples[entry.operation.operationId] = [{ lang: 'curl', source: await curlSample(entry, document) }];
+    const requests = exampleRequests(entry, document);
+    samples[entry.operation.operationId] = [
+      { lang: 'curl', source: await curlSample(entry, requests) },
+      { lang: 'TypeScript', source: await clientSample(entry, requests, document) },
+    ];
   }
   return samples;
 }
 
 /**
- * Required parameters, and the query parameters that only this operation has. Those that many operations share (pages,
- * times, conditions) would hide what the sample shows.
+ * Required parameters, and the filters that only this list has. What many operations share (pages, times, conditions)
+ * would hide what the sample shows.
  */
-function exampleRequests({ path, operation, parameters }: OperationEntry, document: OpenApiDocument): ExampleRequest[] {
-  const own = new Set((operation.parameters ?? []).filter(isWrittenOut).map(({ name }) => name));
-  const shown = parameters.filter(({ name, in: place, required }) => required || (place === 'query' && own.has(name)));
-  const values = new Map(shown.map((parameter) => [parameter.name, exampleOf(parameter, document)]));
-  const filled = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(String(values.get(name))));
-  const query = shown
-    .filter((parameter) => parameter.in === 'query')
-    .map(({ name }): [string, string] => [name, String(values.get(name))]);
+function exampleRequests(
+  { method, operation, parameters }: OperationEntry,
+  document: OpenApiDocument,
+): ExampleRequest[] {
+  const own = method === 'get' ? (operation.parameters ?? []).filter(isWrittenOut) : [];
+  const filters = new Set(own.filter((parameter) => parameter.in === 'query').map(({ name }) => name));
+  const shown = parameters.filter(({ name, required }) => required === true || filters.has(name));
+  const valuesIn = (place: Parameter['in']): Record<string, unknown> =>
+    Object.fromEntries(
+      shown
+        .filter((parameter) => parameter.in === place)
+        .map((parameter) => [parameter.name, exampleOf(parameter, document)]),
+    );
+  const values = { path: valuesIn('path'), query: valuesIn('query') };
   const examples = Object.values(operation.requestBody?.content['application/json']?.examples ?? {});
-  if (examples.length === 0) return [{ comment: undefined, path: filled, query, body: undefined }];
+  if (examples.length === 0) return [{ comment: undefined, ...values, body: undefined }];
   return examples.map((reference) => {
     const { summary, value } = resolve(document, reference);
-    return { comment: examples.length > 1 ? summary : undefined, path: filled, query, body: value };
+    return { comment: examples.length > 1 ? summary : undefined, ...values, body: value };
   });
 }
 
@@ -60,17 +78,23 @@ function exampleOf({ name, example, schema }: Parameter, document: OpenApiDocume
   return found;
 }
 
-async function curlSample(entry: OperationEntry, document: OpenApiDocument): Promise<string> {
-  const { operation, parameters } = entry;
+function needsKey({ operation }: OperationEntry): boolean {
+  return operation.security?.[0] !== undefined;
+}
+
+async function curlSample(entry: OperationEntry, requests: readonly ExampleRequest[]): Promise<string> {
   const fields = [
-    ...(operation.security?.[0] === undefined ? [] : [`"Authorization: Bearer $API_KEY"`]),
+    ...(needsKey(entry) ? [`"Authorization: Bearer $API_KEY"`] : []),
     // curl sends no field for a variable that is not set.
-    ...(parameters.some(({ name }) => name === 'Idempotency-Key') ? [`"Idempotency-Key: $IDEMPOTENCY_KEY"`] : []),
+    ...(entry.parameters.some(({ name }) => name === 'Idempotency-Key') ? [`"Idempotency-Key: $IDEMPOTENCY_KEY"`] : []),
   ];
-  const commands = exampleRequests(entry, document).map(async ({ comment, path, query, body }) => {
+  const commands = requests.map(async ({ comment, path, query, body }) => {
     const usual = body === undefined ? 'get' : 'post';
-    const search = new URLSearchParams(query).toString();
-    const address = search === '' ? localAddress + path : quote(`${localAddress}${path}?${search}`);
+    const target = entry.path.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(String(path[name])));
+    const search = new URLSearchParams(
+      Object.entries(query).map(([name, value]): [string, string] => [name, String(value)]),
+    ).toString();
+    const address = search === '' ? localAddress + target : quote(`${localAddress}${target}?${search}`);
     const lines = [
       `curl ${entry.method === usual ? '' : `-X ${entry.method.toUpperCase()} `}${address}`,
       ...fields.map((field) => `-H ${field}`),
@@ -79,6 +103,49 @@ async function curlSample(entry: OperationEntry, document: OpenApiDocument): Pro
     return `${comment === undefined ? '' : `# ${comment}\n`}${lines.join(' \\\n  ')}\n`;
   });
   return (await Promise.all(commands)).join('\n');
+}
+
+/** Calls with the published client, `prompt-gateway-client`. */
+async function clientSample(
+  entry: OperationEntry,
+  requests: readonly ExampleRequest[],
+  document: OpenApiDocument,
+): Promise<string> {
+  const { operationId, tags: [tag = ''] = [] } = entry.operation;
+  const method = `gateway.${clientResource(tag)}.${clientMethod(tag, operationId)}`;
+  const answer = answerName(entry, document);
+  const calls = requests.map(({ comment, path, query, body }, index) => {
+    const input = body ?? (Object.keys(query).length === 0 ? undefined : query);
+    const given = [...Object.values(path), input].filter((value) => value !== undefined);
+    const call = `${method}(${given.map((value) => JSON.stringify(value)).join(', ')})`;
+    const heading = comment === undefined ? '' : `// ${comment}\n`;
+    const list = /^(\w+)Page$/.exec(answer)?.[1];
+    if (list !== undefined) return `for await (const ${list} of ${call}) {\nconsole.log(${list});\n}`;
+    // Later examples show how else it is called. What they return is the same.
+    return `${heading}${index > 0 || answer === 'confirmation' ? '' : `const ${answer} = `}await ${call};`;
+  });
+  const program = [
+    `import { PromptGateway } from 'prompt-gateway-client';`,
+    `const gateway = new PromptGateway({ baseUrl: '${localAddress}', apiKey: ${needsKey(entry) ? `process.env.API_KEY ?? ''` : 'null'} });`,
+    ...calls,
+  ];
+  return format(program.join('\n\n'), { parser: 'typescript', singleQuote: true, ...width });
+}
+
+/** What a program would call the answer: `order` for an `Order`, `liveness` for what `getLiveness` returns. */
+function answerName({ operation }: OperationEntry, document: OpenApiDocument): string {
+  const [response] =
+    Object.entries(operation.responses)
+      .find(([status]) => status.startsWith('2'))
+      ?.slice(1) ?? [];
+  const schema = resolve(document, response as ResponseObject).content?.['application/json']?.schema;
+  const component = schema?.['$ref'] as string | undefined;
+  const name =
+    component
+      ?.split('/')
+      .at(-1)
+      ?.replace(/With[A-Z].*/, '') ?? operation.operationId.replace(/^[a-z]+/, '');
+  return name.charAt(0).toLowerCase() + name.slice(1);
 }
 
 async function formatJson(value: unknown): Promise<string> {

@@ -335,7 +335,7 @@ describe('the reference of the API', () => {
   it('shows a sample in each language for every operation', () => {
     for (const { operationId, ...operation } of operationsOf(shown)) {
       const languages = operation['x-codeSamples']?.map(({ lang }) => lang);
-      expect([operationId, languages]).toEqual([operationId, ['curl']]);
+      expect([operationId, languages]).toEqual([operationId, ['curl', 'TypeScript']]);
     }
   });
 });
