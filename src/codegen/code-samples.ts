@@ -27,7 +27,7 @@ interface ExampleRequest {
 /** The address of a start without configuration. The reference page puts its own in its place. */
 export const localAddress = 'http://127.0.0.1:8080';
 /** Samples stand in a narrow column. */
-const width = { printWidth: 64 };
+const width = { printWidth: 52 };
 
 /** Makes the samples of every operation from the examples of the contract. @returns samples by operationId */
 export async function makeCodeSamples(document: OpenApiDocument): Promise<Record<string, CodeSample[]>> {
