@@ -4,6 +4,7 @@ export default {
   testRunner: '<rootDir>/test/support/jest/native-runner.ts',
   // Node runs the TypeScript sources as they are (erasable syntax).
   transform: {},
+  reporters: ['<rootDir>/test/support/jest/contract-reporter.ts', 'default'],
   testMatch: ['<rootDir>/test/**/*.test.ts'],
   testTimeout: 60_000,
   // Many tests wait for time-outs, outages and restarts, so more of them than cores can run side by side.

@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { operationTable, type OperationId, type OperationRow } from '../../generated/operations.ts';
 import { checkAnswer, type WireAnswer } from '../support/contract-check.ts';
 import { problem } from '../support/per-operation.ts';
+import { recordAnswer } from '../support/recorded-answers.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 
 let service: TestService;
@@ -53,6 +54,7 @@ describe('408', () => {
     const answer = await waiting.get(operationId);
     expect(answer?.status).toBe(408);
     expect(JSON.parse(answer?.text ?? '')).toMatchObject({ type: problem('request-timeout'), status: 408 });
+    if (answer !== undefined) recordAnswer(operationId, answer);
     expect(answer && checkAnswer(operationId, answer)).toEqual([]);
   });
 

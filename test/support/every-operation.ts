@@ -1,5 +1,6 @@
 import type { OperationId } from '../../generated/operations.ts';
 import { checkAnswer } from './contract-check.ts';
+import { recordAnswer } from './recorded-answers.ts';
 import type { CallOptions, TestService } from './service.ts';
 
 /** A call that succeeds while everything works. */
@@ -252,6 +253,7 @@ export async function sendTimed(
     }),
   );
   for (const { operation, ...answer } of answers) {
+    recordAnswer(operation, answer);
     const wrong = checkAnswer(operation, answer);
     if (wrong.length > 0) throw new Error(`${operation} answered ${answer.status}: ${wrong.join(', ')}`);
   }

@@ -1,6 +1,5 @@
 import { engineOfTests, startDatabaseServer, type DatabaseServer } from './database-server.ts';
 import { uriVariableOf } from './database.ts';
-import { beginNotes } from './run-notes.ts';
 import stopTestDatabases from './global-teardown.ts';
 
 declare global {
@@ -13,7 +12,6 @@ declare global {
  * own.
  */
 export default async function startTestDatabases({ maxWorkers }: { readonly maxWorkers: number }): Promise<void> {
-  await beginNotes();
   if (process.env['TEST_MONGODB_URI'] !== undefined) return;
   const count = Math.min(maxWorkers, Number(process.env['TEST_FILES'] ?? maxWorkers));
   const engine = engineOfTests();

@@ -1,7 +1,4 @@
-import { removeNotes } from './run-notes.ts';
-
-/** Stops the servers that global-setup.ts started, and removes their files and the notes. */
+/** Stops the servers that global-setup.ts started and removes their files. */
 export default async function stopTestDatabases(): Promise<void> {
   await Promise.all((globalThis.testDatabaseServers ?? []).map((server) => server.stop()));
-  await removeNotes();
 }

@@ -16,6 +16,7 @@ import { startService, type StartOptions } from '../../src/start.ts';
 import { checkAnswer } from './contract-check.ts';
 import { testDatabaseUri } from './database.ts';
 import { checkSetting, engineOfTests } from './database-server.ts';
+import { recordAnswer } from './recorded-answers.ts';
 
 export interface CallOptions {
   /** Sent as JSON; a string is sent as it is, with the JSON media type. */
@@ -150,7 +151,9 @@ export async function startTestService({
 /** What referee and contract find wrong with an exchange. */
 async function judge(exchange: Exchange | undefined, answer: Answer, options: CallOptions): Promise<string[]> {
   if (exchange?.operationId === undefined) return [];
-  const wrong = exchange.method === 'HEAD' ? [] : checkAnswer(exchange.operationId, answer);
+  const isHead = exchange.method === 'HEAD';
+  if (!isHead) recordAnswer(exchange.operationId, answer);
+  const wrong = isHead ? [] : checkAnswer(exchange.operationId, answer);
   const opinion = await referee.judge({
     method: exchange.method,
     url: exchange.url,

@@ -1,6 +1,6 @@
 import { createRequire, registerHooks } from 'node:module';
 import { pathToFileURL } from 'node:url';
-import { noteEnd } from '../run-notes.ts';
+import { takeRecordedAnswers } from '../recorded-answers.ts';
 
 /** What Jest's runner asks of Jest's module loader, as far as it is answered differently here. */
 interface Runtime {
@@ -11,7 +11,7 @@ interface Runtime {
 }
 
 const require = createRequire(import.meta.url);
-const circus = require('jest-circus/runner') as { default(...parameters: unknown[]): Promise<unknown> };
+const circus = require('jest-circus/runner') as { default(...parameters: unknown[]): Promise<object> };
 const globalsModule = new URL('globals.ts', import.meta.url).href;
 let filesRun = 0;
 
@@ -43,13 +43,13 @@ export default async function runTestFile(
   });
   const environmentBefore = { ...process.env };
   try {
-    return await circus.default(globalConfig, config, environment, native, testPath, sendMessageToJest);
+    const result = await circus.default(globalConfig, config, environment, native, testPath, sendMessageToJest);
+    return { ...result, answers: takeRecordedAnswers() };
   } finally {
     for (const name of Object.keys(process.env)) {
       if (environmentBefore[name] === undefined) Reflect.deleteProperty(process.env, name);
     }
     Object.assign(process.env, environmentBefore);
-    noteEnd(testPath);
   }
 }
 

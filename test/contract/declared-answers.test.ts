@@ -1,0 +1,41 @@
+import { describe, expect, it } from '@jest/globals';
+import { problems } from '../../generated/problems.ts';
+import { compareAnswers, declaredAnswers } from './declared-answers.ts';
+import { unreached } from './unreached-answers.ts';
+
+const everything = Object.fromEntries(declaredAnswers().map(({ name }) => [name, 1]));
+const except = (...names: string[]): Record<string, number> =>
+  Object.fromEntries(Object.entries(everything).filter(([name]) => !names.includes(name)));
+
+describe('the comparison of recorded answers with the contract', () => {
+  it('misses nothing when every declared answer was recorded', () => {
+    expect(declaredAnswers().length).toBeGreaterThan(1_000);
+    expect(compareAnswers(new Map([['one.test.ts', everything]])).missing).toEqual([]);
+  });
+
+  it.each(['createPrompt 201', 'createPrompt 409 slug-taken', 'getOrder 500 internal-error'])('misses %s', (name) => {
+    const { missing, table } = compareAnswers(new Map([['one.test.ts', except(name)]]));
+    expect(missing).toEqual([name]);
+    expect(table.match(/\*\*missing\*\*/g)).toHaveLength(1);
+  });
+
+  it('adds up what the files recorded, and names them', () => {
+    const recorded = new Map(['a', 'b', 'c', 'd'].map((file) => [`${file}.test.ts`, { 'createPrompt 201': 2 }]));
+    recorded.set('e.test.ts', except('createPrompt 201') as never);
+    const { table } = compareAnswers(recorded);
+    expect(table).toContain('| createPrompt | 201 |  | 8 | a.test.ts, b.test.ts, c.test.ts and 1 more |');
+  });
+
+  it('takes a reason instead of an answer', () => {
+    const [[name = '', reason = ''] = []] = Object.entries(unreached);
+    const { missing, table } = compareAnswers(new Map([['one.test.ts', {}]]));
+    expect(missing).toContain('createPrompt 201');
+    expect(missing.filter((one) => one.endsWith(name))).toEqual([]);
+    expect(table).toContain(reason);
+  });
+});
+
+it('gives reasons for declared answers only', () => {
+  const declared = new Set(declaredAnswers().flatMap((row) => [row.name, row.problem]));
+  expect(Object.keys(unreached).filter((name) => !declared.has(name) && !(name in problems))).toEqual([]);
+});

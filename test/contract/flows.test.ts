@@ -1,0 +1,121 @@
+import { execFile } from 'node:child_process';
+import { globSync } from 'node:fs';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import type { Exchange } from '../../src/http/pipeline.ts';
+import { defaultTiming } from '../../src/webhooks/timing.ts';
+import { createWebhooks } from '../../src/webhooks/webhooks.ts';
+import { checkAnswer } from '../support/contract-check.ts';
+import { startReceiver, type Receiver } from '../support/receiver.ts';
+import { recordAnswer } from '../support/recorded-answers.ts';
+import { adminKey, startTestService, type TestService } from '../support/service.ts';
+
+/** What `respect` writes to a file, as far as it is read here. */
+interface Log {
+  readonly files: Readonly<Record<string, { readonly executedWorkflows: readonly { readonly status: string }[] }>>;
+}
+
+const root = path.join(import.meta.dirname, '../..');
+const flows = globSync('openapi/flows/*.yaml', { cwd: root }).sort();
+/** As usual, but retries are due after a second. */
+const timing = { ...defaultTiming, schedule: defaultTiming.schedule.map((wait) => Math.min(wait, 1_000)) };
+
+let service: TestService;
+let receiver: Receiver;
+let deadReceiver: Receiver;
+let output: string;
+let log: Log;
+const exchanges: Exchange[] = [];
+
+/** Runs all flows in one process, as a partner would. */
+beforeAll(async () => {
+  receiver = await startReceiver();
+  deadReceiver = await startReceiver();
+  deadReceiver.always({ kind: 'answer', status: 500 });
+  service = await startTestService({
+    environment: { WEBHOOK_ALLOWED_NETWORKS: '127.0.0.0/8' },
+    createWebhooks: (dependencies) => createWebhooks({ ...dependencies, timing }),
+    onExchange: (exchange) => exchanges.push(exchange),
+  });
+  const folder = await mkdtemp(path.join(tmpdir(), 'flows-'));
+  const logFile = path.join(folder, 'log.json');
+  const inputs = { apiKey: adminKey, receiverUrl: receiver.url, deadReceiverUrl: deadReceiver.url };
+  output = await runRedocly([
+    ...['respect', ...flows, '--verbose', '--json-output', logFile],
+    ...['--server', JSON.stringify({ gateway: service.url }), '--input', JSON.stringify(inputs)],
+  ]);
+  log = JSON.parse(await readFile(logFile, 'utf8').catch(() => '{"files":{}}')) as Log;
+  await rm(folder, { recursive: true });
+}, 300_000);
+afterAll(async () => {
+  await service.close();
+  await receiver.close();
+  await deadReceiver.close();
+});
+
+/** @returns what it printed */
+function runRedocly(parameters: readonly string[]): Promise<string> {
+  const program = path.join(root, 'node_modules/@redocly/cli/bin/cli.js');
+  const env = { ...process.env, REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true', NO_COLOR: '1' };
+  const options = { cwd: root, env, maxBuffer: 64 * 1024 * 1024 };
+  return new Promise((resolve) => {
+    execFile(process.execPath, [program, ...parameters], options, (_error, stdout, stderr) => {
+      resolve(stdout + stderr);
+    });
+  });
+}
+
+describe('flows', () => {
+  it.each(flows)('%s works step by step', (flow) => {
+    const statuses = log.files[flow]?.executedWorkflows.map(({ status }) => status);
+    if (statuses?.join() !== 'success') throw new Error(output);
+  });
+
+  it('get answers that the contract declares', () => {
+    const wrong = exchanges.flatMap(({ operationId, answer: { status, headers, body } }) => {
+      if (operationId === undefined) return ['a request for no operation'];
+      const fields = Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]);
+      const answer = { status, headers: Object.fromEntries(fields) as Record<string, string>, text: body };
+      recordAnswer(operationId, answer);
+      return checkAnswer(operationId, answer);
+    });
+    expect(exchanges.length).toBeGreaterThan(50);
+    expect(wrong).toEqual([]);
+  });
+
+  it('print no API key', () => {
+    expect(output).toContain('authorization: Bearer ********');
+    expect(output).not.toContain(adminKey);
+  });
+});
+
+describe('receivers', () => {
+  /** The ids of the events that arrived, by integration; the number of signatures of each. */
+  const arrivedAt = ({ requests }: Receiver): Map<string, number>[] => {
+    const byIntegration = Map.groupBy(requests, ({ headers }) => headers['x-service-application-id']);
+    return [...byIntegration.values()].map(
+      (deliveries) =>
+        new Map(
+          deliveries.map(({ headers }) => [
+            headers['webhook-id'] ?? '',
+            headers['webhook-signature']?.split(' ').length ?? 0,
+          ]),
+        ),
+    );
+  };
+
+  it('get every event, those that another receiver refused too', () => {
+    const [ordered, recovered, rotated] = arrivedAt(receiver);
+    const [refused] = arrivedAt(deadReceiver);
+    expect([ordered?.size, recovered?.size, rotated?.size]).toEqual([1, 6, 2]);
+    expect(refused?.size).toBeGreaterThan(0);
+    expect([...(refused?.keys() ?? [])].filter((id) => recovered?.has(id) !== true)).toEqual([]);
+  });
+
+  it('get a signature for each secret that is valid', () => {
+    const [ordered, recovered, rotated] = arrivedAt(receiver).map((events) => [...events.values()]);
+    expect([ordered, recovered, rotated]).toEqual([[1], [0, 0, 0, 0, 0, 0], [2, 1]]);
+  });
+});
