@@ -238,7 +238,7 @@ export interface TestRunsResource {
    * @param id Id of the test run.
    * @throws {ProblemError} `test-run-not-found` (404), `test-run-running` (409), `test-run-not-stored` (409)
    */
-  getResults(id: string, options?: CallOptions<'getTestRunResults'> & { ifNoneMatch?: undefined }): Call<Schemas['TestRunResults']>;
+  getResults(id: string, options?: CallOptions<'getTestRunResults'> & { ifNoneMatch?: undefined }): Call<operations['getTestRunResults']['responses'][200]['content']['application/json']>;
   /**
    * Get the results of a test run.
    *
@@ -249,7 +249,7 @@ export interface TestRunsResource {
    * @param id Id of the test run.
    * @throws {ProblemError} `test-run-not-found` (404), `test-run-running` (409), `test-run-not-stored` (409)
    */
-  getResults(id: string, options: CallOptions<'getTestRunResults'>): Call<Schemas['TestRunResults'] | undefined>;
+  getResults(id: string, options: CallOptions<'getTestRunResults'>): Call<operations['getTestRunResults']['responses'][200]['content']['application/json'] | undefined>;
 }
 
 /**
@@ -262,7 +262,7 @@ export interface ProvidersResource {
    * Lists all providers that the service knows, with their models. Providers that are not `configured` cannot be called.
    * `echo` needs no credentials and can always be called: it answers with the text that it gets.
    */
-  list(options?: CallOptions<'listProviders'>): Call<Schemas['ProviderList']>;
+  list(options?: CallOptions<'listProviders'>): Call<operations['listProviders']['responses'][200]['content']['application/json']>;
 }
 
 /**
@@ -718,7 +718,7 @@ export interface IntegrationsResource {
    * @param id Id of the integration.
    * @throws {ProblemError} `integration-not-found` (404), `secret-rotation-not-pending` (409), `edit-conflict` (409), `precondition-failed` (412)
    */
-  finishSecretRotation(id: string, body: Schemas['SecretRotationFinish'], options?: CallOptions<'finishSecretRotation'>): Call<Schemas['Integration']>;
+  finishSecretRotation(id: string, body: operations['finishSecretRotation']['requestBody'], options?: CallOptions<'finishSecretRotation'>): Call<Schemas['Integration']>;
 
   /**
    * Send a test event.
@@ -889,7 +889,7 @@ export interface ApiKeysResource {
    * Returns the API key that sent the request: its id, name and scopes, when it expires, and whether it is an
    * administrator key. It also returns the version of the service. Any valid key can do this; no scope is required.
    */
-  getCurrent(options?: CallOptions<'getCurrentApiKey'>): Call<Schemas['CurrentApiKey']>;
+  getCurrent(options?: CallOptions<'getCurrentApiKey'>): Call<operations['getCurrentApiKey']['responses'][200]['content']['application/json']>;
 
   /**
    * List API keys.
@@ -949,7 +949,7 @@ export interface ApiKeysResource {
    * @param id Id of the API key (not the key itself).
    * @throws {ProblemError} `api-key-not-found` (404), `precondition-failed` (412)
    */
-  revoke(id: string, query?: Query<'revokeApiKey'>, options?: CallOptions<'revokeApiKey'>): Call<Schemas['ApiKeyRevoked']>;
+  revoke(id: string, query?: Query<'revokeApiKey'>, options?: CallOptions<'revokeApiKey'>): Call<operations['revokeApiKey']['responses'][200]['content']['application/json']>;
 }
 
 /**

@@ -2285,30 +2285,6 @@ export interface components {
             pagination: components["schemas"]["Pagination"];
         };
         /**
-         * TestRunResults
-         * @description The stored results of a test run that has ended.
-         * @example {
-         *       "id": "5d9f1b7e-8c24-4a63-b0f1-9e7d2c6a4f38",
-         *       "prompt_id": "6f1c0a52-3f0e-4b7e-9d5a-1c2b7f3e8a90",
-         *       "prompt_version": 2,
-         *       "created_at": "2026-11-05T15:00:00.000Z",
-         *       "finished_at": "2026-11-05T15:00:01.912Z",
-         *       "results": []
-         *     }
-         */
-        TestRunResults: {
-            id: components["schemas"]["TestRunId"];
-            prompt_id: components["schemas"]["PromptId"];
-            /**
-             * @description Number of the version that ran.
-             * @example 2
-             */
-            prompt_version: number;
-            created_at: components["schemas"]["Timestamp"];
-            finished_at: components["schemas"]["Timestamp"];
-            results: components["schemas"]["TestResults"];
-        };
-        /**
          * Provider
          * @description A language-model provider that the service can call.
          * @example {
@@ -2341,22 +2317,6 @@ export interface components {
              */
             configured: boolean;
         };
-        /**
-         * ProviderList
-         * @description All providers, whether configured or not.
-         * @example [
-         *       {
-         *         "id": "echo",
-         *         "name": "Echo",
-         *         "models": [
-         *           "echo-1"
-         *         ],
-         *         "defaultModel": "echo-1",
-         *         "configured": true
-         *       }
-         *     ]
-         */
-        ProviderList: components["schemas"]["Provider"][];
         /**
          * LocationId
          * @description Id of a location. The server sets it; it never changes.
@@ -3789,16 +3749,6 @@ export interface components {
             secret?: string;
         };
         /**
-         * SecretRotationFinish
-         * @description The rotation to finish.
-         * @example {
-         *       "rotation_id": "5b70e9d4-1c8f-4a26-93e7-f0a2d6c48b17"
-         *     }
-         */
-        SecretRotationFinish: {
-            rotation_id: components["schemas"]["SecretRotationId"];
-        };
-        /**
          * DeliveryId
          * @description Id of a delivery (one event for one integration). A replay creates new deliveries.
          * @example b6e20d87-4f1a-4c95-a3d8-90f7e5c2b164
@@ -4540,38 +4490,6 @@ export interface components {
          */
         ServiceVersion: string;
         /**
-         * CurrentApiKey
-         * @description The API key of a request, and its scopes. Fields without a value are absent.
-         * @example {
-         *       "id": "1e4b7c90-2d6f-4f3a-8b5c-7a9d0e1f2c34",
-         *       "name": "Kitchen dashboard",
-         *       "scopes": [
-         *         "orders:read",
-         *         "integrations:read"
-         *       ],
-         *       "expires_at": "2036-06-30T23:59:59.000Z",
-         *       "administrator": false,
-         *       "service_version": "1.0.0-beta.1"
-         *     }
-         */
-        CurrentApiKey: {
-            /**
-             * @description Id of the API key; `administrator` for the key that the operator configured.
-             * @example 1e4b7c90-2d6f-4f3a-8b5c-7a9d0e1f2c34
-             */
-            id: string;
-            name: components["schemas"]["ApiKeyName"];
-            /** @description All scopes of the key, including scopes that another of its scopes contains. */
-            scopes: components["schemas"]["GrantedScope"][];
-            expires_at?: components["schemas"]["ApiKeyExpiry"];
-            /**
-             * @description Whether this is an administrator key, which can revoke every key.
-             * @example false
-             */
-            administrator: boolean;
-            service_version: components["schemas"]["ServiceVersion"];
-        };
-        /**
          * ApiKeyId
          * @description The server sets it; it never changes. It is not the key itself, and it is not secret.
          * @example 1e4b7c90-2d6f-4f3a-8b5c-7a9d0e1f2c34
@@ -4713,60 +4631,6 @@ export interface components {
              * @example pgw_1e4b7c902d6f4f3a8b5c7a9d0e1f2c34_EXAMPLE-not-a-real-secret-EXAMPLE-0123456789
              */
             key: string;
-        };
-        /**
-         * ApiKeyRevoked
-         * @description The revoked API key, and the numbers of its descendants.
-         * @example {
-         *       "id": "1e4b7c90-2d6f-4f3a-8b5c-7a9d0e1f2c34",
-         *       "name": "Helpdesk backend",
-         *       "scopes": [
-         *         "prompts:read",
-         *         "prompts:invoke"
-         *       ],
-         *       "status": "revoked",
-         *       "created_at": "2026-11-03T10:00:00.000Z",
-         *       "revoked_at": "2026-11-06T08:00:00.000Z",
-         *       "revoked_descendants": 0,
-         *       "active_descendants": 0
-         *     }
-         */
-        ApiKeyRevoked: {
-            id: components["schemas"]["ApiKeyId"];
-            name: components["schemas"]["ApiKeyName"];
-            prefix?: components["schemas"]["ApiKeyPrefix"];
-            /** @description Scopes of the key. */
-            scopes: components["schemas"]["GrantedScope"][];
-            /**
-             * @description Status of the key.
-             * @example revoked
-             */
-            status: components["schemas"]["ApiKeyStatus"] | components["schemas"]["OtherValue"];
-            created_at: components["schemas"]["Timestamp"];
-            created_by?: components["schemas"]["ApiKeyMaker"];
-            expires_at?: components["schemas"]["ApiKeyExpiry"];
-            /**
-             * Format: date-time
-             * @description When the key was last used, accurate to a few minutes. Absent if it was never used.
-             * @example 2026-11-05T14:59:30.000Z
-             */
-            last_used_at?: string;
-            /**
-             * Format: date-time
-             * @description When the key was revoked. Absent if it is not revoked.
-             * @example 2026-11-06T08:00:00.000Z
-             */
-            revoked_at: string;
-            /**
-             * @description Number of descendants that this request revoked.
-             * @example 3
-             */
-            revoked_descendants: number;
-            /**
-             * @description Number of descendants that are still active. To revoke them, send `descendants=revoke`.
-             * @example 0
-             */
-            active_descendants: number;
         };
         /**
          * ServicePath
@@ -7907,7 +7771,18 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["TestRunResults"];
+                    "application/json": {
+                        id: components["schemas"]["TestRunId"];
+                        prompt_id: components["schemas"]["PromptId"];
+                        /**
+                         * @description Number of the version that ran.
+                         * @example 2
+                         */
+                        prompt_version: number;
+                        created_at: components["schemas"]["Timestamp"];
+                        finished_at: components["schemas"]["Timestamp"];
+                        results: components["schemas"]["TestResults"];
+                    };
                 };
             };
             304: components["responses"]["NotModified"];
@@ -7955,7 +7830,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ProviderList"];
+                    "application/json": components["schemas"]["Provider"][];
                 };
             };
             400: components["responses"]["InvalidParameters"];
@@ -9663,7 +9538,9 @@ export interface operations {
         /** @description The rotation. */
         requestBody: {
             content: {
-                "application/json": components["schemas"]["SecretRotationFinish"];
+                "application/json": {
+                    rotation_id: components["schemas"]["SecretRotationId"];
+                };
             };
         };
         responses: {
@@ -10326,7 +10203,23 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["CurrentApiKey"];
+                    "application/json": {
+                        /**
+                         * @description Id of the API key; `administrator` for the key that the operator configured.
+                         * @example 1e4b7c90-2d6f-4f3a-8b5c-7a9d0e1f2c34
+                         */
+                        id: string;
+                        name: components["schemas"]["ApiKeyName"];
+                        /** @description All scopes of the key, including scopes that another of its scopes contains. */
+                        scopes: components["schemas"]["GrantedScope"][];
+                        expires_at?: components["schemas"]["ApiKeyExpiry"];
+                        /**
+                         * @description Whether this is an administrator key, which can revoke every key.
+                         * @example false
+                         */
+                        administrator: boolean;
+                        service_version: components["schemas"]["ServiceVersion"];
+                    };
                 };
             };
             400: components["responses"]["InvalidParameters"];
@@ -10529,7 +10422,43 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ApiKeyRevoked"];
+                    "application/json": {
+                        id: components["schemas"]["ApiKeyId"];
+                        name: components["schemas"]["ApiKeyName"];
+                        prefix?: components["schemas"]["ApiKeyPrefix"];
+                        /** @description Scopes of the key. */
+                        scopes: components["schemas"]["GrantedScope"][];
+                        /**
+                         * @description Status of the key.
+                         * @example revoked
+                         */
+                        status: components["schemas"]["ApiKeyStatus"] | components["schemas"]["OtherValue"];
+                        created_at: components["schemas"]["Timestamp"];
+                        created_by?: components["schemas"]["ApiKeyMaker"];
+                        expires_at?: components["schemas"]["ApiKeyExpiry"];
+                        /**
+                         * Format: date-time
+                         * @description When the key was last used, accurate to a few minutes. Absent if it was never used.
+                         * @example 2026-11-05T14:59:30.000Z
+                         */
+                        last_used_at?: string;
+                        /**
+                         * Format: date-time
+                         * @description When the key was revoked. Absent if it is not revoked.
+                         * @example 2026-11-06T08:00:00.000Z
+                         */
+                        revoked_at: string;
+                        /**
+                         * @description Number of descendants that this request revoked.
+                         * @example 3
+                         */
+                        revoked_descendants: number;
+                        /**
+                         * @description Number of descendants that are still active. To revoke them, send `descendants=revoke`.
+                         * @example 0
+                         */
+                        active_descendants: number;
+                    };
                 };
             };
             400: components["responses"]["InvalidParameters"];
