@@ -238,7 +238,7 @@ export interface TestRunsResource {
    * @param id Id of the test run.
    * @throws {ProblemError} `test-run-not-found` (404), `test-run-running` (409), `test-run-not-stored` (409)
    */
-  getResults(id: string, options?: CallOptions<'getTestRunResults'> & { ifNoneMatch?: undefined }): Call<operations['getTestRunResults']['responses'][200]['content']['application/json']>;
+  getResults(id: string, options?: CallOptions<'getTestRunResults'> & { ifNoneMatch?: undefined }): Call<Schemas['TestRunResults']>;
   /**
    * Get the results of a test run.
    *
@@ -249,7 +249,7 @@ export interface TestRunsResource {
    * @param id Id of the test run.
    * @throws {ProblemError} `test-run-not-found` (404), `test-run-running` (409), `test-run-not-stored` (409)
    */
-  getResults(id: string, options: CallOptions<'getTestRunResults'>): Call<operations['getTestRunResults']['responses'][200]['content']['application/json'] | undefined>;
+  getResults(id: string, options: CallOptions<'getTestRunResults'>): Call<Schemas['TestRunResults'] | undefined>;
 }
 
 /**
@@ -696,7 +696,7 @@ export interface IntegrationsResource {
    * @param id Id of the integration.
    * @throws {ProblemError} `integration-not-found` (404), `edit-conflict` (409), `precondition-failed` (412)
    */
-  beginSecretRotation(id: string, body?: Schemas['SecretRotationBegin'], options?: CallOptions<'beginSecretRotation'>): Call<Schemas['IntegrationWithSecret']>;
+  beginSecretRotation(id: string, body?: operations['beginSecretRotation']['requestBody'], options?: CallOptions<'beginSecretRotation'>): Call<Schemas['IntegrationWithSecret']>;
 
   /**
    * Cancel a rotation of the secret.

@@ -2285,6 +2285,30 @@ export interface components {
             pagination: components["schemas"]["Pagination"];
         };
         /**
+         * TestRunResults
+         * @description The stored results of a test run that has ended.
+         * @example {
+         *       "id": "5d9f1b7e-8c24-4a63-b0f1-9e7d2c6a4f38",
+         *       "prompt_id": "6f1c0a52-3f0e-4b7e-9d5a-1c2b7f3e8a90",
+         *       "prompt_version": 2,
+         *       "created_at": "2026-11-05T15:00:00.000Z",
+         *       "finished_at": "2026-11-05T15:00:01.912Z",
+         *       "results": []
+         *     }
+         */
+        TestRunResults: {
+            id: components["schemas"]["TestRunId"];
+            prompt_id: components["schemas"]["PromptId"];
+            /**
+             * @description Number of the version that ran.
+             * @example 2
+             */
+            prompt_version: number;
+            created_at: components["schemas"]["Timestamp"];
+            finished_at: components["schemas"]["Timestamp"];
+            results: components["schemas"]["TestResults"];
+        };
+        /**
          * Provider
          * @description A language-model provider that the service can call.
          * @example {
@@ -3733,20 +3757,6 @@ export interface components {
             waiting?: components["schemas"]["IgnoredObject"];
             created_at?: components["schemas"]["DateTimeInput"];
             updated_at?: components["schemas"]["DateTimeInput"];
-        };
-        /**
-         * SecretRotationBegin
-         * @description The next secret of the integration.
-         * @example {
-         *       "secret": "EXAMPLE-not-a-real-secret-9876543210"
-         *     }
-         */
-        SecretRotationBegin: {
-            /**
-             * @description The next secret: 24 to 64 printable ASCII characters that do not start with `whsec_`. Default: the server creates one and shows it only in the answer.
-             * @example EXAMPLE-not-a-real-secret-9876543210
-             */
-            secret?: string;
         };
         /**
          * DeliveryId
@@ -7771,18 +7781,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        id: components["schemas"]["TestRunId"];
-                        prompt_id: components["schemas"]["PromptId"];
-                        /**
-                         * @description Number of the version that ran.
-                         * @example 2
-                         */
-                        prompt_version: number;
-                        created_at: components["schemas"]["Timestamp"];
-                        finished_at: components["schemas"]["Timestamp"];
-                        results: components["schemas"]["TestResults"];
-                    };
+                    "application/json": components["schemas"]["TestRunResults"];
                 };
             };
             304: components["responses"]["NotModified"];
@@ -9434,7 +9433,13 @@ export interface operations {
         /** @description The next secret. Without it, the server creates one. */
         requestBody?: {
             content: {
-                "application/json": components["schemas"]["SecretRotationBegin"];
+                "application/json": {
+                    /**
+                     * @description The next secret: 24 to 64 printable ASCII characters that do not start with `whsec_`. Default: the server creates one and shows it only in the answer.
+                     * @example EXAMPLE-not-a-real-secret-9876543210
+                     */
+                    secret?: string;
+                };
             };
         };
         responses: {
