@@ -3,13 +3,17 @@
  * noun is left out of the operationId, in the singular or plural.
  */
 export function clientMethod(tag: string, operationId: string): string {
-  const plural = tag.replaceAll(/(?:^| )(\w)/g, (_, letter: string) => letter.toUpperCase());
+  const plural = tag.split(' ').map(capitalize).join('');
   const singular = plural.replace(/ies$/, 'y').replace(/s$/, '');
-  return operationId.replace(new RegExp(`${plural}|${singular}`, 'i'), '');
+  return operationId.replace(new RegExp(`${plural}|${singular}`), '');
 }
 
 /** What a client calls the operations of a tag: `testRuns` for "Test runs", `apiKeys` for "API keys". */
 export function clientResource(tag: string): string {
-  const [first = '', ...others] = tag.split(' ');
-  return first.toLowerCase() + others.map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join('');
+  const [first = '', ...others] = tag.toLowerCase().split(' ');
+  return [first, ...others.map(capitalize)].join('');
+}
+
+function capitalize(word: string): string {
+  return word.charAt(0).toUpperCase() + word.slice(1).toLowerCase();
 }

@@ -100,8 +100,12 @@ export class ProblemError<S extends Status = Status> extends AnswerError {
   readonly problem: Problem;
 
   constructor(problem: Problem, answer: { status: number; headers: Headers }, facts: CallFacts) {
-    const { type, title, detail } = problem;
-    super(`${detail} [${answer.status} ${type.slice(prefix.length)}]`, answer, facts);
+    const { type, title, detail, errors = [] } = problem;
+    const mistakes = errors.slice(0, 3).map((mistake) => {
+      const place = mistake.pointer ?? mistake.parameter ?? mistake.header;
+      return ` ${place === undefined ? '' : `${place}: `}${mistake.detail}.`;
+    });
+    super(`${detail}${mistakes.join('')} [${answer.status} ${type.slice(prefix.length)}]`, answer, facts);
     this.type = type as Type<ProblemNames[S]>;
     this.title = title;
     this.detail = detail;

@@ -98,7 +98,7 @@ export const operationTable: Readonly<Record<string, Readonly<Record<string, Ope
   },
   eventTypes: {
     list: { method: 'GET', path: '/api/v1/event-types', input: 'query', page: true },
-    getchema: { method: 'GET', path: '/schemas/events/{type}/v1.json' },
+    getSchema: { method: 'GET', path: '/schemas/events/{type}/v1.json' },
   },
   apiKeys: {
     getCurrent: { method: 'GET', path: '/api/v1/whoami' },
@@ -172,7 +172,7 @@ export type OperationName =
   | 'deliveries.resend'
   | 'replays.get'
   | 'eventTypes.list'
-  | 'eventTypes.getchema'
+  | 'eventTypes.getSchema'
   | 'apiKeys.getCurrent'
   | 'apiKeys.list'
   | 'apiKeys.create'

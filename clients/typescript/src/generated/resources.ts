@@ -864,7 +864,7 @@ export interface EventTypesResource {
    * @param type Name of the event type.
    * @throws {ProblemError} `event-type-not-found` (404)
    */
-  getchema(type: string, options?: CallOptions<'getEventTypeSchema'> & { ifNoneMatch?: undefined }): Call<operations['getEventTypeSchema']['responses'][200]['content']['application/json']>;
+  getSchema(type: string, options?: CallOptions<'getEventTypeSchema'> & { ifNoneMatch?: undefined }): Call<operations['getEventTypeSchema']['responses'][200]['content']['application/json']>;
   /**
    * Get the schema of an event type.
    *
@@ -875,7 +875,7 @@ export interface EventTypesResource {
    * @param type Name of the event type.
    * @throws {ProblemError} `event-type-not-found` (404)
    */
-  getchema(type: string, options: CallOptions<'getEventTypeSchema'>): Call<operations['getEventTypeSchema']['responses'][200]['content']['application/json'] | undefined>;
+  getSchema(type: string, options: CallOptions<'getEventTypeSchema'>): Call<operations['getEventTypeSchema']['responses'][200]['content']['application/json'] | undefined>;
 }
 
 /**
