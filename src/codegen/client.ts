@@ -163,7 +163,7 @@ function renderResources(document: OpenApiDocument, operations: readonly ClientO
       `${comment(tagDescription(document, resource), '  ')}  readonly ${resource}: ${typeName(resource)};\n`,
   );
   return `import type { Call, ListCall } from '../call.ts';
-import type { CallOptions, Query } from '../call-options.ts';
+import type { Body, CallOptions, Query } from '../call-options.ts';
 import type { CreateTestRunMethod, InvokeMethod } from '../stored-prompts.ts';
 import type { components, operations } from './types.ts';
 
@@ -204,7 +204,7 @@ function signature(operation: ClientOperation): string {
   const docs = comment(text.filter((part) => part !== '').join('\n\n'), '  ');
   const special = typedByPrompt[id];
   if (special !== undefined) return `${docs}  ${name}: ${special};\n`;
-  const body = bodyComponent === undefined ? `operations['${id}']['requestBody']` : `Schemas['${bodyComponent}']`;
+  const body = bodyComponent === undefined ? `Body<'${id}'>` : `Schemas['${bodyComponent}']`;
   const before = [
     ...pathParameters.map((parameter) => `${parameter.name}: ${parameter.type}`),
     ...(input === undefined

@@ -2,7 +2,7 @@
 /* eslint-disable */
 
 import type { Call, ListCall } from '../call.ts';
-import type { CallOptions, Query } from '../call-options.ts';
+import type { Body, CallOptions, Query } from '../call-options.ts';
 import type { CreateTestRunMethod, InvokeMethod } from '../stored-prompts.ts';
 import type { components, operations } from './types.ts';
 
@@ -696,7 +696,7 @@ export interface IntegrationsResource {
    * @param id Id of the integration.
    * @throws {ProblemError} `integration-not-found` (404), `edit-conflict` (409), `precondition-failed` (412)
    */
-  beginSecretRotation(id: string, body?: operations['beginSecretRotation']['requestBody'], options?: CallOptions<'beginSecretRotation'>): Call<Schemas['IntegrationWithSecret']>;
+  beginSecretRotation(id: string, body?: Body<'beginSecretRotation'>, options?: CallOptions<'beginSecretRotation'>): Call<Schemas['IntegrationWithSecret']>;
 
   /**
    * Cancel a rotation of the secret.
@@ -718,7 +718,7 @@ export interface IntegrationsResource {
    * @param id Id of the integration.
    * @throws {ProblemError} `integration-not-found` (404), `secret-rotation-not-pending` (409), `edit-conflict` (409), `precondition-failed` (412)
    */
-  finishSecretRotation(id: string, body: operations['finishSecretRotation']['requestBody'], options?: CallOptions<'finishSecretRotation'>): Call<Schemas['Integration']>;
+  finishSecretRotation(id: string, body: Body<'finishSecretRotation'>, options?: CallOptions<'finishSecretRotation'>): Call<Schemas['Integration']>;
 
   /**
    * Send a test event.
