@@ -6,12 +6,12 @@ const insertedAtOnce = 1_000;
 const duplicateKey = 11_000;
 
 /**
- * Inserts the documents whose ids are not taken; what exists is left as it is. Many at once: one command costs little
- * more than one document. For documents under ids that follow from their content, in collections without another
- * unique index; running it again changes nothing.
+ * Inserts the documents whose ids are not taken; existing documents do not change. One command with many documents
+ * costs little more than one with a single document. For documents whose ids follow from their content, in collections
+ * without another unique index. Running it again changes nothing.
  *
- * @returns ids that were taken, by others or by an own attempt whose answer was lost
- * @throws ProblemError `database-unavailable`; some of the documents may be inserted then
+ * @returns ids that were taken, by others or by an earlier attempt of this call whose answer was lost
+ * @throws ProblemError `database-unavailable`; some of the documents may already be inserted
  */
 export async function insertMissing<T extends Document & { _id: string }>(
   collection: Collection<T>,
@@ -36,7 +36,7 @@ async function insertChunk<T extends Document & { _id: string }>(
   } catch (error) {
     if (!(error instanceof MongoBulkWriteError)) throw error;
     const failures = [error.writeErrors].flat();
-    // Not confirmed by a majority is not done, and any other error is someone's mistake.
+    // A write that no majority confirmed is not done. Any other error is a mistake in the program.
     if (error.result.getWriteConcernError() !== undefined || failures.length === 0) throw error;
     if (failures.some(({ code }) => code !== duplicateKey)) throw error;
     return failures.flatMap(({ index }) => chunk[index]?._id ?? []);

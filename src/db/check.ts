@@ -3,7 +3,7 @@ import type { Collection, Db } from 'mongodb';
 import { CHECK_COLLECTION, DatabaseStartError } from './client.ts';
 import { duplicateKeyFields, isUnavailable } from './database-errors.ts';
 
-/** What a check left behind because it failed is removed by a check that runs so many milliseconds later. */
+/** A later check removes documents that a failed check left behind, once they are this many milliseconds old. */
 const LEFT_FOR_MS = 60 * 60_000;
 
 interface Probe {
@@ -15,11 +15,11 @@ interface Probe {
 }
 
 /**
- * Checks within some milliseconds, in its own collection, the database features that the service needs. So a server,
- * proxy or release that behaves differently is found at start and not in the first incident. Several processes can
- * check at the same time.
+ * Checks the database features that the service needs, in its own collection, within some milliseconds. A server, proxy
+ * or release that behaves differently is found at start and not in the first incident. Several processes can check at
+ * the same time.
  *
- * @throws DatabaseStartError that names each thing that failed
+ * @throws DatabaseStartError that names each failed check
  */
 export async function checkDatabase(db: Db): Promise<void> {
   const collection = db.collection<Probe>(CHECK_COLLECTION);
@@ -42,7 +42,7 @@ export async function checkDatabase(db: Db): Promise<void> {
 
 type Check = (collection: Collection<Probe>, run: string) => Promise<void>;
 
-/** @returns what failed, in a line */
+/** @returns what failed, in one line */
 async function attempt(name: string, check: Check, collection: Collection<Probe>): Promise<string[]> {
   const run = randomUUID();
   try {
@@ -124,7 +124,7 @@ function probe(_id: string, members: Partial<Probe> = {}): Probe {
   return { _id, number: 1, list: [], expires_at: new Date(Date.now() + LEFT_FOR_MS), ...members };
 }
 
-/** The fields of the unique index that a write ran into; undefined when it was done. */
+/** The fields of the unique index that refused a write; undefined when the write was done. */
 async function duplicateOf(write: () => Promise<unknown>): Promise<readonly string[] | undefined> {
   try {
     await write();

@@ -11,7 +11,7 @@ const START_PAUSE_MS = 1_000;
 /** Milliseconds for a readiness check. */
 const CHECK_LIMIT_MS = 2_000;
 
-/** A collection that only checks use, so that they disturb nothing and nothing disturbs them. */
+/** A collection that only checks use, so that checks and business data do not affect each other. */
 export const CHECK_COLLECTION = 'database_check';
 
 const AUTHENTICATION_CODES: ReadonlySet<unknown> = new Set([13, 18, 8000]);
@@ -20,8 +20,8 @@ const AUTHENTICATION_CODES: ReadonlySet<unknown> = new Set([13, 18, 8000]);
 export interface Database {
   readonly db: Db;
   /**
-   * Resolves when the database does its work: a small write and a read of it. A `ping` is answered by a server whose
-   * storage engine has stopped, and a read by one that has lost its majority or its space.
+   * Resolves after a small write and a read of it. A `ping` does not show enough: a server whose storage engine has
+   * stopped still answers it. Neither does a read: a server without a majority or without disk space still answers it.
    *
    * @throws ProblemError `database-unavailable` or `storage-full` within 2 s
    */
@@ -50,8 +50,8 @@ export class DatabaseStartError extends Error {
 }
 
 /**
- * Connects to MongoDB. While the server cannot be reached it keeps trying for 30 s, one log line an attempt, because
- * services and databases are often started together; wrong credentials or a wrong URI fail at once.
+ * Connects to MongoDB. Services and databases are often started together, so it repeats the attempt for 30 s while the
+ * server cannot be reached, with a log line for each attempt. Wrong credentials or a wrong URI fail immediately.
  *
  * @throws DatabaseStartError
  */
@@ -78,7 +78,7 @@ async function writeAndRead(db: Db): Promise<void> {
   try {
     await collection.updateOne(filter, { $set: { at: new Date() } }, { upsert: true });
   } catch (error) {
-    // Another process was faster with the first one.
+    // Another process created the document first.
     if (duplicateKeyFields(error) === undefined) throw error;
   }
   await collection.findOne(filter);
@@ -89,16 +89,16 @@ function createClient({ uri, poolSize = 50 }: ConnectOptions): MongoClient {
   const defaults: MongoClientOptions = {
     appName: 'prompt-gateway',
     maxPoolSize: poolSize,
-    // The driver's default of two connections opened at a time makes the first burst after a start or an outage queue.
+    // By default the driver opens two connections at a time, so the first burst after a start or an outage would wait.
     maxConnecting: 5,
-    // A stopped database must turn into a 503 within seconds, not the driver's 30.
+    // A stopped database must lead to a 503 within seconds, not after the driver's 30.
     serverSelectionTimeoutMS: 2_500,
     connectTimeoutMS: 2_500,
     waitQueueTimeoutMS: 2_500,
-    // Silence on a connection with an operation in progress. Requests give up earlier (see retry.ts); this frees the
-    // connection, and leaves room for deletes of many documents.
+    // The longest silence on a connection with an operation in progress. Requests give up earlier (see retry.ts). This
+    // limit frees the connection, and is long enough for deletes of many documents.
     socketTimeoutMS: 15_000,
-    // A server that hangs without closing its connections is noticed after this plus `connectTimeoutMS`.
+    // A server that hangs without closing its connections is detected after this time plus `connectTimeoutMS`.
     heartbeatFrequencyMS: 2_000,
   };
   const overridable = Object.entries(defaults).filter(([name]) => !stripped.options.has(name.toLowerCase()));
@@ -108,15 +108,15 @@ function createClient({ uri, poolSize = 50 }: ConnectOptions): MongoClient {
       writeConcern: { w: 'majority', journal: true },
       readPreference: 'primary',
       readConcern: { level: 'majority' },
-      // Off: a driver repeats a write under the assumption that the server recognises the repetition. Compatible
-      // servers exist that apply it twice. writes.ts repeats writes instead, in a way that needs nothing of the server.
+      // Off: the driver expects that the server recognises a repeated write, but some compatible servers apply it
+      // twice. writes.ts repeats writes instead, in a way that does not depend on the server.
       retryWrites: false,
       retryReads: true,
       ignoreUndefined: true,
       monitorCommands: false,
     });
   } catch (error) {
-    // Without the error as its cause: the parser's message can quote the URI.
+    // The error is not passed on as the cause, because the parser's message can quote the URI.
     const reason = withoutCredentials(describe(error), uri);
     throw new DatabaseStartError(`The database URI is not a valid MongoDB connection string: ${reason}`);
   }
@@ -157,7 +157,7 @@ function isRefusal(error: unknown): boolean {
   return server instanceof MongoServerError && AUTHENTICATION_CODES.has(server.code);
 }
 
-/** `mongodb+srv` asks the name service, whose errors are not the driver's. A name may appear while a cluster starts. */
+/** `mongodb+srv` uses DNS, whose errors are not driver errors. A name may appear while a cluster starts. */
 function isNameLookup(error: unknown): boolean {
   return typeof error === 'object' && error !== null && 'syscall' in error && /^query/.test(String(error.syscall));
 }

@@ -4,8 +4,8 @@
  */
 
 /**
- * Options that decide whether acknowledged writes are safe and reads current. They belong to the service:
- * the driver merges `w` and `journal` of the URI over those it is given in code, so they have to leave the URI.
+ * Options that decide whether acknowledged writes are safe and reads are current. Only the service sets them. The
+ * driver prefers `w` and `journal` of the URI to those set in code, so they are removed from the URI.
  */
 const SERVICE_OWNED = new Set([
   'w',
@@ -38,7 +38,7 @@ export function withoutServiceOwnedOptions(uri: string): { uri: string; options:
 
 /** The hosts of a connection string, for messages: never user, password or options. */
 export function hostsOf(uri: string): string {
-  // From the last `@` on, wherever it is: a password with a character that should have been encoded can hold a `/`.
+  // The hosts follow the last `@`: a password with a character that should have been encoded can contain a `/`.
   const start = uri.includes('@') ? uri.lastIndexOf('@') + 1 : uri.indexOf('://') + 3;
   const hosts = /^[^/?#]*/.exec(uri.slice(start))?.[0] ?? '';
   return hosts === '' ? 'the configured address' : hosts;

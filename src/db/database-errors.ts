@@ -17,8 +17,8 @@ import { ProblemError } from '../errors/problem-error.ts';
 import { hasCode } from '../runtime/system-error.ts';
 
 /**
- * Server codes that say "not now" rather than "wrong": the lists of the retryable reads and retryable writes
- * specifications, and the ways in which waiting for a majority can fail.
+ * Server codes of temporary failures: those that the specifications of retryable reads and retryable writes list, and
+ * those of failed waits for a majority.
  */
 const UNAVAILABLE_CODES: ReadonlySet<number> = new Set([
   6, // HostUnreachable
@@ -42,12 +42,12 @@ const UNAVAILABLE_CODES: ReadonlySet<number> = new Set([
   13436, // NotPrimaryOrSecondary
 ]);
 
-/** What servers say when the disk, or the space that was paid for, is used up. The code is often a general one. */
+/** What servers say when the disk or the storage quota is full. The code is often a general one. */
 const FULL = /no space left on device|out of disk space|not enough disk space|over your space quota/i;
 
 /**
- * Answers of a compatible server whose storage engine has stopped, as it does when the disk is full: WiredTiger's panic,
- * or the one text that SecantusDB's Python server has for all that it did not expect.
+ * Answers of a compatible server whose storage engine has stopped, for example after a full disk: WiredTiger's panic,
+ * or the text that SecantusDB's Python server uses for all unexpected errors.
  */
 const BROKEN = /WT_PANIC|WiredTiger error|^internal server error$/;
 const INTERNAL_ERROR = 1;
@@ -60,7 +60,7 @@ const UNAVAILABLE_LABELS = [
 ];
 
 /**
- * Errors of the socket. The driver passes them on as they are when the server closes a connection just as a command is
+ * Errors of the socket. The driver passes them on unchanged when the server closes a connection while a command is
  * being written to it.
  */
 const SOCKET_CODES = [
@@ -75,11 +75,11 @@ const SOCKET_CODES = [
 const DUPLICATE_KEY = 11000;
 const OUT_OF_DISK_SPACE = 14031;
 
-/** Seconds after which a caller may try again. */
+/** Seconds after which a caller may send the request again. */
 const RETRY_AFTER = '2';
 const RETRY_AFTER_SPACE = '10';
 
-/** An operation that was given up because its time was over. Whether the server applied it is unknown. */
+/** An operation that was given up at its deadline. Whether the server applied it is unknown. */
 export class DatabaseDeadlineError extends Error {
   constructor(milliseconds: number) {
     super(`the database did not answer within ${milliseconds} ms`);
@@ -114,7 +114,7 @@ export function isOutOfSpace(error: unknown): boolean {
   return error instanceof MongoServerError && (error.code === OUT_OF_DISK_SPACE || FULL.test(error.message));
 }
 
-/** Bulk writes throw an error of the connection as one of their own, of which only the message is left. */
+/** Bulk writes wrap a connection error in an error of their own and keep only its message. */
 function isWrappedDriverError(error: MongoError): boolean {
   return error instanceof MongoBulkWriteError && error.code === undefined && [error.writeErrors].flat().length === 0;
 }
@@ -123,7 +123,7 @@ function isSocketError(error: unknown): boolean {
   return SOCKET_CODES.some((code) => hasCode(error, code));
 }
 
-/** True when this process has closed its own client: trying again is pointless. */
+/** True when this process has closed its own client. Another attempt cannot succeed. */
 export function isClosed(error: unknown): boolean {
   return (
     error instanceof MongoNotConnectedError ||
@@ -136,8 +136,8 @@ export function isClosed(error: unknown): boolean {
 }
 
 /**
- * The fields of the unique index that a write ran into, such as `['slug']` or `['_id']`, in index order; undefined
- * when the error is not a duplicate key.
+ * The fields of the unique index that refused a write, such as `['slug']` or `['_id']`, in index order; undefined when
+ * the error is not a duplicate key.
  */
 export function duplicateKeyFields(error: unknown): readonly string[] | undefined {
   if (!(error instanceof MongoServerError) || error.code !== DUPLICATE_KEY) return undefined;

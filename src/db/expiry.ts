@@ -1,7 +1,7 @@
 /**
- * Removes documents once their `expires_at` is over. MongoDB does that by itself where an index asks for it (TTL), but
- * there are compatible servers that then read whole collections each minute and let nobody else in meanwhile: 1.4 s for
- * 25,000 deliveries on SecantusDB. Here each command matches few documents, and a pause follows.
+ * Removes documents after their `expires_at`. MongoDB can do this itself with a TTL index, but some compatible servers
+ * then read whole collections each minute and block all other commands meanwhile: 1.4 s for 25,000 deliveries on
+ * SecantusDB. Here each command matches few documents and is followed by a pause.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Filter } from 'mongodb';
@@ -16,7 +16,7 @@ interface ExpiringDocument {
   expires_at: Date;
 }
 
-/** How far the removal has come, by collection: what expired before is gone. */
+/** How far the removal has come, by collection: everything that expired earlier is removed. */
 interface PositionDocument {
   _id: string;
   until: Date;
@@ -24,7 +24,7 @@ interface PositionDocument {
 
 export interface ExpiryDependencies {
   readonly database: Database;
-  /** Those with {@link expiryIndex} are swept. */
+  /** The collections with {@link expiryIndex} are swept. */
   readonly indexes: readonly CollectionIndexes[];
   /** Wall-clock time. */
   readonly now: () => Date;
@@ -33,31 +33,33 @@ export interface ExpiryDependencies {
 }
 
 /**
- * Milliseconds of `expires_at` that one command reads. How many expire in a step does not show before it is read, so
- * steps are short where documents are to be expected: some hundred a second expire a month after a replay. They are
- * longer when a process was away for days.
+ * Milliseconds of `expires_at` that one command reads. How many documents expire in a step is not known before it is
+ * read, so steps are short: some hundred documents a second expire a month after a replay. They are longer after days
+ * without a running process.
  */
 const minStepMs = 1_000;
 const maxStepMs = 64_000;
 const stepsToNow = 16;
 
-/** @returns a sweep: it removes what has expired by now, of all collections. Any process may run it at any time. */
+/** @returns a sweep, which removes the expired documents of all collections. Any process may run it at any time. */
 export function createExpiry({ database, indexes, now, pauseMs = 20 }: ExpiryDependencies): () => Promise<void> {
   const positions = database.db.collection<PositionDocument>('expiry');
   const names = indexes
     .filter((declared) => declared.indexes.some(({ name }) => name === expiryIndex.name))
     .map(({ collection }) => collection);
-  /** Collections in which this process has looked once for what others left before their position. */
+  /**
+   * Collections in which this process has searched once before the position, for documents that other processes left.
+   */
   const checked = new Set<string>();
 
-  /** @param within with a lower bound: without one there are servers that read all documents that never expire */
+  /** @param within with a lower bound: without one, some servers read all documents that never expire */
   const removeWithin = async (name: string, within: { $gte: Date; $lt: Date }): Promise<void> => {
     const collection = database.db.collection<ExpiringDocument>(name);
     const filter: Filter<ExpiringDocument> = { expires_at: within };
     const found = await read(() => collection.find(filter, { projection: { _id: 1 } }).toArray());
     for (let start = 0; start < found.length; start += idsAtOnce) {
       const ids = found.slice(start, start + idsAtOnce).map(({ _id }) => _id);
-      // With the time: one may have got another meanwhile.
+      // The filter includes the time, because a document may have got another one in the meantime.
       await withRetry(() => collection.deleteMany({ _id: { $in: ids }, expires_at: within }));
       await sleep(pauseMs);
     }

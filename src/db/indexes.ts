@@ -3,28 +3,28 @@ import { DatabaseStartError } from './client.ts';
 import { duplicateKeyFields, isUnavailable } from './database-errors.ts';
 import { withRetry } from './retry.ts';
 
-/** The indexes that a store needs on one collection. Give every index a name: it shows in messages. */
+/** The indexes that a store needs on one collection. Give every index a name, because messages contain it. */
 export interface CollectionIndexes {
   collection: string;
   indexes: readonly (IndexDescription & { name: string })[];
 }
 
-/** Of every collection whose documents expire: `expiry.ts` removes them. */
+/** For every collection whose documents expire; `expiry.ts` removes them. */
 export const expiryIndex: IndexDescription & { name: string } = {
   key: { expires_at: 1, _id: 1 },
   name: 'expires_at_1__id_1',
 };
-/** In earlier versions an index of this name made the server remove them. */
+/** In earlier versions the server removed documents by an index of this name. */
 const formerExpiryIndex = 'expires_at_1';
 
 const INDEX_CONFLICT_CODES: ReadonlySet<unknown> = new Set([85, 86]);
-/** No such collection, no such index. */
+/** The collection or the index does not exist. */
 const NOT_FOUND_CODES: ReadonlySet<unknown> = new Set([26, 27]);
-/** An index on a large collection takes longer than the client waits for an answer; the build goes on meanwhile. */
+/** An index on a large collection takes longer than the client waits for an answer; the build continues. */
 const ATTEMPTS = 40;
 
 /**
- * Creates what is missing of the declared indexes. Running it again, or in several processes at once, changes nothing.
+ * Creates the declared indexes that are missing. Running it again, or in several processes at once, changes nothing.
  *
  * @throws DatabaseStartError when an index of the same name or keys exists with other options, or when documents
  *   already break a unique index; the message names collection and index.
@@ -38,7 +38,7 @@ async function ensureCollectionIndexes(db: Db, { collection, indexes }: Collecti
   try {
     await db.collection(collection).createIndexes(indexes.map((index) => ({ ...index })));
   } catch {
-    // One by one it shows which of them cannot be created.
+    // Created one by one, so that the error shows which index cannot be created.
     for (const index of indexes) await ensureIndex(db, collection, index);
   }
 }

@@ -3,9 +3,9 @@ import type { Collection } from 'mongodb';
 import type { Database } from './client.ts';
 import { insertOnce, read, type StampedDocument } from './writes.ts';
 
-/** What sets the data of one database apart from that of every other. */
+/** What distinguishes the data of one database from that of others. */
 export interface Installation {
-  /** A UUID, made once. Whatever is derived from names that callers choose takes it in. */
+  /** A UUID, created once. Ids that are derived from names of callers include it. */
   readonly id: string;
   /** Whether the database had orders before it had this id: their ids were derived without it. */
   readonly hasFormerOrders: boolean;
@@ -16,11 +16,11 @@ interface InstallationDocument extends StampedDocument {
   former_orders: boolean;
 }
 
-/** There is one document. Its fixed id lets only one of several first starts make it. */
+/** There is one document. Because its id is fixed, only one of several first starts can create it. */
 const documentId = 'installation';
 
 /**
- * Reads what was made at the first start on this database, or makes it.
+ * Reads the document that the first start on this database created, or creates it.
  *
  * @throws ProblemError `database-unavailable`
  */

@@ -4,8 +4,8 @@ import { count, fetchInOrder, listPositions, type FetchOptions, type Source } fr
 import { createTotals } from './totals.ts';
 
 /**
- * Makes the lists of a collection that go by time, the newest first. Their pages are read by narrow commands.
- * @param toItem undefined for what is not to be shown
+ * Creates the lists of a collection that are ordered by time, newest first. Pages are read by narrow commands.
+ * @param toItem returns undefined for documents that the list leaves out
  */
 export function createListByTime<T extends Document & { _id: string }, Item>(
   toItem: (document: T) => Item | undefined,

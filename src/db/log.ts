@@ -1,4 +1,4 @@
-/** What the database code needs of a logger; pino's fits. */
+/** The part of a logger that the database code uses; a pino logger has it. */
 export interface DatabaseLog {
   info(fields: Record<string, unknown>, message: string): void;
   warn(fields: Record<string, unknown>, message: string): void;

@@ -1,24 +1,26 @@
 /**
  * Reads and walks of many documents by commands that each match few.
  *
- * MongoDB reads as far as an answer needs. There are compatible servers that fetch every document a filter matches,
- * whatever limit, order or projection is asked for, and let nobody else in meanwhile. Measured with 25,000 documents of
- * 1 KB on SecantusDB 0.7.0b3 (its Python server), in milliseconds that everybody else waits:
+ * MongoDB reads only what an answer needs. Some compatible servers fetch every document that a filter matches, whatever
+ * the limit, order or projection is, and block all other commands meanwhile. Measured with 25,000 documents of 1 KB on
+ * SecantusDB 0.7.0b3 (its Python server), in milliseconds for which others are blocked:
  *
  * - All documents of one owner, `limit: 100`: 440, and 780 when the order has two fields.
  * - A range of an indexed field behind the equalities that precede it in the same index: 200 documents 10, 600 18,
  *   2,000 56. This is the only shape that stays narrow.
- * - The same range of 600 with one more condition in the filter: 600, for its planner falls back to one field. In an
- *   aggregation that condition stands in a `$match` of its own; MongoDB merges the two.
+ * - The same range of 600 with one more condition in the filter: 600, because its planner then uses one field. In an
+ *   aggregation, put that condition into a second `$match`; MongoDB merges the two.
  * - `count` walks the whole collection and `hint`, `min` and `max` the whole index. A range of `_id` walks the
  *   collection. An aggregation that counts reads what its first `$match` matches.
  * - `_id` with `$in`: 100 ids 12; 1,000 ids 740, because it grows with the square.
  * - A field with a unique index of its own and `$in`: 8 values 1.1, 32 values 2.9, found or not. Any other field with
  *   `$in`, and `$or` of whatever conditions, walks the collection: 2,400 with 20,000 documents.
- * - Where a filter has several fields and no index for all, the first field that has one decides: `_id` comes first.
+ * - If a filter has several fields and no index for all of them, the first field with an index decides: `_id` comes
+ *   first.
  *
- * Where to cut a range is not known beforehand, and looking for it would read everything. So one document of 64, chosen by
- * its id, also stands in a small index of samples. Samples tell how a collection lies in time, at a 64th of the price.
+ * Where to divide a range is not known beforehand, and finding it out would read everything. So one document of 64,
+ * chosen by its id, is also in a small index of samples. Samples show how a collection is distributed over time, at a
+ * 64th of the cost.
  */
 import { BSON, type Collection, type Document, type Filter } from 'mongodb';
 import type { PageStart, Position } from '../lists/listing.ts';
@@ -26,31 +28,37 @@ import type { CollectionIndexes } from './indexes.ts';
 import { timeRange } from './time-range.ts';
 import { read } from './writes.ts';
 
-/** A span of time: from `since`, inclusive, to before `until`. Open where one is left out. */
+/** A span of time: from `since`, inclusive, to before `until`. Without one of them it is open at that end. */
 export interface Span {
   readonly since?: Date | undefined;
   readonly until?: Date | undefined;
 }
 
-/** One of so many documents is a sample. */
+/** One of this many documents is a sample. */
 export const sampling = 64;
-/** Samples in a part of a span: some 250 documents. */
+/** Samples in a part of a span: about 250 documents. */
 const samplesPerPart = 4;
-/** Parts of a span at most, so that a million documents take no thousands of commands. They grow beyond that. */
+/**
+ * The most parts of a span, so that a million documents do not need thousands of commands. Beyond that, parts are
+ * larger.
+ */
 const maxParts = 128;
-/** Ids that one command looks up; of documents that may be large, and to begin with. */
+/** Ids that one command looks up at first, and of documents that may be large. */
 export const idsAtOnce = 100;
 const fewAtOnce = 8;
 
-/** Parts that a list which few of the documents are in has read at once. */
+/** Parts that are read at the same time for a list that has few of the documents. */
 const widest = 4;
 
-/** Is the document of this id a sample? @param id a UUID, random or made of a hash, whose digits are evenly spread */
+/**
+ * Whether the document with this id is a sample. @param id a UUID, random or made from a hash, so that its digits are
+ * evenly distributed
+ */
 export function isSample(id: string): boolean {
   return Number.parseInt(id.slice(0, 2), 16) < 256 / sampling;
 }
 
-/** What the samples of a collection have in common where nothing else tells its lists apart. */
+/** What the samples of a collection have in common if it has only one list. */
 export const everySample = 'all';
 
 /** Documents of which one in 64 is a sample. */
@@ -59,7 +67,9 @@ export interface Sampled {
   sample?: string;
 }
 
-/** Makes a new document a sample, if it is one. @param group what the samples of its list have in common */
+/**
+ * Marks a new document as a sample, if its id makes it one. @param group what the samples of its list have in common
+ */
 export function sampleField(id: string, group: string = everySample): Sampled {
   return isSample(id) ? { sample: group } : {};
 }
@@ -73,7 +83,7 @@ export function sampleIndex(time: string): CollectionIndexes['indexes'][number] 
   };
 }
 
-/** Where the documents of a list lie. */
+/** Where the documents of a list are found. */
 export interface Source<T extends Document & { _id: string }> {
   readonly collection: Collection<T>;
   /** Equalities on the fields that precede `time` in an index. */
@@ -90,7 +100,7 @@ export interface Source<T extends Document & { _id: string }> {
   readonly samplesPerPart?: number;
 }
 
-/** Cuts a span into parts of some hundred documents each, the earliest first. */
+/** Divides a span into parts of some hundred documents each, the earliest first. */
 export async function cut<T extends Document & { _id: string }>(source: Source<T>): Promise<Span[]> {
   const { collection, time, samples, span } = source;
   const filter = { ...samples, ...within(time, span) } as Filter<T>;
@@ -132,7 +142,7 @@ export async function count<T extends Document & { _id: string }>(source: Source
   return total;
 }
 
-/** Positions of a list in its order, at most so many. */
+/** Positions of a list in its order, at most `limit`. */
 export async function listPositions<T extends Document & { _id: string }>(
   source: Source<T>,
   start: PageStart,
@@ -153,8 +163,8 @@ export async function listPositions<T extends Document & { _id: string }>(
 }
 
 /**
- * Visits the parts of a span, the latest first. Parts become wider where the list has few of the documents.
- * @param visit says how many documents there were, and whether to go on
+ * Visits the parts of a span, the latest first. Parts become wider if the list has few of the documents.
+ * @param visit returns how many documents it found, and whether to continue
  */
 async function visitParts<T extends Document & { _id: string }>(
   source: Source<T>,
@@ -167,7 +177,7 @@ async function visitParts<T extends Document & { _id: string }>(
     const { documents, isDone } = await visit({ since: some.at(-1)?.since, until: some[0]?.until });
     if (isDone === true) return;
     index += width;
-    // How many documents a filter went through that is not served by the index does not show.
+    // How many documents a filter read without an index is not known.
     width = source.rest === undefined && documents < few * width ? Math.min(2 * width, widest) : 1;
   }
 }
@@ -181,11 +191,14 @@ function upTo<T extends Document & { _id: string }>(source: Source<T>, at: Date)
 
 export interface FetchOptions {
   readonly projection?: Document;
-  /** Bytes: documents that may be so large are fetched by few first, and by more once they turn out to be small. */
+  /** Bytes. If documents may be this large, few are fetched at first, and more when they turn out to be small. */
   readonly largeFrom?: number;
 }
 
-/** Documents by their ids, in the order of the ids, as far as they are wanted. What is gone by now is left out. */
+/**
+ * Documents by their ids, in the order of the ids, as long as the reader wants more. Documents that no longer exist are
+ * left out.
+ */
 export async function* fetchInOrder<T extends Document & { _id: string }>(
   collection: Collection<T>,
   ids: readonly string[],
@@ -208,7 +221,7 @@ export async function* fetchInOrder<T extends Document & { _id: string }>(
   }
 }
 
-/** What is stored under these ids, by id. */
+/** The documents with these ids, by id. */
 export async function fetchById<T extends Document & { _id: string }, Item>(
   collection: Collection<T>,
   ids: readonly string[],
@@ -219,7 +232,7 @@ export async function fetchById<T extends Document & { _id: string }, Item>(
   return found;
 }
 
-/** Those of the ids that documents have. */
+/** The ids for which a document exists. */
 export async function existingIds<T extends Document & { _id: string }>(
   collection: Collection<T>,
   ids: readonly string[],
@@ -229,7 +242,7 @@ export async function existingIds<T extends Document & { _id: string }>(
   return found;
 }
 
-/** Ranges of ids that a walk has at most: by their first three digits. */
+/** The most ranges of ids that a walk has: by their first three digits. */
 const idRanges = 4_096;
 
 /** A range of ids. */
@@ -239,11 +252,11 @@ export interface IdRange {
 }
 
 /**
- * Walks UUIDs, which are evenly spread, by ranges that hold some hundred documents each. How many they are shows on the
- * way.
+ * Walks UUIDs, which are evenly distributed, by ranges of some hundred documents each. The ranges adapt to the number
+ * of documents that were found.
  *
- * @param after the last id that needs no visit
- * @param visit says how many documents there were, and whether to go on
+ * @param after the id to begin after
+ * @param visit returns how many documents it found, and whether to continue
  */
 export async function walkIds(
   after: string,
@@ -254,7 +267,7 @@ export async function walkIds(
     const end = Math.min(start + width, idRanges);
     const { documents, isDone } = await visit({ $gt, ...(end === idRanges ? {} : { $lt: firstOf(end) }) });
     if (isDone === true) return;
-    // All that have these digits are greater than the digits alone, and none is equal.
+    // All ids that begin with these digits are greater than the digits alone.
     $gt = firstOf(end);
     start = end;
     width = Math.max(1, Math.min(width * 4, Math.floor((idsAtOnce * width) / (documents + 1))));
@@ -267,6 +280,6 @@ function firstOf(start: number): string {
 
 function within(field: string, { since, until }: Span): Document {
   const range = timeRange(since, until);
-  // A filter without any condition would be served by no index.
+  // A filter without a condition would use no index.
   return { [field]: range ?? { $gt: new Date(-1) } };
 }

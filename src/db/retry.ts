@@ -8,7 +8,7 @@ import {
   isUnavailable,
 } from './database-errors.ts';
 
-/** Milliseconds that one logical operation may take, all its attempts together. A caller gets a 503 after that. */
+/** Milliseconds that all attempts of one operation may take together. After that the caller gets a 503. */
 const DEFAULT_BUDGET_MS = 6_000;
 const FIRST_PAUSE_MS = 30;
 const LONGEST_PAUSE_MS = 500;
@@ -16,15 +16,15 @@ const LONGEST_PAUSE_MS = 500;
 export interface RetryOptions {
   /** Milliseconds for all attempts together; 6,000 by default. */
   budgetMs?: number;
-  /** Attempts at most; by default as many as fit into the budget. */
+  /** The most attempts; by default as many as fit into the budget. */
   attempts?: number;
 }
 
 /**
- * Runs an operation that may safely run more than once, again and again while the database is unavailable.
+ * Runs an operation that may safely run more than once, and repeats it while the database is unavailable.
  *
- * @throws ProblemError `database-unavailable` (503) when the budget or the attempts are used up, `storage-full` (503) when
- *   the database says that it has no space left; any other error as it is.
+ * @throws ProblemError `database-unavailable` (503) when the budget or the attempts are used up, `storage-full` (503)
+ *   when the database says that it has no space left; any other error unchanged.
  */
 export async function withRetry<Result>(
   operation: () => Promise<Result>,
@@ -34,7 +34,7 @@ export async function withRetry<Result>(
   let pause = FIRST_PAUSE_MS;
   for (let attempt = 1; ; attempt += 1) {
     try {
-      // The driver has no such limit (`timeoutMS` has no effect since 7.9, and the socket time-out counts silence, not time).
+      // The driver has no such limit: `timeoutMS` has no effect since 7.9, and the socket time-out only ends silence.
       return await within(Math.max(0, end - performance.now()), operation(), () => {
         throw new DatabaseDeadlineError(budgetMs);
       });

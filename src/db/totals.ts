@@ -4,18 +4,18 @@ import { shareReads } from '../runtime/shared-reads.ts';
 /** How many entries lists have. */
 export interface Totals {
   /**
-   * Counts a list, together with all others who want its total at the same time. Nobody gets a total that was counted
-   * before they asked, but for that of a long list, which may be as old as 2 s.
+   * Counts a list once for all callers that want its total at the same time. A total is counted after the request for
+   * it, except that of a long list, which can be up to 2 s old.
    * @param key the list, by its filter
    */
   of(key: string, count: () => Promise<number>): Promise<number>;
 }
 
-/** From here on a list is long: to count it for each page would cost more than to read the page. */
+/** The length from which counting a list costs more than reading a page of it. */
 const long = 2_000;
 const keptMs = 2_000;
 
-/** @param monotonic milliseconds that never go back */
+/** @param monotonic a clock in milliseconds that never goes back */
 export function createTotals(monotonic: () => number = () => performance.now()): Totals {
   const known = new LRUCache<string, { readonly total: number; readonly until: number }>({ max: 1_000 });
   const shared = shareReads(async (key: string, count: () => Promise<number>) => {

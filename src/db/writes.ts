@@ -3,23 +3,23 @@
  *
  * An answer can get lost after the server applied the write, and some MongoDB-compatible servers do not recognise a
  * write that a driver repeats. So each write has a write id, and the document keeps the last 16 of them. A repeated
- * write either changes nothing (its id is taken, its revision is gone) or finds its own id in the document and is done.
- * So every write here can safely be repeated. While the database is unavailable, writes are repeated for a few seconds.
- * Then they throw the 503 problem `database-unavailable`; the caller then does not know the outcome, as with any lost
- * answer.
+ * write either changes nothing (its id is taken, or the revision has changed) or finds its own id in the document and
+ * is done. So every write here can safely be repeated. While the database is unavailable, writes are repeated for a few
+ * seconds. Then they throw the 503 problem `database-unavailable`; the caller then does not know the outcome, as with
+ * any lost answer.
  *
- * The look-ups read with majority concern, and the writes before them have waited for a majority even when they changed
- * nothing, so what counts as done cannot be rolled back.
+ * The look-ups read with majority concern, and the writes before them wait for a majority even when they change
+ * nothing, so a write that is reported as done cannot be rolled back.
  */
 import { randomUUID } from 'node:crypto';
 import type { Collection, Document, Filter, OptionalUnlessRequiredId, UpdateFilter } from 'mongodb';
 import { duplicateKeyFields } from './database-errors.ts';
 import { withRetry, type RetryOptions } from './retry.ts';
 
-/** Write ids that a document keeps: more than the writes that can overtake one write's retries. */
+/** Write ids that a document keeps: more than the writes that can happen between the attempts of one write. */
 const KEPT_WRITE_IDS = 16;
 
-/** What every document carries that is written by {@link insertOnce} and {@link compareAndSet}. */
+/** What every document has that {@link insertOnce} and {@link compareAndSet} write. */
 export interface StampedDocument extends Document {
   _id: string;
   /** Number of writes to this document, from 1. */
@@ -42,8 +42,8 @@ export type InsertResult =
   | { outcome: 'duplicate'; fields: readonly string[] };
 
 /**
- * Inserts a document under an id chosen beforehand, with revision 1. It is inserted once however often the write has
- * to be repeated.
+ * Inserts a document under an id chosen beforehand, with revision 1. It is inserted once, however often the write is
+ * repeated.
  *
  * @throws ProblemError `database-unavailable`
  */
@@ -60,7 +60,7 @@ export function insertOnce<T extends StampedDocument>(
     } catch (error) {
       const fields = duplicateKeyFields(error);
       if (fields === undefined) throw error;
-      // Whichever index the server names: when our own first attempt was applied, every unique index is in the way.
+      // The server may name any index: if our own first attempt was applied, it violates every unique index.
       const own = { _id: document['_id'], writes: writeId } as unknown as Filter<T>;
       const found = await collection.findOne(own, { projection: { _id: 1 } });
       return found === null ? { outcome: 'duplicate', fields } : { outcome: 'done' };
@@ -78,17 +78,17 @@ export interface CompareAndSet<T> {
   id: string;
   /** The revision that the document must still have. */
   revision: number;
-  /** More that must still hold. */
+  /** Further conditions that must still hold. */
   where?: Filter<T>;
   /**
    * Update operators, or the stages of an update pipeline. In a pipeline a string that starts with `$` is an
-   * expression: put whatever a caller supplied into `$literal`.
+   * expression: put values of callers into `$literal`.
    */
   change: Change<T> | readonly Document[];
 }
 
 export type CompareAndSetResult<T> =
-  /** Written; the document had this revision right after. */
+  /** Written; this is the revision after the write. */
   | { outcome: 'done'; revision: number }
   /** Another writer was first, or `where` does not match: the current document. Nothing was written. */
   | { outcome: 'lost'; document: T }
@@ -98,10 +98,9 @@ export type CompareAndSetResult<T> =
 
 /**
  * Changes a document if it still has the revision that the caller has seen, and increments the revision. The change is
- * applied once however often the write has to be repeated.
+ * applied once, however often the write is repeated.
  *
- * It is an `updateOne` and not a `findOneAndUpdate`: it is equally correct, and some compatible servers scan the
- * collection for the latter.
+ * It uses `updateOne` because some compatible servers scan the collection for a `findOneAndUpdate`.
  *
  * @throws ProblemError `database-unavailable`
  */
@@ -110,7 +109,7 @@ export function compareAndSet<T extends StampedDocument>(
   { id, revision, where, change }: CompareAndSet<T>,
   { writeId = randomUUID(), ...retry }: WriteOptions = {},
 ): Promise<CompareAndSetResult<T>> {
-  // The id first: some servers look through all that match the first field that has an index.
+  // The id comes first: some servers read everything that matches the first field with an index.
   const filter = { _id: id, ...where, revision } as unknown as Filter<T>;
   const update = isPipeline(change) ? stampPipeline(change, writeId) : stampOperators(change, writeId);
   const done = { outcome: 'done', revision: revision + 1 } as const;
@@ -130,8 +129,8 @@ export function compareAndSet<T extends StampedDocument>(
 }
 
 /**
- * Makes sure that a document exists under an id that follows from its content, such as one version of
- * one prompt. What exists under that id is left as it is.
+ * Makes sure that a document exists under an id that follows from its content, such as one version of one prompt. An
+ * existing document does not change.
  *
  * @throws ProblemError `database-unavailable`
  */
@@ -150,7 +149,7 @@ export function upsertOnce<T extends Document & { _id: string }>(
     } catch (error) {
       const fields = duplicateKeyFields(error);
       if (fields === undefined) throw error;
-      // Two upserts of one id at the same time: the slower one gets the duplicate key, and the document is there.
+      // Of two simultaneous upserts of one id, the second gets the duplicate key error, and the document exists.
       const found = await collection.findOne(filter, { projection: { _id: 1 } });
       return found === null ? { outcome: 'duplicate', fields } : { outcome: 'done' };
     }
@@ -168,7 +167,7 @@ export function writeIdempotently<Result>(write: () => Promise<Result>, retry: R
 }
 
 /**
- * Runs reads; once more after a connection failed.
+ * Runs reads, and repeats them once if a connection failed.
  *
  * @throws ProblemError `database-unavailable`
  */

@@ -4,7 +4,7 @@ import type { Environment } from './processes.ts';
 
 /**
  * Where downloads and installations are kept when nothing else is configured: `prompt-gateway` in the cache folder of
- * the XDG base directory specification, which has relative paths in XDG_CACHE_HOME ignored.
+ * the XDG base directory specification, which says to ignore relative paths in XDG_CACHE_HOME.
  */
 export function defaultCacheDir(env: Environment, home: string): string {
   const base = env['XDG_CACHE_HOME'];

@@ -1,5 +1,5 @@
 /**
- * A program of its own: `node download-mongod.ts <folder> <version>` downloads a mongod into the folder unless it is
+ * A separate program: `node download-mongod.ts <folder> <version>` downloads a mongod into the folder if it is not
  * there, and prints `path: <path of the executable>` or `failed: <reason>` as its last line.
  */
 import { MongoBinary } from 'mongodb-memory-server-core';
@@ -13,6 +13,6 @@ try {
 } catch (error) {
   const reason = error instanceof Error ? error.message : String(error);
   process.stdout.write(`failed: ${reason.split(/\s*\n\s*/).join(' ')}\n`);
-  // Not by the end of all work: an answer that nobody reads keeps its connection, and the process, for seconds.
+  // An explicit exit: an answer that nobody reads would keep its connection, and so the process, for seconds.
   process.exit(1);
 }

@@ -5,8 +5,8 @@
  * also one that remained after a kill -9. The last process that uses the server stops it. If the server ends or no
  * longer answers reads, the first process that notices this starts it again on its port.
  *
- * It listens on the loopback, where every user of the machine reaches it, so it asks for a password, which only the
- * owner of the data folder can read.
+ * It listens on the loopback, which every user of the machine can reach. So it requires a password that only the owner
+ * of the data folder can read.
  */
 import type { DatabaseLog } from '../log.ts';
 import { ENGINE_ORDER, type EngineContext, type EngineId } from './engines.ts';
@@ -24,15 +24,15 @@ export interface EmbeddedOptions {
   dataDir: string;
   /** For downloads and installations, shared between data folders. */
   cacheDir: string;
-  /** `process.env`, or what stands in for it: `PATH`, proxies, pip settings. */
+  /** `process.env` or a replacement for it: `PATH`, proxies, pip settings. */
   env: Environment;
   log: DatabaseLog;
-  /** What to try for a new data folder, first to last; by default everything. */
+  /** The engines to try for a new data folder, in this order; by default all. */
   engines?: readonly EngineId[];
   now?: () => Date;
-  /** False for data that nobody needs after a crash, as in tests: a write is then not forced to the disk. */
+  /** False for data that is not needed after a crash, as in tests: then writes are not forced to the disk. */
   syncsWrites?: boolean;
-  /** For tests that cannot wait so long. */
+  /** Shorter times for tests. */
   watchTimes?: WatchTimes;
 }
 
@@ -41,17 +41,17 @@ export interface EmbeddedDatabase {
   readonly uri: string;
   /** Product, release and origin, such as `SecantusDB 0.7.0b3 (secantusd-py)`. */
   readonly engine: string;
-  /** False when the engine runs without a password, so that everybody on this machine may use it. */
+  /** False when the engine runs without a password, so that every user of this machine can use it. */
   readonly isProtected: boolean;
-  /** True while the file system of the data folder has no space left, or too little for the server to start. */
+  /** True while the file system of the data folder has too little space for the server to start. */
   isFull(): Promise<boolean>;
   /** Stops the server, unless another service process uses it. */
   stop(): Promise<void>;
 }
 
 /**
- * Starts the embedded database of a data folder, or finds the one that runs. A folder keeps the engine that it was made
- * with; a new one takes the first engine that this machine can run. May take a minute the first time (a download).
+ * Starts the embedded database of a data folder, or finds the running one. A folder keeps its engine; a new folder gets
+ * the first engine that this machine can run. The first start can take a minute (a download).
  *
  * @throws EmbeddedDatabaseError
  */
@@ -88,7 +88,7 @@ export async function startEmbeddedDatabase(options: EmbeddedOptions): Promise<E
           server = await locked(() => replaceServer(folder, context, server));
           lacksSpace = false;
         } catch (error) {
-          // The server's last words: some need more space to start than others.
+          // The last lines of the server's log: some servers need more space to start than others.
           lacksSpace = error instanceof Error && /no space left on device/i.test(error.message);
           throw error;
         }
@@ -108,7 +108,7 @@ export async function startEmbeddedDatabase(options: EmbeddedOptions): Promise<E
       await locked(async () => {
         await leave();
         if (await folder.hasUsers()) return;
-        // Another process may have started the server again since this one looked.
+        // Another process may have restarted the server in the meantime.
         await stopServer((await folder.readServer())?.pid ?? server.pid);
         await folder.removeServer();
       });

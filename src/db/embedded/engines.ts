@@ -7,13 +7,13 @@ import type { Environment } from './processes.ts';
 import { installSecantus, SECANTUS_VERSION } from './secantus-install.ts';
 import { addSecantusUser, type NewUser } from './secantus-user.ts';
 
-/** Engines do not read each other's files, nor does one mongod reliably read those of another release. */
+/** Engines cannot read each other's files, and a mongod cannot reliably read those of another release. */
 export const engineIdSchema = z.enum(['mongod', 'mongod-download', 'secantusd-rs', 'secantusd-mdb', 'secantusd-py']);
 export type EngineId = z.infer<typeof engineIdSchema>;
 
 /**
- * What is tried for a new data folder, first to last. The servers `secantusd-rs` and `secantusd-mdb` are used where they
- * are asked for by name only: release 0.5.3 keeps replaced values in unique indexes.
+ * The engines that are tried for a new data folder, in this order. The servers `secantusd-rs` and `secantusd-mdb` are
+ * used only if they are requested by name: release 0.5.3 keeps replaced values in unique indexes.
  */
 export const ENGINE_ORDER: readonly EngineId[] = ['mongod', 'mongod-download', 'secantusd-py'];
 
@@ -23,7 +23,7 @@ export interface EngineContext {
   env: Environment;
   log: DatabaseLog;
   now: () => Date;
-  /** False for data that nobody needs after a crash, as in tests: a write is then not forced to the disk. */
+  /** False for data that is not needed after a crash, as in tests: then writes are not forced to the disk. */
   syncsWrites?: boolean;
 }
 
@@ -35,23 +35,26 @@ export interface ServerSettings {
   cacheMebibytes: number;
   /** Whether users have to authenticate. */
   auth: boolean;
-  /** Whether each write is on the disk before it is acknowledged. Of mongod, the driver asks for it. */
+  /** Whether each write is on the disk before it is acknowledged. For mongod, the driver requests this. */
   syncsWrites: boolean;
 }
 
 export interface Engine {
   /** In words, for messages. */
   title: string;
-  /** The release that is fetched for a new data folder; undefined where the machine brings its own. */
+  /** The release that is downloaded for a new data folder; undefined for a server of the machine. */
   version?: string;
   /**
    * The path of the server program; undefined when the machine has none.
    *
-   * @throws Error with the reason when it cannot be fetched
+   * @throws Error with the reason when it cannot be downloaded
    */
   locate(context: EngineContext, version: string | undefined): Promise<string | undefined>;
   args(settings: ServerSettings): string[];
-  /** Writes a user into the files before the server runs, where the first user cannot be made over the loopback. */
+  /**
+   * Writes a user into the files before the server runs, for engines whose first user cannot be created over the
+   * loopback.
+   */
   addUser?(user: NewUser): Promise<void>;
 }
 
@@ -87,8 +90,8 @@ export const engines: Readonly<Record<EngineId, Engine>> = {
 };
 
 /**
- * An eighth of the memory that this process may use, between 256 MiB, the least that mongod accepts, and 1 GiB. A mongod
- * by itself takes half of the machine.
+ * An eighth of the memory that this process may use, between 256 MiB, the least that mongod accepts, and 1 GiB. A
+ * mongod would take half of the machine's memory by default.
  */
 export function cacheMebibytesFor(memoryBytes: number): number {
   return Math.round(Math.min(1_024, Math.max(256, memoryBytes / 8 / 1_048_576)));
@@ -102,10 +105,10 @@ function mongodArgs({ port, storagePath, cacheMebibytes, auth }: ServerSettings)
 }
 
 /**
- * `--sync-on-commit`: without it a kill -9 of the server loses acknowledged writes.
- * `--standalone`: no oplog, which nothing here reads. Its old entries are removed after every thousand writes, one by one
- * and under the lock that everybody needs: deleting 25,000 deliveries held others up for 680 ms instead of 32.
- * `--config`: an existing empty file, or the server looks for settings in the home folder and elsewhere.
+ * `--sync-on-commit`: without it a kill -9 of the server loses acknowledged writes. `--standalone`: no oplog, which
+ * nothing here reads. The server removes old entries after every thousand writes, one by one, under a global lock:
+ * deleting 25,000 deliveries blocked other commands for 680 ms instead of 32. `--config`: an existing empty file;
+ * otherwise the server searches the home folder and others for settings.
  */
 function secantusArgs({ port, storagePath, cacheMebibytes, auth, syncsWrites }: ServerSettings): string[] {
   return [

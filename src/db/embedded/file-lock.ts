@@ -71,9 +71,9 @@ async function tryLock(path: string, token: string): Promise<boolean> {
 }
 
 /**
- * Moves a dead process's lock out of the way. Should another process have been faster and taken the lock meanwhile,
- * its lock is put back. (That leaves a gap of microseconds in which a third could come in; what it could break, the
- * storage engine's own lock still protects.)
+ * Moves the lock of a dead process away. If another process has taken the lock in the meantime, its lock is put back. A
+ * third process could take the lock in the microseconds between; then the lock of the storage engine still protects the
+ * files.
  */
 async function breakLock(path: string, dead: Holder): Promise<void> {
   const aside = `${path}.${randomUUID()}`;

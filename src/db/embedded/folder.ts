@@ -7,13 +7,13 @@ import { isMissing, readJson, writeJson, writePrivately } from './json-file.ts';
 import { isAlive, thisProcess } from './processes.ts';
 
 const folderRecordSchema = z.object({
-  /** Kept in the database too: tells this folder's server from any other on the same port. */
+  /** Also stored in the database: distinguishes this folder's server from another one on the same port. */
   id: z.uuid(),
   engine: engineIdSchema,
-  /** The release that was fetched for this folder; absent where the machine brought its own. */
+  /** The release that was downloaded for this folder; absent for a server of the machine. */
   version: z.string().optional(),
 });
-/** Which engine a data folder was made with. Written once. */
+/** The engine that a data folder was created with. Written once. */
 export type FolderRecord = z.infer<typeof folderRecordSchema>;
 
 const serverRecordSchema = z.object({ pid: z.int().positive(), port: z.int().positive(), storagePath: z.string() });
@@ -27,10 +27,10 @@ const userSchema = z.object({ pid: z.number(), startedAt: z.number() });
  *
  *     database/engine.json     the folder's id and engine
  *     database/server.json     process and port of the last server
- *     database/password        of the server's one user, readable by the owner alone
- *     database/users/*.json    one file a service process that uses the server
+ * database/password of the server's only user; only the owner can read it
+ * database/users/*.json one file for each service process that uses the server
  *     database/lock            held while a server is looked for, started or stopped
- *     database/server.log      the server's output since its start; server.log.previous is of the one before
+ * database/server.log the server's output since its start; server.log.previous is that of the server before
  *     database/secantusd.toml  empty: without it SecantusDB looks for settings elsewhere
  *     database/<engine>/       the engine's own files
  */
@@ -41,7 +41,7 @@ export class DatabaseFolder {
     this.path = path;
   }
 
-  /** Opens the folder below a data folder, made when missing and readable by its owner alone. */
+  /** Opens the folder below a data folder. A missing one is created; only its owner can read it. */
   static async open(dataDir: string): Promise<DatabaseFolder> {
     const path = join(dataDir, 'database');
     await mkdir(join(path, 'users'), { recursive: true, mode: 0o700 });
@@ -85,7 +85,7 @@ export class DatabaseFolder {
     return join(this.path, 'password');
   }
 
-  /** The password of the server's user; undefined where no server has run with one yet. */
+  /** The password of the server's user; undefined if no server has run with one yet. */
   async readPassword(): Promise<string | undefined> {
     try {
       return (await readFile(this.passwordPath, 'utf8')).trim();
@@ -99,14 +99,14 @@ export class DatabaseFolder {
     return writePrivately(this.passwordPath, `${password}\n`);
   }
 
-  /** Forgets an engine that never came up, so that the next one can be tried. */
+  /** Removes the record of an engine that did not start, so that the next one can be tried. */
   async discard(engine: EngineId): Promise<void> {
     await rm(this.storagePath(engine), { recursive: true, force: true });
     await rm(this.passwordPath, { force: true });
     await rm(join(this.path, 'engine.json'), { force: true });
   }
 
-  /** The last server, unless the record is unreadable or came here with a copy of another folder. */
+  /** The last server; undefined if the record is unreadable or came from another folder as a copy. */
   async readServer(): Promise<ServerRecord | undefined> {
     const content = await readJson(join(this.path, 'server.json')).catch(() => undefined);
     const record = serverRecordSchema.safeParse(content).data;
@@ -121,14 +121,14 @@ export class DatabaseFolder {
     await rm(join(this.path, 'server.json'), { force: true });
   }
 
-  /** Notes that this process uses the server. @returns how to take the note back */
+  /** Records that this process uses the server. @returns a function that removes the record */
   async join(): Promise<() => Promise<void>> {
     const path = join(this.path, 'users', `${randomUUID()}.json`);
     await writeJson(path, thisProcess());
     return () => rm(path, { force: true });
   }
 
-  /** True while any living process uses the server. Notes of dead ones are removed. */
+  /** True while a running process uses the server. Records of processes that have ended are removed. */
   async hasUsers(): Promise<boolean> {
     const folder = join(this.path, 'users');
     let living = false;

@@ -1,9 +1,9 @@
 import { statfs } from 'node:fs/promises';
 
-/** With less than this no storage engine can start, and one that runs stops soon. */
+/** With less space than this no storage engine can start, and a running one stops soon. */
 const LEAST_BYTES = 4 * 1_048_576;
 
-/** True when the file system of a folder is as good as full. */
+/** True when the file system of a folder is almost full. */
 export async function isFull(folder: string): Promise<boolean> {
   try {
     const { bavail, bsize } = await statfs(folder);

@@ -1,9 +1,9 @@
 import { MongoClient, MongoServerError, type Db, type MongoClientOptions } from 'mongodb';
 
-/** A database of its own, so that dropping the service's database does not drop it. */
+/** A separate database, so that dropping the service's database does not drop it. */
 const DATABASE = 'embedded_server';
 const ANSWER_LIMIT_MS = 2_000;
-/** The one user of a server; the password is in the data folder. */
+/** The only user of a server; its password is in the data folder. */
 export const SERVER_USER = 'prompt-gateway';
 
 const UNAUTHORIZED = 13;
@@ -17,19 +17,21 @@ interface Marker {
 /** How to reach a server on this machine. */
 export interface Access {
   port: number;
-  /** Undefined where the server asks for none. */
+  /** Undefined if the server requires none. */
   password: string | undefined;
 }
 
 /** What a server on a port says about itself. */
 export interface ServerIdentity {
-  /** The data folder that it serves; undefined when it serves none of ours. */
+  /** The data folder that it serves; undefined for a server that this service did not start. */
   folderId: string | undefined;
   /** Product and release, such as `mongod 7.0.28`. */
   product: string;
 }
 
-/** The connection string of a server on this machine. One server, whatever replica set it says it belongs to. */
+/**
+ * The connection string of a server on this machine. Connects to this one server, even if it belongs to a replica set.
+ */
 export function localUri({ port, password }: Access): string {
   return password === undefined
     ? `mongodb://127.0.0.1:${port}/?directConnection=true`
@@ -62,8 +64,8 @@ export function mark(access: Access, folderId: string): Promise<void> {
 }
 
 /**
- * Makes the first user of a server that runs with authentication, which lets whoever comes first over the loopback do
- * that (the localhost exception).
+ * Creates the first user of a server that runs with authentication. The server allows this over the loopback until a
+ * user exists (the localhost exception).
  *
  * @throws MongoServerError, 13 when there is a user already
  */
@@ -73,7 +75,7 @@ export function createFirstUser({ port, password }: Access): Promise<void> {
   });
 }
 
-/** False when a server lets anybody read without the password. */
+/** False when a server allows reads without the password. */
 export function isProtected({ port }: Access): Promise<boolean> {
   return withServer({ port, password: undefined }, (client) => readMarker(client.db(DATABASE))).then(
     () => false,
@@ -81,19 +83,22 @@ export function isProtected({ port }: Access): Promise<boolean> {
   );
 }
 
-/** True for the error of a server that wants a user and password, or another one. */
+/** True for the error of a server that requires a user and password, or other ones. */
 export function isRefusal(error: unknown): boolean {
   return error instanceof MongoServerError && [UNAUTHORIZED, AUTHENTICATION_FAILED].includes(Number(error.code));
 }
 
-/** True for an answer that says that a server cannot read. */
+/** True for an error that says that the server cannot read. */
 export function isBroken(error: unknown): boolean {
   return error instanceof MongoServerError && !isRefusal(error);
 }
 
 /** Reads from a server again and again over one connection. */
 export interface ServerProbe {
-  /** One real read. @throws MongoServerError when the server answers that it cannot; another error when it is silent for 2 s */
+  /**
+   * One real read. @throws MongoServerError when the server answers that it cannot read; another error when it does not
+   * answer for 2 s
+   */
   read(): Promise<void>;
   close(): Promise<void>;
 }

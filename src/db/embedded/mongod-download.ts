@@ -9,14 +9,14 @@ import { installerEnvironment, type Environment } from './processes.ts';
 import { CommandError, runCommand } from './run-command.ts';
 
 /**
- * The release that is fetched. 7.0 and not 8: a standalone mongod 8.0 is reported to lose journaled majority writes on
- * SIGKILL (SERVER-139311).
+ * The release that is downloaded. Not 8.0: a report says that a standalone mongod 8.0 loses journaled majority writes
+ * on SIGKILL (SERVER-139311).
  */
 export const MONGOD_VERSION = '7.0.28';
 
-/** A host that cannot be reached is not asked again for this long. */
+/** After a failure, no download is attempted for this time. */
 const FAILURE_REMEMBERED_MS = 24 * 60 * 60_000;
-/** Milliseconds to the first bytes, and without further bytes (unpacking counts too). */
+/** Milliseconds until the first bytes, and the longest pause between bytes (which includes unpacking). */
 const FIRST_BYTES_MS = 8_000;
 const SILENCE_MS = 60_000;
 const LIMIT_MS = 15 * 60_000;
@@ -32,9 +32,9 @@ export interface DownloadOptions {
 }
 
 /**
- * Fetches a real mongod into the cache folder, or finds it there. The work is done by mongodb-memory-server-core in a
- * process of its own, because its attempts cannot be cancelled: a machine without access to the download host finds out
- * within seconds, and the failure is remembered for a day.
+ * Downloads a mongod into the cache folder, or finds it there. mongodb-memory-server-core does this in a separate
+ * process, because its attempts cannot be canceled. On a machine without access to the download host it fails within
+ * seconds, and the failure is remembered for a day.
  *
  * @returns the path of the executable
  * @throws Error with the reason
@@ -45,7 +45,7 @@ export async function downloadMongod({ cacheDir, env, log, version, now }: Downl
   await makeCacheFolder(downloadDir);
   const failure = failureSchema.safeParse(await readJson(failureFile).catch(() => undefined)).data;
   const age = failure === undefined ? NaN : now().getTime() - Date.parse(failure.at);
-  // A failure of the future is from before the clock was set back.
+  // A failure with a later time was recorded before the clock was set back.
   if (failure?.version === version && age >= 0 && age < FAILURE_REMEMBERED_MS) {
     throw new Error(`the download failed at ${failure.at} and is tried once a day (${failure.reason})`);
   }
@@ -53,7 +53,7 @@ export async function downloadMongod({ cacheDir, env, log, version, now }: Downl
     return await download(downloadDir, version, env, log);
   } catch (error) {
     const reason = reasonOf(error);
-    // Whatever came must not be taken for a good download the next time.
+    // The next attempt must not mistake an incomplete file for a good download.
     await rm(downloadDir, { recursive: true, force: true });
     await writeJson(failureFile, { version, at: now().toISOString(), reason });
     throw new Error(`the download failed: ${reason}`, { cause: error });
@@ -65,7 +65,7 @@ async function download(downloadDir: string, version: string, env: Environment, 
   const lines = await runCommand(process.execPath, [script, downloadDir, version], {
     env: {
       ...installerEnvironment(env),
-      // One attempt: whoever starts a service waits. Certificates are checked only when this says so.
+      // One attempt, because the start of the service waits for it. Certificates are checked only if this is set.
       MONGOMS_MAX_RETRIES: '1',
       npm_config_strict_ssl: 'true',
     },

@@ -19,10 +19,10 @@ import {
 import { isRunning, runsWith } from './processes.ts';
 import { freePort, launchServer, ServerLaunchError, stopServer } from './server-process.ts';
 
-/** A server that is stopping, or is not yet answering, still holds its files: it gets this many seconds. */
+/** A server that is stopping or does not answer yet still holds its files. This is how long to wait for it. */
 const LAUNCH_ATTEMPTS = 10;
 const LAUNCH_PAUSE_MS = 1_000;
-/** Milliseconds for a server that does not work any more to stop by itself. */
+/** Milliseconds for a server that no longer works to stop after a signal. */
 const BROKEN_SERVER_LIMIT_MS = 3_000;
 
 const WHAT_TO_DO = 'Restore it, set DATA_DIR to another folder, or set MONGODB_URI to your own MongoDB.';
@@ -35,20 +35,20 @@ export class EmbeddedDatabaseError extends Error {
   }
 }
 
-/** A server that answers, and the engine behind it. */
+/** A server that answers, and its engine. */
 export interface RunningServer {
   pid: number;
   access: Access;
   product: string;
   engine: EngineId;
-  /** False when everybody on this machine may use it. */
+  /** False when every user of this machine can use it. */
   isProtected: boolean;
 }
 
 /**
- * The server that runs on a folder, or a new one. Called under the folder's lock.
+ * The running server of a folder, or a new one. Called under the folder's lock.
  *
- * @param order what to try for a new folder, first to last
+ * @param order the engines to try for a new folder, in this order
  * @throws EmbeddedDatabaseError
  */
 export async function obtainServer(
@@ -63,9 +63,9 @@ export async function obtainServer(
 }
 
 /**
- * Replaces a server that has ended, or that no longer does its work: the one that another process has started meanwhile,
- * or a new one on the same port and with the same password. The old one has ended before a new one is started. One
- * attempt, under the folder's lock.
+ * Replaces a server that has ended or no longer works, by one that another process has started in the meantime, or by a
+ * new one on the same port with the same password. The old one has ended before a new one is started. One attempt,
+ * under the folder's lock.
  *
  * @throws Error when there is none yet
  */
@@ -78,7 +78,7 @@ export async function replaceServer(
   if (record === undefined) throw new Error(`${folder.path} has lost its record of the engine.`);
   const running = await findRunning(folder, record, access.password);
   if (running !== undefined) return running;
-  // Another process may have started one since, which has failed too.
+  // Another process may have started a server since, and that one may have failed too.
   const last = (await folder.readServer())?.pid ?? pid;
   if (isRunning(last)) await stopServer(last, BROKEN_SERVER_LIMIT_MS);
   return launch(folder, context, record, await locateRecorded(context, record), access);
@@ -130,8 +130,8 @@ async function findRunning(
 }
 
 /**
- * Ends a server that was left over and answers that it cannot read: its storage engine has stopped, and it keeps the
- * files from the next one. Only where it is sure that the process is the folder's server.
+ * Ends a server that remained and answers that it cannot read: its storage engine has stopped, and it still locks the
+ * files. Only if the process is certainly the folder's server.
  */
 async function endBrokenServer(folder: DatabaseFolder, { engine }: FolderRecord): Promise<void> {
   const server = await folder.readServer();
@@ -185,7 +185,7 @@ async function startFirst(
         continue;
       }
       const record: FolderRecord = { id: randomUUID(), engine: id, ...(version && { version }) };
-      // Before the first start: should this process be killed meanwhile, the files are known for whose they are.
+      // Written before the first start, so that the files can be identified if this process is killed.
       await folder.writeRecord(record);
       return await launch(folder, context, record, command);
     } catch (error) {
@@ -199,7 +199,7 @@ async function startFirst(
   );
 }
 
-/** @param wanted how clients reach the server already */
+/** @param wanted the address that clients already use for the server */
 async function launch(
   folder: DatabaseFolder,
   context: EngineContext,
@@ -227,7 +227,7 @@ async function launch(
     onSpawn: (spawned) => folder.writeServer({ pid: spawned, port, storagePath }),
     identify: () => identifyOwn(folder, access),
   }).catch(async (error: unknown) => {
-    // A server that is only too busy to answer keeps this one from starting, and must be found the next time.
+    // If the old server is only too busy to answer, this one cannot start, and the old one must be found the next time.
     if (previous !== undefined) await folder.writeServer(previous);
     throw error;
   });
@@ -243,8 +243,8 @@ async function launch(
 }
 
 /**
- * The password of the folder's server, made with the first start; undefined where the engine cannot be given one. It is
- * written before the server knows it: a user whose password is lost would lock the folder forever.
+ * The password of the folder's server, created at the first start; undefined if the engine cannot have one. It is
+ * stored before the server gets it: with a lost password the folder would be unusable.
  */
 async function obtainPassword(
   folder: DatabaseFolder,
@@ -267,7 +267,7 @@ async function obtainPassword(
   return password;
 }
 
-/** Asks a server who it is, and makes its user when it has none. */
+/** Identifies a server, and creates its user when it has none. */
 async function identifyOwn(folder: DatabaseFolder, access: Access): Promise<ServerIdentity | undefined> {
   try {
     return await identify(access);

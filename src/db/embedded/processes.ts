@@ -1,7 +1,10 @@
 import { readFile } from 'node:fs/promises';
 import { hasCode } from '../../runtime/system-error.ts';
 
-/** Names a process so that a later process with the same number is not taken for it (in containers all are number 1). */
+/**
+ * Identifies a process, so that a later process with the same number is not mistaken for it (in containers every
+ * process is number 1).
+ */
 export interface ProcessRecord {
   pid: number;
   /** Milliseconds since the epoch at which the process started, by its own clock. */
@@ -23,13 +26,15 @@ export function isRunning(pid: number): boolean {
   }
 }
 
-/** True while the recorded process may still exist. A number that another process took over since counts as alive. */
+/**
+ * True while the recorded process may still exist. A number that another process has taken over since counts as alive.
+ */
 export function isAlive(record: ProcessRecord): boolean {
   const own = thisProcess();
   return record.pid === own.pid ? record.startedAt === own.startedAt : isRunning(record.pid);
 }
 
-/** True when a process runs with this among its arguments; false, too, where the system does not tell (it has no /proc). */
+/** True when a process runs with this argument. False also on systems without /proc. */
 export async function runsWith(pid: number, argument: string): Promise<boolean> {
   const args = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '');
   return args.split('\0').includes(argument);
@@ -42,12 +47,12 @@ const PASSED_ON_TO_INSTALLERS =
 /** Environment variables by name, as in `process.env`. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** What a database server gets to see of the environment: no keys of providers, no administrator key. */
+/** The environment of a database server: without keys of providers and the administrator key. */
 export function serverEnvironment(env: Environment): Record<string, string> {
   return pick(env, (name) => PASSED_ON.test(name));
 }
 
-/** As {@link serverEnvironment}, with what pip and downloads need to find their way: proxies, certificates, settings. */
+/** {@link serverEnvironment} and what pip and downloads need: proxies, certificates, settings. */
 export function installerEnvironment(env: Environment): Record<string, string> {
   return pick(env, (name) => PASSED_ON.test(name) || PASSED_ON_TO_INSTALLERS.test(name));
 }

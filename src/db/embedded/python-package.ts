@@ -21,8 +21,8 @@ export interface PythonPackageOptions {
 }
 
 /**
- * Installs a package from PyPI into a Python environment of its own in the cache folder, or finds it there. Two
- * processes that start at once share one installation: the second waits.
+ * Installs a package from PyPI into a separate Python environment in the cache folder, or finds it there. Processes
+ * that start at the same time share one installation: the others wait.
  *
  * @returns the folder of its programs
  * @throws Error with the reason, in words for the operator
@@ -30,7 +30,7 @@ export interface PythonPackageOptions {
 export async function installPythonPackage(options: PythonPackageOptions): Promise<string> {
   const { name, version, cacheDir, log } = options;
   const venv = join(cacheDir, `${name.toLowerCase()}-${version}`);
-  // Written last: an installation that was interrupted has none and is made anew.
+  // Written last: an interrupted installation does not have it and is started again.
   const complete = join(venv, 'complete');
   const programs = join(venv, 'bin');
   if (await exists(complete)) return programs;

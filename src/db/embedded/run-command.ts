@@ -28,8 +28,8 @@ export class CommandError extends Error {
 }
 
 /**
- * Runs a program to its end and hands out its output, standard error included, line by line. A program over its time is
- * killed with everything it started.
+ * Runs a program to its end and passes on its output, including standard error, line by line. A program that takes too
+ * long is killed together with all processes that it started.
  *
  * @returns the lines of output, the last 20 at most
  * @throws CommandError
@@ -80,11 +80,11 @@ export function runCommand(command: string, args: readonly string[], options: Co
   });
 }
 
-/** The child leads a process group of its own, so the negative number reaches its children too. */
+/** The child leads its own process group, so the negative number also reaches its children. */
 function killGroup(pid: number): void {
   try {
     process.kill(-pid, 'SIGKILL');
   } catch {
-    // It ended by itself meanwhile.
+    // It has ended in the meantime.
   }
 }

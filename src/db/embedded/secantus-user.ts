@@ -4,7 +4,7 @@ import { runCommand } from './run-command.ts';
 
 const LIMIT_MS = 30_000;
 
-/** Writes a user into the files of a server that is not running, as the server's own createUser does. */
+/** Writes a user into the files of a stopped server, as the server's own createUser does. */
 const SCRIPT = `
 import os, sys
 from secantus.auth import SCRAM_SHA_256, derive_credentials
@@ -29,10 +29,10 @@ export interface NewUser {
 }
 
 /**
- * Gives the files of SecantusDB's Python server a user before it starts: it has no exception that lets the first user be
- * made over the network, and a start without a password would be open to others for a moment.
+ * Adds a user to the files of SecantusDB's Python server before it starts: the server does not allow the first user to
+ * be created over the network, and without a password it would be open to others for a moment.
  *
- * @throws Error when this release works differently
+ * @throws Error when this release stores users differently
  */
 export async function addSecantusUser({ command, storagePath, name, password, env }: NewUser): Promise<void> {
   await runCommand(join(dirname(command), 'python'), ['-c', SCRIPT, storagePath, name], {

@@ -17,13 +17,13 @@ export interface Launch<Identity> {
   storagePath: string;
   logPath: string;
   env: Environment;
-  /** Called with the process number as soon as there is one, before the server is ready. */
+  /** Called with the process number as soon as the process exists, before the server is ready. */
   onSpawn: (pid: number) => Promise<void>;
-  /** Asks the server who it is; undefined while it does not answer. What is thrown ends the server. */
+  /** Identifies the server; undefined while it does not answer. An error that it throws ends the server. */
   identify: () => Promise<Identity | undefined>;
 }
 
-/** A database server did not come up. The message ends with the last lines of its log. */
+/** A database server did not start. The message ends with the last lines of its log. */
 export class ServerLaunchError extends Error {
   constructor(message: string, options?: ErrorOptions) {
     super(message, options);
@@ -32,8 +32,8 @@ export class ServerLaunchError extends Error {
 }
 
 /**
- * Starts a database server and waits until it answers. It gets a process group of its own, so that Ctrl-C in a
- * terminal reaches the service alone, which stops the server after its last request; and it may outlive the service.
+ * Starts a database server and waits until it answers. It gets its own process group, so that Ctrl-C in a terminal
+ * reaches only the service, which stops the server after its last request. The server can outlive the service.
  *
  * @throws ServerLaunchError
  */
@@ -76,7 +76,7 @@ export async function launchServer<Identity>(launch: Launch<Identity>): Promise<
   throw new ServerLaunchError(`${command} did not start: ${ended ?? 'no process'}${tail === '' ? '' : `\n${tail}`}`);
 }
 
-/** Asks a server to stop, and ends it when it has not stopped in time, 15 s by default. */
+/** Asks a server to stop, and kills it if it has not stopped in time, by default 15 s. */
 export async function stopServer(pid: number, limitMs = TERMINATE_LIMIT_MS): Promise<void> {
   signal(pid, 'SIGTERM');
   const end = performance.now() + limitMs;
@@ -86,7 +86,7 @@ export async function stopServer(pid: number, limitMs = TERMINATE_LIMIT_MS): Pro
   }
 }
 
-/** A port on the loopback interface that is free at the moment. */
+/** A port on the loopback interface that is currently free. */
 export function freePort(): Promise<number> {
   return new Promise((resolve, reject) => {
     const server = createServer();
@@ -101,7 +101,7 @@ export function freePort(): Promise<number> {
   });
 }
 
-/** True when something listens on a port: cheaper to ask than a client that waits for its server. */
+/** True when something listens on a port. This check is cheaper than a client that waits for its server. */
 function accepts(port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect(port, '127.0.0.1');
@@ -119,6 +119,6 @@ function signal(pid: number, name: NodeJS.Signals): void {
   try {
     process.kill(pid, name);
   } catch {
-    // It ended by itself meanwhile.
+    // It has ended in the meantime.
   }
 }

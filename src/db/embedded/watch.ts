@@ -1,16 +1,18 @@
 import type { DatabaseLog } from '../log.ts';
 import { isBroken, type ServerProbe } from './identity.ts';
 
-/** When a server is given up, and how often one is started. Milliseconds. */
+/** When a server is replaced, and how often one is started. Milliseconds. */
 export interface WatchTimes {
-  /** Between two looks. */
+  /** Between two checks. */
   intervalMs: number;
-  /** Without an answer: a server stands still for some seconds under heavy writing, and on a busy machine for longer. */
+  /**
+   * Without an answer. A server can stop answering for some seconds under heavy writing, on a busy machine for longer.
+   */
   silentForMs: number;
-  /** Before the second attempt in a row to start a server; doubles with each more. */
+  /** Before the second consecutive attempt to start a server; doubles with each further attempt. */
   firstPauseMs: number;
   longestPauseMs: number;
-  /** A server that has worked for this long counts as well: the next attempt is made at once. */
+  /** A server that has worked for this long counts as healthy: the next attempt is made immediately. */
   wellAfterMs: number;
 }
 
@@ -22,25 +24,25 @@ const usualWatchTimes: WatchTimes = {
   wellAfterMs: 60_000,
 };
 
-/** Answers in a row that say that the server cannot read, after which it is given up. */
+/** Consecutive answers that the server cannot read, after which it is replaced. */
 const BROKEN_ANSWERS = 2;
 
 export interface Watched {
   isRunning(): boolean;
-  /** Opens a way to read from the present server. */
+  /** Opens a connection to read from the current server. */
   openProbe(): ServerProbe;
-  /** True while it is pointless to start a server, because the file system is full. */
+  /** True while no server can start because the file system is full. */
   isFull(): Promise<boolean>;
-  /** Puts a working server in place of the present one. @throws Error when there is none yet */
+  /** Replaces the current server by a working one. @throws Error when there is none yet */
   replace(): Promise<void>;
 }
 
 /**
  * Checks a server once a second with a real read: after a full disk, a storage engine refuses all commands, although
  * its process runs and answers pings. A server that has ended, cannot read, or has not answered for a minute is
- * replaced. Failed attempts are repeated with growing pauses.
+ * replaced. Failed attempts are repeated with increasing pauses.
  *
- * @returns a function that stops this, after the work in progress
+ * @returns a function that stops the checks, after the work in progress
  */
 export function watchServer(
   watched: Watched,
