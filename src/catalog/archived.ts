@@ -1,7 +1,9 @@
 /** Whether a list contains archived entries. */
 export type ArchivedSelection = 'exclude' | 'include' | 'only';
 
-/** What the filter of a list says about it. Documents of earlier versions lack the field: they are not archived. */
+/**
+ * The condition for the filter of a list. Documents of earlier versions do not have the field: they are not archived.
+ */
 export function archivedIn(selection: ArchivedSelection): { archived?: true | { $ne: true } } {
   switch (selection) {
     case 'exclude':

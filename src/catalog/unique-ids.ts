@@ -1,6 +1,6 @@
 import { ProblemError, type ProblemDetail } from '../errors/problem-error.ts';
 
-/** An id in a request body, and where it is. */
+/** An id in a request body, and its place. */
 export interface PlacedId {
   readonly id: string;
   /** JSON pointer. */
@@ -9,7 +9,7 @@ export interface PlacedId {
 
 /**
  * Requires that the ids of each group are different from each other.
- * @throws ProblemError `invalid-request` that names each repeated one
+ * @throws ProblemError `invalid-request` that names each repeated id
  */
 export function requireUniqueIds(...groups: readonly (readonly PlacedId[])[]): void {
   const errors = groups.flatMap(repeated);

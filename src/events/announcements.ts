@@ -6,7 +6,7 @@ export interface Occasion {
   readonly eventId: string;
   readonly locationId: string;
   readonly at: Date;
-  /** Of the request, where one caused it and said so. */
+  /** W3C trace context of the request that caused it, if it had one. */
   readonly traceparent: string | undefined;
 }
 
@@ -14,14 +14,14 @@ export interface PlacedOrder {
   readonly orderId: string;
   /** One name for each line of the order. */
   readonly itemNames: readonly string[];
-  /** Tags of all items; repeated ones are announced once. */
+  /** Tags of all items, each once. */
   readonly itemTags: readonly string[];
   readonly spotName: string | undefined;
   readonly zoneName: string | undefined;
-  /** In minor units of the currency, taxes and fees included. */
+  /** In minor units of the currency, including taxes and fees. */
   readonly total: number;
   readonly currency: string;
-  /** What the caller's own system calls the order. */
+  /** The caller's own reference for the order. */
   readonly referenceId: string | undefined;
 }
 
@@ -42,7 +42,7 @@ export function orderPlaced(order: PlacedOrder, occasion: Occasion): OutboxEntry
   });
 }
 
-/** How an order ends. */
+/** The two ways in which an order ends. */
 export type EndedStatus = 'completed' | 'canceled';
 
 /** `ORDER_COMPLETED` or `ORDER_CANCELED`: an open order has ended. */
@@ -62,14 +62,14 @@ export function orderEnded(
   });
 }
 
-/** `PRODUCT_UPDATED`: a product has been changed. Creating one changes nothing that a receiver knows, so it is not announced. */
+/** `PRODUCT_UPDATED`: a product has been changed. New products are not announced. */
 export function productUpdated(productId: string, occasion: Occasion): OutboxEntry {
   return announce('PRODUCT_UPDATED', occasion, { targetUuid: productId, data: {} });
 }
 
 /**
  * `CATEGORY_UPDATED`: a category has been changed, or a product in it.
- * @param productId the product whose change it was; left out when the category itself was changed
+ * @param productId the changed product; left out when the category itself was changed
  */
 export function categoryUpdated(categoryId: string, occasion: Occasion, productId?: string): OutboxEntry {
   const cause =

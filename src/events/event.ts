@@ -2,25 +2,25 @@ import type { EventType } from '../../generated/events.ts';
 
 export type { EventType } from '../../generated/events.ts';
 
-/** An event before it is serialised. Complete: nothing is looked up later. */
+/** An event before it is serialised. It is complete: no data is added later. */
 export interface EventContent {
   /** UUID of the event: the `webhook-id` of every attempt to deliver it. */
   readonly id: string;
   readonly type: EventType;
-  /** UUID of the resource that the event is about, where it has one. */
+  /** UUID of the resource that the event is about, if it has one. */
   readonly targetUuid: string | undefined;
   /** Id of a resource that has no UUID: a category's. */
   readonly targetId: string | undefined;
-  /** The location that it happened at; only test events have none. */
+  /** The location where it happened; only test events have none. */
   readonly locationId: string | undefined;
   readonly createdAt: Date;
-  /** W3C trace context of the request that caused it, which its deliveries carry on. */
+  /** W3C trace context of the request that caused it. Its deliveries continue it. */
   readonly traceparent?: string | undefined;
   /** The event's `data` without `locationId`. Its shape depends on the type. */
   readonly data: Readonly<Record<string, unknown>>;
 }
 
-/** An event as it waits in the outbox of the document whose change it announces. */
+/** An event in the outbox of the document whose change it announces. */
 export interface OutboxEntry extends EventContent {
   readonly locationId: string;
 }

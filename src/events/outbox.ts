@@ -1,7 +1,7 @@
 /**
- * The outbox of a document: events that its writes announce, until the relay has handed them to the delivery engine.
- * The write that changes a fact pushes the events in the same update. The relay pulls them without counting the
- * document's revision up: to those who read and edit the document nothing has changed.
+ * The outbox of a document: events that its writes announce, until the relay has handed them to the delivery engine. A
+ * write adds the events in the same update as the change. The relay removes them without incrementing the document's
+ * revision, because the document has not changed for its readers.
  */
 import { ProblemError } from '../errors/problem-error.ts';
 import type { EventType, OutboxEntry } from './event.ts';
@@ -22,7 +22,7 @@ export interface OutboxDocument {
   data: Record<string, unknown>;
 }
 
-/** What every document with an outbox carries. */
+/** The fields of every document with an outbox. */
 export interface WithOutbox {
   outbox: OutboxDocument[];
 }
@@ -30,14 +30,14 @@ export interface WithOutbox {
 /** Matches the documents whose outbox is not empty; served by {@link outboxIndex}. */
 export const waitingFilter: Readonly<Record<string, { readonly $gt: string }>> = { 'outbox.id': { $gt: '' } };
 
-/** The index by which the relay finds waiting events. It holds only the documents that have some. */
+/** The index with which the relay finds waiting events. It contains only documents that have some. */
 export const outboxIndex = {
   key: { 'outbox.id': 1 },
   name: 'outbox.id_1',
   partialFilterExpression: waitingFilter,
 } as const;
 
-/** Events as they go into the `outbox` of a document. */
+/** Converts events to their form in the `outbox` of a document. */
 export function toOutboxDocuments(entries: readonly OutboxEntry[]): OutboxDocument[] {
   return entries.map(({ id, type, targetUuid, targetId, locationId, createdAt, traceparent, data }) => ({
     id,
@@ -51,7 +51,7 @@ export function toOutboxDocuments(entries: readonly OutboxEntry[]): OutboxDocume
   }));
 }
 
-/** Events as they are in the `outbox` of a document. */
+/** Reads events from the `outbox` of a document. */
 export function fromOutboxDocuments(documents: readonly OutboxDocument[]): OutboxEntry[] {
   return documents.map(({ id, type, target_uuid, target_id, location_id, created_at, traceparent, data }) => ({
     id,
@@ -65,7 +65,7 @@ export function fromOutboxDocuments(documents: readonly OutboxDocument[]): Outbo
   }));
 }
 
-/** The change of a document that announces these events with the write it is part of. */
+/** The part of an update that announces these events. */
 export function pushEvents(entries: readonly OutboxEntry[]): { $push?: { outbox: { $each: OutboxDocument[] } } } {
   return entries.length === 0 ? {} : { $push: { outbox: { $each: toOutboxDocuments(entries) } } };
 }
@@ -73,19 +73,19 @@ export function pushEvents(entries: readonly OutboxEntry[]): { $push?: { outbox:
 /** Passes waiting events to the delivery engine. */
 export interface Relay {
   /**
-   * Notifies the relay that a document has waiting events. This makes delivery immediate; the relay's poll makes it
-   * certain.
+   * Notifies the relay that a document has waiting events, so that delivery is immediate. If a notification is lost,
+   * the relay's poll finds the events.
    */
   nudge(collection: OutboxCollection, documentId: string): void;
-  /** Hands over all that waits in a document, now. @throws ProblemError `database-unavailable` */
+  /** Hands over all waiting events of a document now. @throws ProblemError `database-unavailable` */
   relayNow(collection: OutboxCollection, documentId: string): Promise<void>;
 }
 
-/** Events that may wait in one document. */
+/** The most events that can wait in one document. */
 export const outboxCapacity = 256;
 
 /**
- * Makes room in the outbox of a document that is about to be changed; a writer faster than the relay has to wait for it.
+ * Makes room in the outbox of a document before a change. A writer that is faster than the relay waits for it.
  *
  * @param readWaiting how many events wait in the document
  * @throws ProblemError `overloaded` when the outbox is still full after the relay was called

@@ -13,8 +13,8 @@ export class InvalidEventError extends Error {
 }
 
 /**
- * The body of a delivery: the event's payload as JSON in UTF-8, checked against the schema that receivers are given.
- * To be called once for an event; the same bytes are stored, signed and sent.
+ * The body of a delivery: the event's payload as JSON in UTF-8, checked against the schema that receivers get. Call it
+ * once for each event; the same bytes are stored, signed and sent.
  *
  * @throws InvalidEventError
  */
@@ -35,7 +35,7 @@ export function toPayload(event: EventContent): EventPayload {
   throw new InvalidEventError(event, reasons.join(', '));
 }
 
-/** `targetUuid` is `null` where the resource has none; `targetId` then names it. */
+/** `targetUuid` is `null` if the resource has none; then `targetId` identifies it. */
 function target({ targetUuid, targetId }: EventContent): object {
   if (targetUuid !== undefined) return { targetUuid };
   return targetId === undefined ? {} : { targetUuid: null, targetId };

@@ -15,9 +15,9 @@ export interface Question extends Omit<CallOptions, 'background'> {
 
 export interface Answer {
   readonly result: GenerateResult;
-  /** What the provider's call took, shared or not; for an answer from the cache, what reading it took. Whole ms. */
+  /** Duration of the provider's call in whole milliseconds; for an answer from the cache, of reading it. */
   readonly latencyMs: number;
-  /** Whole seconds since the provider gave the answer; undefined unless it comes from the cache. */
+  /** Whole seconds since the provider gave the answer, if it comes from the cache. */
   readonly age: number | undefined;
 }
 
@@ -27,10 +27,10 @@ export interface Answers {
    * Takes an answer from the cache, waits for an identical call in progress, or calls the provider, as the policy
    * allows.
    *
-   * A call is joined by those who would take a kept answer: `no-cache` and `max-age=0` always call. An answer that was
-   * shared is as fresh as one's own, so it does not count as cached.
+   * Only callers that accept a cached answer join a call in progress: `no-cache` and `max-age=0` always call. A shared
+   * answer is as fresh as one's own, so it does not count as cached.
    *
-   * @throws {ProblemError} not-cached, provider-*; those who wait for one call share its failure
+   * @throws {ProblemError} not-cached, provider-*; all callers of a shared call get its failure
    * @throws The reason of `question.signal` when that is aborted.
    */
   get(question: Question, policy: CachePolicy): Promise<Answer>;
@@ -89,7 +89,7 @@ export function createAnswers({ cache, metrics }: AnswersDependencies): Answers 
   };
 }
 
-/** An answer that ended because of an error can differ next time. */
+/** The next answer can differ from one that ended with an error. */
 function mayBeKept({ finishReason }: GenerateResult): boolean {
   return finishReason !== 'error' && finishReason !== 'other';
 }

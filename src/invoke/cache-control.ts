@@ -8,7 +8,7 @@ export interface CachePolicy {
   readonly onlyIfCached: boolean;
 }
 
-/** The largest delta-seconds that a cache has to tell apart (RFC 9111, section 1.2.2). */
+/** The largest delta-seconds that a cache must distinguish (RFC 9111, section 1.2.2). */
 const maxSeconds = 2 ** 31;
 
 /**
@@ -21,13 +21,13 @@ const maxSeconds = 2 ** 31;
  * | `no-cache` | no | yes |
  * | `no-store` | no | no |
  *
- * `only-if-cached` forbids calling the provider and goes with any of them; alone it takes an answer up to the
- * default age, and of any age where there is no default. The strictest wins: `no-store` over `no-cache` over `max-age`,
- * the smallest of several `max-age`. One whose argument is missing or no whole number counts as 0, as section 4.2.1
- * advises for freshness that cannot be read. Names are case-insensitive, arguments may be quoted, and everything else
- * (`max-stale`, `min-fresh` and `no-transform` too) is ignored, well-formed or not.
+ * `only-if-cached` forbids calling the provider and can be combined with each of them. Alone it accepts an answer up to
+ * the default age, or of any age if there is no default. The strictest wins: `no-store` over `no-cache` over `max-age`,
+ * the smallest of several `max-age`. A missing argument, or one that is not a whole number, counts as 0, as section
+ * 4.2.1 advises for invalid freshness. Names are case-insensitive and arguments can be quoted. Everything else (also
+ * `max-stale`, `min-fresh` and `no-transform`) is ignored, even if malformed.
  *
- * @param field the field's value; several fields joined by commas, as HTTP has it
+ * @param field the field's value; several fields are joined by commas
  * @param defaultMaxAge age that invocations without directives accept, in seconds; 0 for none
  */
 export function parseCacheControl(field: string | undefined, defaultMaxAge: number): CachePolicy {
@@ -48,7 +48,7 @@ export function parseCacheControl(field: string | undefined, defaultMaxAge: numb
   return { maxAgeMs: onlyIfCached ? Infinity : 0, store: false, onlyIfCached };
 }
 
-/** Splits at commas outside of quoted strings, in linear time. */
+/** Splits at commas outside quoted strings, in linear time. */
 function* directivesOf(field: string): Generator<readonly [name: string, argument: string | undefined]> {
   for (const [part] of field.matchAll(/(?:[^,"]|"(?:[^"\\]|\\.)*"?)+/g)) {
     const equals = part.indexOf('=');
@@ -57,7 +57,7 @@ function* directivesOf(field: string): Generator<readonly [name: string, argumen
   }
 }
 
-/** A number of seconds, in quotes or without; larger ones count as the largest that matters. */
+/** A number of seconds, quoted or not; larger numbers count as {@link maxSeconds}. */
 function deltaSeconds(argument: string | undefined): number {
   const digits = /^(?:"(\d+)"|(\d+))$/.exec(argument ?? '');
   return digits === null ? 0 : Math.min(Number(digits[1] ?? digits[2]), maxSeconds);

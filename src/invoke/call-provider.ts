@@ -11,7 +11,7 @@ export interface ProviderAnswer {
 }
 
 /**
- * Calls a provider, timing and counting the call. A call that nobody waits for any more counts as `cancelled`.
+ * Calls a provider, and records duration and outcome. A call that all callers have left counts as `cancelled`.
  *
  * @throws {ProblemError} provider-*
  * @throws The reason of `call.signal` when that is aborted.

@@ -15,16 +15,16 @@ export interface Invocation {
   readonly slugOrId: string;
   /** Runs exactly this version; the latest when left out. */
   readonly version: number | undefined;
-  /** By name, as parsed from JSON. */
+  /** The variables by name, as parsed from JSON. */
   readonly variables: Readonly<Record<string, unknown>> | undefined;
   /** With `model`, overrides the selection of the version that runs; see `selectModel`. */
   readonly provider: string | undefined;
   readonly model: string | undefined;
-  /** Milliseconds that the provider may take. Lowers the configured deadline, never raises it. */
+  /** Milliseconds that the provider may take. It can shorten the configured deadline, not extend it. */
   readonly timeoutMs: number | undefined;
-  /** The caller's trace context, which the provider is given too. */
+  /** The caller's trace context, which is passed on to the provider. */
   readonly traceparent: string | undefined;
-  /** Told what is chosen, as soon as it is. */
+  /** Called with the chosen version, provider and model as soon as they are known. */
   readonly note: (chosen: { prompt: string; version: number } | { provider: string; model: string }) => void;
   /** The request's `Cache-Control` field; see `parseCacheControl`. */
   readonly cacheControl: string | undefined;
@@ -56,9 +56,9 @@ export type Invoke = (invocation: Invocation) => Promise<InvocationOutcome>;
 export interface InvokeSettings {
   /** Deadline of a provider call with its retries, in milliseconds. */
   readonly timeoutMs: number;
-  /** Age in seconds up to which cached answers serve invocations that say nothing about caching; 0 for none. */
+  /** The largest age in seconds of cached answers for invocations without `Cache-Control`; 0 for no cached answers. */
   readonly cacheMaxAge: number;
-  /** Memory for cached answers, in bytes; 0 keeps none. */
+  /** Memory for cached answers, in bytes; 0 for no cache. */
   readonly cacheMaxBytes: number;
 }
 

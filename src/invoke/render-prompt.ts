@@ -4,15 +4,15 @@ import type { RenderedRequest } from '../providers/generation.ts';
 import type { PromptContent } from '../prompts/prompt.ts';
 import { MissingVariablesError, RenderedPromptTooLargeError, renderMessages } from '../templates/render.ts';
 
-/** Characters of a request, as far as they can be many. */
+/** The characters of a request's texts. */
 export function lengthOf({ messages }: RenderedRequest): number {
   return messages.reduce((sum, { content }) => sum + content.length, 0);
 }
 
-/** Names that a problem lists at most; the contract bounds the array. */
+/** The most names that a problem lists; the contract bounds the array. */
 const maxNames = 10_000;
 
-/** Places that a problem lists at most. */
+/** The most places that a problem lists. */
 const maxPlaces = 100;
 
 /** The request to a provider, and supplied variables that are ignored. */
@@ -26,7 +26,7 @@ export interface RenderedPrompt {
  * Fills in the placeholders of a prompt.
  *
  * @param variables the caller's values by name, as parsed from JSON; `null` counts as not supplied
- * @throws {ProblemError} missing-variables naming every variable without a value, unknown-variables where the prompt is
+ * @throws {ProblemError} missing-variables naming every variable without a value, unknown-variables if the prompt is
  *   strict, rendered-prompt-too-large
  */
 export function renderPrompt(
@@ -65,7 +65,7 @@ function render(
     const { messages: rendered, unknown } = renderMessages(messages, declared, variables);
     return { rendered: { messages: rendered }, unknown };
   } catch (error) {
-    // Both messages hold names and numbers only, never a value.
+    // Both messages contain only names and numbers, never a value.
     if (error instanceof MissingVariablesError) {
       throw new ProblemError('missing-variables', {
         detail: error.message,

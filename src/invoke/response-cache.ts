@@ -12,18 +12,18 @@ export interface CachedAnswer {
 
 /** Answers of providers in this process's memory. The least recently used are removed first. */
 export interface ResponseCache {
-  /** @param maxAgeMs an older answer is not returned, but stays for callers that accept it; 0 finds nothing. */
+  /** @param maxAgeMs an older answer is not returned, but stays for callers that accept it; with 0 none is returned */
   get(key: string, maxAgeMs: number): CachedAnswer | undefined;
   set(key: string, result: GenerateResult): void;
 }
 
 const canonicalJson = configure({ bigint: false, circularValue: Error });
 
-/** What an entry takes beside its JSON text: key, objects, list nodes. Generous, so that the bound holds. */
+/** Bytes of an entry besides its JSON text: key, objects, list nodes. A high estimate, so that the limit holds. */
 const overheadBytes = 600;
 
 /**
- * @param maxBytes bound of what is kept, estimated with two bytes per UTF-16 code unit; 0 keeps nothing
+ * @param maxBytes limit of the cache, estimated with two bytes for each UTF-16 code unit; 0 for no cache
  * @param now monotonic clock in milliseconds
  */
 export function createResponseCache(maxBytes: number, now: () => number): ResponseCache {
@@ -46,7 +46,7 @@ export function createResponseCache(maxBytes: number, now: () => number): Respon
   };
 }
 
-/** Names an answer: SHA-256 over the provider and the whole request as canonical JSON. */
+/** The key of an answer: SHA-256 of the provider and the whole request as canonical JSON. */
 export function cacheKey(provider: string, request: GenerateRequest): string {
   return hash('sha256', canonicalJson([provider, request]), 'base64url');
 }

@@ -8,7 +8,7 @@ export interface ModelOverride {
   readonly model?: string | undefined;
 }
 
-/** Where a prompt runs. The model need not be in the provider's list: providers add models daily. */
+/** Where a prompt runs. The model does not have to be in the provider's list, because providers often add models. */
 export interface SelectedModel {
   readonly provider: Provider;
   readonly model: string;
@@ -24,10 +24,10 @@ export interface SelectedModel {
  * | `model` | as selected | as requested |
  * | neither | as selected | as selected, else that provider's default |
  *
- * A `provider` without `model` means the provider's default even where the prompt selects the same provider: what a
- * request that names a provider runs on does not depend on what the prompt selects just then.
+ * A `provider` without `model` means the provider's default, even if the prompt selects the same provider: a request
+ * that names a provider does not depend on the prompt's current selection.
  *
- * @param content the version that runs; it brings its own selection
+ * @param content the version that runs, with its own selection
  * @throws {ProblemError} no-provider-selected, unknown-provider, provider-not-configured
  */
 export function selectModel(

@@ -1,18 +1,18 @@
 /** A caller that waits for a shared call. */
 export interface Caller {
-  /** Aborted when the caller needs the answer no more; its reason becomes the caller's error. */
+  /** Aborted when the caller no longer needs the answer; its reason becomes the caller's error. */
   readonly signal: AbortSignal;
-  /** How long the caller waits at most, on the clock of `performance.now`. */
+  /** The caller's deadline, on the clock of `performance.now`. */
   readonly deadline: number;
   /** Creates the caller's error when its deadline passes. */
   readonly timeout: () => Error;
 }
 
-/** What a call knows of those who wait for it. */
+/** What a call knows about its callers. */
 export interface CallTerms {
   /** Aborted when the last caller has left, with that caller's error as the reason. */
   readonly signal: AbortSignal;
-  /** The latest of all callers' deadlines. It moves when somebody joins, so it has to be read anew each time. */
+  /** The latest deadline of all callers. It can move when a caller joins, so read it each time. */
   readonly deadline: number;
 }
 
@@ -21,16 +21,16 @@ export interface SharedCalls<Answer> {
   /** Waits for the latest call of this key; undefined when there is none in progress. */
   join(key: string, caller: Caller): Promise<Answer> | undefined;
   /**
-   * Starts a call and waits for it. It is the one that others join from now on; an earlier call of the same key goes on
-   * for those who wait for it already.
+   * Starts a call and waits for it. Later callers join this call. An earlier call of the same key continues for its own
+   * callers.
    */
   start(key: string, caller: Caller, work: SharedWork<Answer>): Promise<Answer>;
 }
 
 export interface SharedWork<Answer> {
-  /** What it throws reaches everybody who waits. */
+  /** All callers get the error that it throws. */
   perform(terms: CallTerms): Promise<Answer>;
-  /** Gets the answer before the callers do, unless a later call has taken over the key. */
+  /** Gets the answer before the callers, unless there is a later call of the same key. */
   keep(answer: Answer): void;
 }
 
@@ -43,8 +43,8 @@ interface CallUnderWay<Answer> {
 }
 
 /**
- * Makes an empty set of shared calls. Every caller waits until its own deadline at most and then fails alone; a call
- * goes on until the latest deadline of its callers and is cancelled when the last of them leaves.
+ * Creates an empty set of shared calls. A caller waits at most until its own deadline and then fails alone. A call
+ * continues until the latest deadline of its callers and is canceled when the last of them leaves.
  */
 export function createSharedCalls<Answer>(): SharedCalls<Answer> {
   const latest = new Map<string, CallUnderWay<Answer>>();
@@ -96,7 +96,7 @@ export function createSharedCalls<Answer>(): SharedCalls<Answer> {
         },
       );
       const cancel = (reason: unknown): void => {
-        // Immediately, so that nobody joins a call that has failed.
+        // Immediately, so that no caller joins a call that has failed.
         retire();
         controller.abort(reason);
       };

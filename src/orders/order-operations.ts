@@ -71,7 +71,7 @@ function matches(field: string | undefined): (order: Order) => boolean {
   return (order) => ifMatch(field, orderTag(order));
 }
 
-/** The entity tag of an order: another one after each change, and when a fiscal day has counted the order. */
+/** The entity tag of an order. It changes with each change, and when a fiscal day has counted the order. */
 function orderTag({ id, revision, fiscalDay }: Order): string {
   return fiscalDay === undefined ? `"${id}.${revision}"` : `"${id}.${revision}.${fiscalDay}"`;
 }

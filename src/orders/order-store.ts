@@ -14,9 +14,9 @@ import { orderFields, summaryFields, type Order, type OrderStatus, type OrderSum
 export interface OrderFilter {
   readonly status: OrderStatus | undefined;
   readonly locationId: string | undefined;
-  /** Created then or later. */
+  /** Created at this time or later. */
   readonly since: Date | undefined;
-  /** Created before. */
+  /** Created before this time. */
   readonly until: Date | undefined;
   readonly referenceId?: string | undefined;
 }
@@ -29,8 +29,8 @@ export interface OrderStore {
   /** The newest first. */
   list(filter: OrderFilter): Listing<OrderSummary>;
   /**
-   * Ends an order, and stores the events that announce it, if the stored one still has its revision.
-   * @returns the order as stored; `undefined` when someone else was first
+   * Ends an order and stores the events that announce it, if the stored order still has this revision.
+   * @returns the order as stored; `undefined` if another writer was first
    */
   end(
     order: Order,
@@ -49,9 +49,9 @@ export interface OrderStore {
 
 /** A document of the collection `orders`. */
 export interface OrderDocument extends StampedDocument, WithOutbox, Document<typeof orderFields.table> {
-  /** Until a fiscal day has counted the order, or it was canceled. */
+  /** Present until a fiscal day has counted the order or the order is canceled. */
   uncounted?: true;
-  /** Of one order in 64. */
+  /** Present in one order of 64. */
   sample?: string;
 }
 
@@ -62,7 +62,7 @@ const collectionName = 'orders';
 export const orderIndexes: CollectionIndexes = {
   collection: collectionName,
   indexes: [
-    // One for each set of equality filters. Each gives the order of the list too, and serves the range of time.
+    // One for each combination of equality filters. Each also gives the order of the list and serves ranges of time.
     { key: { created_at: -1, _id: 1 }, name: 'created_at_-1__id_1' },
     { key: { status: 1, created_at: -1, _id: 1 }, name: 'status_1_created_at_-1__id_1' },
     { key: { location_id: 1, created_at: -1, _id: 1 }, name: 'location_id_1_created_at_-1__id_1' },
@@ -73,7 +73,7 @@ export const orderIndexes: CollectionIndexes = {
       partialFilterExpression: { reference_id: { $gt: '' } },
     },
     {
-      // `uncounted` is in the key, although all that is in the index has it, for servers that look for an index by the
+      // `uncounted` is in the key, although every document in the index has it, for servers that choose an index by the
       // names of its fields.
       key: { location_id: 1, uncounted: 1, created_at: 1 },
       name: 'uncounted_location_id_1_uncounted_1_created_at_1',
@@ -93,13 +93,13 @@ export function listSource(
     ...(locationId === undefined ? {} : { location_id: locationId }),
     ...(status === undefined ? {} : { status }),
   };
-  // What has a reference is rare: the rest of the filter looks at few.
+  // Few orders have the same reference, so the rest of the filter reads few.
   const where =
     referenceId === undefined ? { where: matched } : { where: { reference_id: referenceId }, rest: matched };
   return { collection, ...where, time: 'created_at', samples: { sample: everySample }, span: { since, until } };
 }
 
-/** Orders that one command marks, so that none takes long on a slow server. */
+/** Orders that one command marks. Few, so that no command takes long on a slow server. */
 const markedAtOnce = 200;
 
 export function createOrderStore(database: Database): OrderStore {
@@ -133,7 +133,7 @@ export function createOrderStore(database: Database): OrderStore {
     async end(order, status, at, events) {
       const { id, revision } = order;
       const ended = { status, updatedAt: at, ...(status === 'completed' ? { completedAt: at } : { canceledAt: at }) };
-      // What was canceled before its fiscal day was closed is not part of it.
+      // A day does not count orders that were canceled before its close.
       const uncounted = status === 'canceled' ? { $unset: { uncounted: '' as const } } : {};
       const change = { ...orderFields.toUpdate(ended), ...uncounted, ...pushEvents(events) };
       const result = await compareAndSet(orders, { id, revision, where: { status: 'open' }, change });
@@ -162,7 +162,7 @@ export function createOrderStore(database: Database): OrderStore {
   };
 }
 
-/** Orders of earlier versions say only when they ended. */
+/** Orders of earlier versions contain only the time of their end. */
 function withUpdatedAt(document: OrderDocument): OrderDocument {
   const {
     completed_at,

@@ -12,7 +12,7 @@ const modifier = object({
   name: text,
   /** Of one. */
   price: integer,
-  /** How many for each product of the line. */
+  /** How many for each unit of the line's product. */
   quantity: integer,
 });
 
@@ -34,7 +34,7 @@ const item = object({
 export type OrderSpot = ValueOf<typeof spot>;
 const spot = object({ id: text, name: text, zoneId: text, zoneName: text });
 
-/** Stored as a list: what callers choose is never the name of a field. */
+/** Stored as a list, because text of callers must never become the name of a field. */
 const metadata: Kind<Readonly<Record<string, string>>, { name: string; value: string }[], Record<string, string>> = {
   toStored: (values) => Object.entries(values).map(([name, value]) => ({ name, value })),
   fromStored: (stored) => Object.fromEntries(stored.map(({ name, value }) => [name, value])),
@@ -54,12 +54,12 @@ export const summaryFields = fields({
   /** Each change makes it later. */
   updatedAt: made(moment),
   locationId: fixed(text),
-  /** What the caller's own system calls the order. Not unique. */
+  /** The caller's own reference for the order. Not unique. */
   referenceId: fixed(text, { optional: true }),
 });
 export type OrderSummary = Thing<typeof summaryFields.table>;
 
-/** What is kept of an order. */
+/** The stored fields of an order. */
 export const orderFields = fields({
   ...summaryFields.table,
   spot: made(spot, { optional: true }),
@@ -72,19 +72,19 @@ export const orderFields = fields({
   items: made(list(item)),
   completedAt: made(moment, { optional: true }),
   canceledAt: made(moment, { optional: true }),
-  /** Date of the fiscal day that counted the order, once one has. Written without incrementing the revision. */
+  /** Date of the fiscal day that counted the order. Written without incrementing the revision. */
   fiscalDay: made(text, { optional: true }),
   /** Hash of the request that created it. */
   fingerprint: hidden(text),
 });
 
-/** An order, priced by the service. All but its status and its fiscal day stays as it was when the order was placed. */
+/** An order, priced by the service. Only its status and its fiscal day change after it is placed. */
 export interface Order extends Thing<typeof orderFields.table> {
   /** Number of changes, from 1. */
   readonly revision: number;
 }
 
-/** The fields that a caller sets on a new order, what is ordered and where apart. */
+/** The fields that a caller sets on a new order, without the items and the spot. */
 export type NewOrder = New<typeof orderFields.table>;
 
 /** The order as it was when it was placed. */

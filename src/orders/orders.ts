@@ -29,12 +29,12 @@ export interface RequestedOrder {
   readonly traceparent?: string | undefined;
 }
 
-/** Under which id an order is created, and what may be there already. */
+/** The id under which an order is created, and which orders may already exist. */
 export interface Reservation {
   readonly id: string;
-  /** Where the order may be, too. */
+  /** Another id under which the order may exist. */
   readonly formerId?: string | undefined;
-  /** Does the id follow from an idempotency key? Then the order may exist, created by an earlier request. */
+  /** Whether the id follows from an idempotency key. Then an earlier request may have created the order. */
   readonly repeatable: boolean;
 }
 
@@ -50,9 +50,14 @@ export interface Orders {
   get(id: string): Promise<Order>;
   /** The newest first. */
   list(filter: OrderFilter): Listing<OrderSummary>;
-  /** Announces it in the same write. An order that is completed stays as it is. @throws {ProblemError} order-not-open, precondition-failed */
+  /**
+   * Completes an order, and announces it in the same write. A completed order does not change. @throws {ProblemError}
+   * order-not-open, precondition-failed
+   */
   complete(id: string, precondition: Precondition<Order>, traceparent?: string): Promise<Order>;
-  /** As {@link complete}. An order that is canceled before its fiscal day is closed does not count towards it. */
+  /**
+   * Cancels an order, like {@link complete}. A fiscal day does not count orders that were canceled before its close.
+   */
   cancel(id: string, precondition: Precondition<Order>, traceparent?: string): Promise<Order>;
 }
 
@@ -92,7 +97,7 @@ export function createOrders({ store, locations, products, categories, relay, cl
   ): Promise<Order> =>
     retryLostRaces(async () => {
       const order = await get(id);
-      // Repeated, it has nothing left to do, whatever the precondition was about.
+      // A repeated request has nothing to do, whatever its precondition is.
       if (order.status === status) return order;
       requireMatch(order, precondition);
       if (order.status !== 'open') throw notOpen(order);
@@ -111,7 +116,7 @@ export function createOrders({ store, locations, products, categories, relay, cl
 
     async create(request, { id, formerId, repeatable }) {
       const { given, fingerprint } = request;
-      // Before the catalog is looked at: what was sold when the order was placed may be gone by now.
+      // Before the catalog is read, because products that were sold then may no longer exist.
       const earlier = repeatable ? await findPlaced([id, formerId], fingerprint) : undefined;
       if (earlier !== undefined) return { order: earlier, replayed: true };
 

@@ -1,4 +1,4 @@
-/** One line of an order, as far as its price is concerned. Money is an integer in minor units of the currency. */
+/** What the price of a line of an order depends on. Money is an integer in minor units of the currency. */
 export interface PricedLine {
   readonly quantity: number;
   readonly unitPrice: number;
@@ -12,7 +12,7 @@ export interface Rates {
 }
 
 export interface OrderTotals {
-  /** Of each line, in their order. */
+  /** The total of each line, in the order of the lines. */
   readonly lines: readonly number[];
   readonly subtotal: number;
   readonly taxes: number;
@@ -23,8 +23,8 @@ export interface OrderTotals {
 const basisPoints = 10_000n;
 
 /**
- * Prices an order: the sum of `quantity × (unit price + Σ modifier price × modifier quantity)`, and on it tax and fee,
- * each rounded half-up once for the whole order. Neither is levied on the other.
+ * Prices an order: the sum of `quantity × (unit price + Σ modifier price × modifier quantity)`, plus tax and fee on
+ * this sum, each rounded half-up once for the whole order. There is no tax on the fee and no fee on the tax.
  *
  * @param largest the largest total that an order may have, at most 2^53 - 1
  * @returns `undefined` when the total would be larger
@@ -34,7 +34,7 @@ export function priceOrder(
   { taxRate, feeRate }: Rates,
   largest: number,
 ): OrderTotals | undefined {
-  // Two hundred lines at the limits of every quantity and price are beyond what a double can count.
+  // The sum of two hundred lines with the largest quantities and prices is larger than a double can represent exactly.
   const lineTotals = lines.map(lineTotal);
   const subtotal = lineTotals.reduce((sum, line) => sum + line, 0n);
   const taxes = share(subtotal, taxRate);

@@ -13,7 +13,7 @@ export interface RequestedItem {
   readonly modifiers: readonly { readonly id: string; readonly quantity: number }[];
 }
 
-/** Those of the requested products that exist, and their categories, by id. */
+/** The requested products that exist, and their categories, by id. */
 export interface Sold {
   readonly products: ReadonlyMap<string, Product>;
   readonly categories: ReadonlyMap<string, Category>;
@@ -23,8 +23,7 @@ export interface Sold {
 export type UnpricedItem = Omit<OrderItem, 'total'>;
 
 /**
- * Copies what an order keeps of the catalog: of its items and of the spot that it is placed at. All that is wrong is
- * named at once.
+ * Copies the parts of the catalog that an order stores: its items and its spot. One error names all mistakes.
  * @throws {ProblemError} unknown-spot; unknown-product for products that do not exist or are another location's;
  *   archived; product-not-active; unknown-modifier for modifiers that their product does not have
  */

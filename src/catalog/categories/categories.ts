@@ -14,15 +14,15 @@ import type { Random } from '../../runtime/random.ts';
 /** Categories. Every method that takes an id throws `category-not-found`. */
 export interface Categories {
   /**
-   * Stores a category, or finds the one that an earlier attempt stored with the same id. This sends no event: nothing
-   * that a receiver knows has changed.
+   * Stores a category, or finds the one that an earlier attempt stored with the same id. This sends no event, because
+   * receivers do not know the category yet.
    * @throws {ProblemError} unknown-location
    */
   create(category: NewCategory, id: string): Promise<Category>;
   get(id: string): Promise<Category>;
-  /** The category, or `undefined` where {@link get} throws. */
+  /** The category, or `undefined` if it does not exist. */
   find(id: string): Promise<Category | undefined>;
-  /** Those of the categories that exist, by id. */
+  /** The categories that exist, by id. */
   findAll(ids: readonly string[]): Promise<ReadonlyMap<string, Category>>;
   /** The newest first. */
   list(filter: CategoryFilter): Listing<Category>;

@@ -3,7 +3,7 @@ import type { Category } from './category.ts';
 import type { Categories } from './categories.ts';
 
 /**
- * The category that a request body names as `category_id`, which has to be of the product's location.
+ * The category that a request body names as `category_id`. It must belong to the product's location.
  * @throws ProblemError `unknown-category`
  */
 export async function requireCategory(

@@ -22,13 +22,13 @@ export interface CategoryStore {
   /** Stores a new category. False when its id already exists. */
   insert(category: Category): Promise<boolean>;
   find(id: string): Promise<Category | undefined>;
-  /** Those of the categories that exist, by id. */
+  /** The categories that exist, by id. */
   findAll(ids: readonly string[]): Promise<ReadonlyMap<string, Category>>;
   /** The newest first. */
   list(filter: CategoryFilter): Listing<Category>;
   /**
-   * Writes a changed category and the events that announce it, if the stored one still has its revision.
-   * @returns the category as stored; `undefined` when someone else was first
+   * Writes a changed category and the events that announce it, if the stored category still has this revision.
+   * @returns the category as stored; `undefined` if another writer was first
    */
   replace(category: Category, events: readonly OutboxEntry[]): Promise<Category | undefined>;
 }
@@ -53,7 +53,7 @@ export function createCategoryStore(database: Database): CategoryStore {
 
   return {
     async insert(category) {
-      // Behind `cat_` there is a UUID.
+      // A UUID follows `cat_`.
       const sample = sampleField(category.id.slice(4));
       const document = { ...categoryFields.toDocument(category), ...sample, outbox: [] };
       return (await insertOnce(categories, document)).outcome === 'done';

@@ -3,13 +3,13 @@ import { changeable, fields, fixed, made, type Change, type New, type None } fro
 import type { Thing, Undeclared } from '../../fields/fields.ts';
 import { flag, moment, text } from '../../fields/kinds.ts';
 
-/** What is kept of a category. */
+/** The stored fields of a category. */
 export const categoryFields = fields({
   /** `cat_` and 32 hexadecimal digits. */
   id: made(text),
   locationId: fixed(text),
   name: changeable(text),
-  /** Hidden from lists, and its products refused in new orders. */
+  /** Hidden from lists; its products are refused in new orders. */
   archived: changeable(flag, { initially: false }),
   createdAt: made(moment),
   /** Each change makes it later. */

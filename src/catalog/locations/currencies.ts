@@ -1,6 +1,6 @@
 /**
- * The currencies of ISO 4217 (list one of 2026-01-01) that have a minor unit. Prices are counted in it, so the codes of
- * metals, funds without one, and `XXX` are none of them. Neither are currencies that were withdrawn: a location that has
+ * The currencies of ISO 4217 (list one of 2026-01-01) that have a minor unit, in which prices are counted. So it does
+ * not contain metals, funds without a minor unit, and `XXX`. Withdrawn currencies are not in it; a location that has
  * one keeps it.
  */
 const currencies = new Set(
@@ -12,7 +12,7 @@ const currencies = new Set(
    VED VES VND VUV WST XAD XAF XCD XCG XOF XPF YER ZAR ZMW ZWG`.split(/\s+/),
 );
 
-/** Can a location have this currency from now on? */
+/** Whether a location can be given this currency. */
 export function isCurrency(code: string): boolean {
   return currencies.has(code);
 }

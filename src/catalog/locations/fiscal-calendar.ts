@@ -2,12 +2,12 @@
  * When fiscal days begin and end. The fiscal day of a date begins at the location's `fiscal_day_end` time on that date
  * and ends at the same time on the next one; with 04:00, an order at 01:30 belongs to the day before.
  *
- * Where a change of daylight saving time skips that time of day, the later instant counts; where it comes twice, the
+ * If a change of daylight saving time skips that time of day, the later instant counts; if that time occurs twice, the
  * first (`disambiguation: 'compatible'` of Temporal, as in RFC 5545).
  */
 import { Temporal } from '@js-temporal/polyfill';
 
-/** What decides when the fiscal days of a location begin and end. */
+/** The fields that decide when the fiscal days of a location begin and end. */
 export interface FiscalClock {
   /** IANA time zone. */
   readonly timezone: string;
@@ -27,9 +27,9 @@ export function endOfFiscalDay(date: string, clock: FiscalClock): Date {
 }
 
 /**
- * The date of the fiscal day that an instant is part of: the last one whose day has begun. About a change of the clock
- * that is not the date which the clock shows, nor always the one before. Where 23:30 is skipped, the day of that date
- * begins after midnight; where midnight comes twice, a day has begun when the clock shows the date before again.
+ * The date of the fiscal day that an instant is part of: the last one whose day has begun. Around a change of daylight
+ * saving time this can differ from the local date by one day. If 23:30 is skipped, the day of that date begins after
+ * midnight. If midnight occurs twice, a day has begun although the local clock shows the date before again.
  */
 export function fiscalDateAt(instant: Date, clock: FiscalClock): string {
   const local = Temporal.Instant.fromEpochMilliseconds(instant.getTime()).toZonedDateTimeISO(clock.timezone);
@@ -47,20 +47,20 @@ export interface FiscalSpan {
   readonly endsAt: Date;
 }
 
-/** The fiscal day of a date as a clock has it. */
+/** The fiscal day of a date by a fiscal clock. */
 export function fiscalSpan(date: string, clock: FiscalClock): FiscalSpan {
   return { date, beginsAt: beginOfFiscalDay(date, clock), endsAt: endOfFiscalDay(date, clock) };
 }
 
-/** The fiscal day that follows one. It begins where that ends, and does not end before it begins. */
+/** The fiscal day that follows a given one. It begins at the end of that one, and does not end before it begins. */
 export function nextFiscalSpan({ date, endsAt }: FiscalSpan, clock: FiscalClock): FiscalSpan {
   const next = dayAfter(date);
   return { date: next, beginsAt: endsAt, endsAt: later(endOfFiscalDay(next, clock), endsAt) };
 }
 
 /**
- * A fiscal day after a change of the clock: one that is in progress goes on to the end that the new clock gives it, or
- * to the change, this millisecond included, where that end is past. What is over stays as it is.
+ * A fiscal day after a change of the fiscal clock. A day in progress ends when the new clock says; if that time has
+ * passed, it ends at the change, including this millisecond. A day that has ended does not change.
  */
 export function changedFiscalSpan(present: FiscalSpan, clock: FiscalClock, at: Date): FiscalSpan {
   if (present.endsAt <= at) return present;
@@ -82,11 +82,11 @@ export function dayAfter(date: string): string {
 }
 
 /**
- * The name of a time zone as the IANA database spells it, however it is written here; an alias stays what it is.
- * `undefined` for offsets such as `+02:00` and whatever else is not in the database.
+ * The name of a time zone as the IANA database spells it, in upper and lower case; an alias stays an alias. `undefined`
+ * for offsets such as `+02:00` and everything else that is not in the database.
  */
 export function timezoneNamed(name: string): string | undefined {
-  // ICU has the SystemV zones still, which left the database in 2020.
+  // ICU still has the SystemV zones, which were removed from the database in 2020.
   if (!/^[A-Za-z]/.test(name) || /^systemv\//i.test(name)) return undefined;
   try {
     return Temporal.Instant.fromEpochMilliseconds(0).toZonedDateTimeISO(name).timeZoneId;

@@ -15,18 +15,18 @@ export interface LocationStore {
   /** Stores a new location. False when its id already exists. */
   insert(location: Location): Promise<boolean>;
   find(id: string): Promise<Location | undefined>;
-  /** Those of the ids that a location has. */
+  /** The ids for which a location exists. */
   existing(ids: readonly string[]): Promise<ReadonlySet<string>>;
   /** The newest first. */
   list(archived: ArchivedSelection): Listing<Location>;
   /**
-   * Writes a changed location if the stored one still has its revision, and `present` is still its next fiscal day.
-   * @returns the location as stored; `undefined` when someone else was first
+   * Writes a changed location if the stored one still has this revision and `present` is still its next fiscal day.
+   * @returns the location as stored; `undefined` if another writer was first
    */
   replace(location: Location, present: FiscalSpan): Promise<Location | undefined>;
   /** Locations whose next fiscal day ended before this instant, the longest overdue first. */
   findDue(before: Date, limit: number): Promise<Location[]>;
-  /** Sets the next fiscal day if the present one and what decides when it ends are still those of `location`. */
+  /** Sets the next fiscal day if the current one and the fields that decide its end are still those of `location`. */
   advance(location: Location, next: FiscalSpan): Promise<void>;
 }
 

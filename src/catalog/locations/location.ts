@@ -21,12 +21,12 @@ const zone = object({
   spots: list(spot),
 });
 
-/** What is kept of a location, the fiscal day in progress apart. */
+/** The stored fields of a location, without the fiscal day in progress. */
 export const locationFields = fields({
   /** UUID. */
   id: made(text),
   name: changeable(text),
-  /** ISO 4217. Never changes: every price at the location is in it. */
+  /** ISO 4217. Never changes, because every price at the location is in it. */
   currency: fixed(text),
   /** IANA time zone. */
   timezone: changeable(text),
@@ -37,7 +37,7 @@ export const locationFields = fields({
   /** In basis points, of the subtotal. */
   feeRate: changeable(integer, { initially: 0, shownAs: 'fee_rate_bp' }),
   zones: changeable(list(zone), { initially: [] }),
-  /** Hidden from lists, and refused in new orders. Its fiscal days go on. */
+  /** Hidden from lists and refused in new orders. Its fiscal days continue. */
   archived: changeable(flag, { initially: false }),
   createdAt: made(moment),
   /** Each change makes it later. */
@@ -47,11 +47,11 @@ export const locationFields = fields({
 /** A place that sells things. */
 export interface Location extends Thing<typeof locationFields.table> {
   /**
-   * The fiscal day that is closed next. All earlier ones are closed, and their orders marked as counted. Once it has begun,
-   * no change of the clock moves its beginning.
+   * The fiscal day that is closed next. All earlier ones are closed, and their orders are marked as counted. Once it
+   * has begun, changes of the location do not move its beginning.
    */
   readonly nextFiscalDay: FiscalSpan;
-  /** Number of changes, from 1. Fiscal days that end are none. */
+  /** Number of changes, from 1. The end of a fiscal day does not count as a change. */
   readonly revision: number;
 }
 
@@ -66,7 +66,7 @@ export type UndeclaredInLocation = None<
   Undeclared<typeof locationFields.table, Schemas['Location'], Schemas['LocationCreate'], Schemas['LocationUpdate']>
 >;
 
-/** The spot of this id, and the zone that it is in. */
+/** The spot with this id, and the zone that it is in. */
 export function findSpot({ zones }: Location, spotId: string): { spot: Spot; zone: Zone } | undefined {
   for (const zone of zones) {
     const spot = zone.spots.find(({ id }) => id === spotId);

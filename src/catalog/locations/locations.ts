@@ -22,15 +22,15 @@ export interface Locations {
    */
   create(content: NewLocation, id: string): Promise<Location>;
   get(id: string): Promise<Location>;
-  /** The location, or `undefined` where {@link get} throws. */
+  /** The location, or `undefined` if it does not exist. */
   find(id: string): Promise<Location | undefined>;
-  /** Those of the ids that a location has. */
+  /** The ids for which a location exists. */
   existing(ids: readonly string[]): Promise<ReadonlySet<string>>;
   /** The newest first. */
   list(archived: ArchivedSelection): Listing<Location>;
   /**
-   * A change that changes nothing writes nothing. Another time zone or end of the fiscal day moves the end of the day
-   * that is in progress.
+   * If nothing changes, it writes nothing. Another time zone or end of the fiscal day moves the end of the day in
+   * progress.
    * @throws {ProblemError} precondition-failed, unknown-timezone, edit-conflict
    */
   update(id: string, change: SentChange, precondition: Precondition<Location>): Promise<Location>;
@@ -38,8 +38,8 @@ export interface Locations {
   /** Locations whose next fiscal day ended before this instant, the longest overdue first. */
   findDue(before: Date, limit: number): Promise<Location[]>;
   /**
-   * Moves a location on to the fiscal day after `date`, unless that has happened already.
-   * To be called when the close of `date` is stored and the orders that it counted are marked.
+   * Moves a location to the fiscal day after `date`, if this has not happened yet. Call it after the close of `date` is
+   * stored and the orders that it counted are marked.
    */
   finishFiscalDay(id: string, date: string): Promise<Location>;
 }
@@ -100,9 +100,9 @@ export function createLocations({ store, clock }: LocationsOptions): Locations {
   };
 }
 
-/** The location after a change; the very same when nothing changes. */
+/** The location after a change; the same object if nothing changes. */
 function applyChange(present: Location, { zones, ...change }: SentChange, at: Date): Location {
-  // A time zone that the database no longer has may stay as it is.
+  // The location can keep a time zone that the database no longer has.
   const sent = change.timezone ?? present.timezone;
   const timezone = sent === present.timezone ? sent : timezoneNamed(sent);
   refuseFindings(...(timezone === undefined ? [unknownTimezone(sent)] : []));

@@ -1,17 +1,17 @@
 import { requireUniqueIds } from '../unique-ids.ts';
 import type { Zone } from './location.ts';
 
-/** Zones as a caller sends them: an id that is left out is made by the server. */
+/** Zones as a caller sends them. The server creates ids that are left out. */
 export type ZonesInput = readonly {
   readonly id?: string;
   readonly name: string;
   readonly spots?: readonly { readonly id?: string; readonly name: string }[];
 }[];
 
-/** A zone as it was sent. Without spots it keeps those that it has. */
+/** A zone as it was sent. Without spots it keeps its stored ones. */
 export type SentZone = Omit<Zone, 'spots'> & { readonly spots: Zone['spots'] | undefined };
 
-/** Zones with the spots that were not sent: those that are stored for the zone and were not moved to another. */
+/** Completes zones that were sent without spots by their stored ones, except those that were moved to another zone. */
 export function withKeptSpots(sent: readonly SentZone[], present: readonly Zone[]): Zone[] {
   const moved = new Set(sent.flatMap(({ spots = [] }) => spots.map(({ id }) => id)));
   const kept = new Map(present.map(({ id, spots }) => [id, spots.filter((spot) => !moved.has(spot.id))]));
@@ -19,7 +19,7 @@ export function withKeptSpots(sent: readonly SentZone[], present: readonly Zone[
 }
 
 /**
- * Gives ids to the zones and spots that have none.
+ * Gives ids to zones and spots without one.
  * @throws ProblemError `invalid-request` when two zones, or two spots of the location, have the same id
  */
 export function toZones(input: ZonesInput, newId: () => string): SentZone[] {

@@ -1,11 +1,11 @@
 import { requireUniqueIds } from '../unique-ids.ts';
 import type { Modifier } from './product.ts';
 
-/** Modifiers as a caller sends them: an id that is left out is made by the server. */
+/** Modifiers as a caller sends them. The server creates ids that are left out. */
 export type ModifiersInput = readonly { readonly id?: string; readonly name: string; readonly price: number }[];
 
 /**
- * Gives ids to the modifiers that have none.
+ * Gives ids to modifiers without one.
  * @throws ProblemError `invalid-request` when two modifiers have the same id
  */
 export function toModifiers(input: ModifiersInput, newId: () => string): Modifier[] {

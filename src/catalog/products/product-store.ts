@@ -23,13 +23,13 @@ export interface ProductStore {
   /** Stores a new product. False when its id already exists. */
   insert(product: Product): Promise<boolean>;
   find(id: string): Promise<Product | undefined>;
-  /** Those of the products that exist, by id. */
+  /** The products that exist, by id. */
   findAll(ids: readonly string[]): Promise<ReadonlyMap<string, Product>>;
   /** The newest first. */
   list(filter: ProductFilter): Listing<Product>;
   /**
-   * Writes a changed product and the events that announce it, if the stored one still has its revision.
-   * @returns the product as stored; `undefined` when someone else was first
+   * Writes a changed product and the events that announce it, if the stored product still has this revision.
+   * @returns the product as stored; `undefined` if another writer was first
    */
   replace(product: Product, events: readonly OutboxEntry[]): Promise<Product | undefined>;
 }
@@ -64,7 +64,7 @@ export function createProductStore(database: Database): ProductStore {
     },
     findAll: (ids) => fetchById(products, ids, fromDocument),
     list({ locationId, categoryId, archived }) {
-      // One of them has an index; a category belongs to one location.
+      // One index is enough, because a category belongs to one location.
       const ofLocation = locationId === undefined ? undefined : { location_id: locationId };
       const ofCategory = categoryId === undefined ? undefined : { category_id: categoryId };
       return listByTime({

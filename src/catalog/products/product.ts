@@ -18,11 +18,11 @@ const modifier = object({
   /** Unique among the product's modifiers. */
   id: text,
   name: text,
-  /** In minor units of the product's currency, for each time it is chosen for one product. */
+  /** In minor units of the product's currency, for one modifier of one product. */
   price: integer,
 });
 
-/** What is kept of a product. */
+/** The stored fields of a product. */
 export const productFields = fields({
   /** UUID. */
   id: made(text),
@@ -40,7 +40,7 @@ export const productFields = fields({
   modifiers: changeable(list(modifier), { initially: [] }),
   /** Only active products can be ordered. */
   active: changeable(flag, { initially: true }),
-  /** Hidden from lists, and refused in new orders. */
+  /** Hidden from lists and refused in new orders. */
   archived: changeable(flag, { initially: false }),
   createdAt: made(moment),
   /** Each change makes it later. */

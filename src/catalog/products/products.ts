@@ -17,13 +17,13 @@ import type { Random } from '../../runtime/random.ts';
 /** Products. Every method that takes an id throws `product-not-found`. */
 export interface Products {
   /**
-   * Stores a product, or finds the one that an earlier attempt stored with the same id. This sends no event: nothing
-   * that a receiver knows has changed.
+   * Stores a product, or finds the one that an earlier attempt stored with the same id. This sends no event, because
+   * receivers do not know the product yet.
    * @throws {ProblemError} unknown-location, unknown-category
    */
   create(product: NewProduct, id: string): Promise<Product>;
   get(id: string): Promise<Product>;
-  /** Those of the products that exist, by id. */
+  /** The products that exist, by id. */
   findAll(ids: readonly string[]): Promise<ReadonlyMap<string, Product>>;
   /** The newest first. */
   list(filter: ProductFilter): Listing<Product>;

@@ -6,12 +6,12 @@ export interface CountedOrders {
   readonly total: number;
 }
 
-/** Ids of 16 bytes each have to fit into one document of at most 16 MiB, with room to spare. */
+/** Ids of 16 bytes each must fit into one document of at most 16 MiB. */
 export const maxOrders = 500_000;
 
 /**
- * Adds orders up. It stops before the list gets too long to be stored or the sum too large to be exact; what is left is
- * counted by the next fiscal day.
+ * Adds orders up. It stops before the list is too long to be stored or the sum too large to be exact; the next fiscal
+ * day counts the rest.
  */
 export async function countOrders(
   orders: AsyncIterable<UncountedOrder>,

@@ -12,7 +12,7 @@ import { packIds, unpackIds } from './packed-ids.ts';
 
 /** Closed fiscal days in the database. Every method can throw `database-unavailable`. */
 export interface FiscalDayStore {
-  /** Stores a fiscal day, the ids of the orders that it counts and its events. False when the day is closed already. */
+  /** Stores a fiscal day, the ids of the orders that it counts and its events. False if the day is already closed. */
   insert(day: FiscalDay, countedIds: readonly string[], events: readonly OutboxEntry[]): Promise<boolean>;
   find(locationId: string, date: string): Promise<FiscalDay | undefined>;
   /** Ids of the orders that a closed day counts; `undefined` when the day is not closed. */
@@ -82,7 +82,7 @@ export function createFiscalDayStore(database: Database): FiscalDayStore {
     list: (locationId) =>
       listByTime({
         ...{ collection: days, where: { location_id: locationId }, time: 'cut_at', span: {} },
-        // Days that are closed at the same instant go by their dates, which their ids end with.
+        // Days that were closed at the same instant are ordered by their dates, with which their ids end.
         ...{ ties: 'descending', samples: { sample: locationId }, samplesPerPart: 1 },
       }),
   };

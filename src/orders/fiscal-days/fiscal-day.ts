@@ -9,6 +9,6 @@ export interface FiscalDay {
   /** Sum of the orders' totals. */
   readonly total: number;
   readonly currency: string;
-  /** What closed it: a request, or the location's clock. */
+  /** What closed it: a request (`call`), or its usual end (`clock`). */
   readonly cause: 'call' | 'clock';
 }

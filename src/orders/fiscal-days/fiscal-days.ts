@@ -1,12 +1,12 @@
 /**
  * The end of fiscal days.
  *
- * Each order is counted by exactly one day, however many processes close days and whatever their clocks say. Nothing is
- * decided by a clock but which orders a close looks at: those created before its cut that are not marked as counted. The
- * close is a single insert under location and date; of two only one exists, and it carries the list of the orders that it
- * counts. Then those orders are marked, and only then does the location move on to the next day. So whoever closes the
- * next day sees every order that an earlier day counted marked, and one that reached the database after the list was
- * made, however old it says it is, unmarked: it goes into that next day.
+ * Exactly one day counts each order, however many processes close days and whatever their clocks show. A clock only
+ * decides which orders a close reads: those created before its cut that are not marked as counted. The close is a
+ * single insert with location and date as its id, so only one of two succeeds. It contains the list of the orders that
+ * it counts. Then these orders are marked, and after that the location moves to the next day. So at the close of the
+ * next day, every order that an earlier day counted is marked. An order that reached the database after the list was
+ * made is not marked, whatever its time is, and the next day counts it.
  */
 import { beginOfFiscalDay } from '../../catalog/locations/fiscal-calendar.ts';
 import type { Location } from '../../catalog/locations/location.ts';
@@ -26,11 +26,12 @@ import type { Random } from '../../runtime/random.ts';
 /** Fiscal days. Every method that takes a location's id throws `location-not-found`. */
 export interface FiscalDays {
   /**
-   * Closes the fiscal day of a date unless it is closed, and before it those days that ended and are not closed yet. A
-   * day that has not ended is closed early; orders placed from now on belong to the next.
-   * @param options.precondition about the location; it does not matter for a day that is closed already
-   * @returns the day, whoever closed it
-   * @throws {ProblemError} precondition-failed, fiscal-day-not-begun, fiscal-day-not-found for a day that was over before the location existed
+   * Closes the fiscal day of a date if it is open, after closing earlier days that have ended. A day that has not ended
+   * is closed early; orders placed from now on belong to the next day.
+   * @param options.precondition about the location; ignored for a day that is already closed
+   * @returns the day, also if another request or process closed it
+   * @throws {ProblemError} precondition-failed, fiscal-day-not-begun, fiscal-day-not-found for a day that ended before
+   *   the location existed
    */
   close(
     locationId: string,
@@ -41,7 +42,7 @@ export interface FiscalDays {
   get(locationId: string, date: string): Promise<FiscalDay>;
   /** The latest first. */
   list(locationId: string): Promise<Listing<FiscalDay>>;
-  /** Closes the days that have ended by their location's clock. Any process may do it at any time. */
+  /** Closes the days that have ended in their location's time zone. Any process may call it at any time. */
   tick(): Promise<void>;
 }
 
@@ -61,26 +62,32 @@ interface Close {
   readonly traceparent?: string | undefined;
 }
 
-/** How long after its end a day is closed by the clock, so that orders on their way are still in it, in milliseconds. */
+/**
+ * How long after its end a day is closed automatically, in milliseconds. The day still counts orders that arrive
+ * meanwhile.
+ */
 const graceMs = 2_000;
-/** Locations looked at together, and the days that one of them catches up before the others get their turn. */
+/** Locations that are processed together, and the days that one of them can close before the others are next. */
 const locationsAtOnce = 100;
 const daysAtOnce = 31;
 
 export function createFiscalDays({ store, orders, locations, relay, clock, random }: FiscalDaysOptions): FiscalDays {
-  /** Closes the location's next day unless that has been done. @returns the location, moved on to the day after */
+  /** Closes the location's next day if it is open. @returns the location with the day after as its next day */
   const closeNext = async (location: Location, close: Close): Promise<Location> => {
     const { id, nextFiscalDay } = location;
     const { date } = nextFiscalDay;
     const stored = (): Promise<readonly string[] | undefined> => store.findCountedIds(id, date);
-    // Whoever inserted the day may have stopped before the orders were marked, so its list is marked by anyone.
+    // The process that inserted the day may have stopped before it marked the orders, so every process marks them.
     const ids = (await stored()) ?? (await insert(location, close)) ?? (await stored());
     if (ids === undefined) throw new Error(`fiscal day ${id}:${date} exists and cannot be read`);
     await orders.markCounted(ids, date);
     return await locations.finishFiscalDay(id, date);
   };
 
-  /** Inserts the location's next day. @returns the ids of the orders that it counts; `undefined` when someone was faster */
+  /**
+   * Inserts the location's next day. @returns the ids of the orders that it counts; `undefined` if another process was
+   * faster
+   */
   const insert = async (
     location: Location,
     { cutAt, cause, traceparent }: Close,
@@ -123,7 +130,7 @@ export function createFiscalDays({ store, orders, locations, relay, clock, rando
         const { date: next, beginsAt, endsAt } = location.nextFiscalDay;
         if (next < date && endsAt > clock.now()) throw notBegun(date, beginOfFiscalDay(date, location));
         if (next === date && beginsAt > clock.now()) throw notBegun(date, beginsAt);
-        // A day that is closed early has all that was placed up to now, this millisecond included.
+        // A day that is closed early counts all orders up to now, including this millisecond.
         const cutAt = new Date(Math.min(endsAt.getTime(), clock.now().getTime() + 1));
         location = await closeNext(location, { cutAt, cause: next === date ? 'call' : 'clock', traceparent });
       }
@@ -142,7 +149,7 @@ export function createFiscalDays({ store, orders, locations, relay, clock, rando
       for (;;) {
         const due = await locations.findDue(new Date(clock.now().getTime() - graceMs), locationsAtOnce);
         for (const location of due) await catchUp(location).catch((error: unknown) => failures.push(error));
-        // One location that fails does not hold up the others, but would come first again and again.
+        // A location that fails does not delay the others, but it would be first again each time.
         if (failures.length > 0) throw failures[0];
         if (due.length < locationsAtOnce) return;
       }
