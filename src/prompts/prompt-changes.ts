@@ -3,8 +3,8 @@ import { changed } from '../editing/edits.ts';
 import { contentFields, type Prompt, type PromptChange, type PromptContent } from './prompt.ts';
 
 /**
- * The prompt after a change: a new version when its content differs, the same object when nothing does.
- * @param now when the change is made
+ * The prompt after a change: a new version if its content differs, the same object if nothing differs.
+ * @param now the time of the change
  */
 export function applyChange(prompt: Prompt, change: PromptChange, now: Date): Prompt {
   const next = changed(prompt, change, now);
@@ -12,7 +12,7 @@ export function applyChange(prompt: Prompt, change: PromptChange, now: Date): Pr
   return { ...next, version: prompt.version + 1, versionCreatedAt: next.updatedAt };
 }
 
-/** No variables are the same as an empty list of them. */
+/** A prompt without variables is the same as one with an empty list. */
 function sameContent(one: PromptContent, other: PromptContent): boolean {
   const [first, second] = [one, other].map((content) => ({
     ...contentFields.pick(content),

@@ -4,11 +4,11 @@ import type { PromptStore } from './prompt-store.ts';
 /** Deletes what belongs to a prompt, such as its test runs. Safe to repeat. */
 export type Cascade = (promptId: string) => Promise<void>;
 
-/** Milliseconds between two looks at the archive. */
+/** Milliseconds between two reads of the archive. */
 const pauseMs = 20;
 
 /**
- * Deletes a marked prompt: first what belongs to it, last the prompt, so that the rest is still found after an
+ * Deletes a marked prompt: first everything that belongs to it, then the prompt, so that the rest can be found after an
  * interruption. Safe to repeat.
  */
 export async function finishDeletion(
@@ -23,7 +23,7 @@ export async function finishDeletion(
 
 /**
  * Finishes interrupted deletions. A failing deletion does not stop the others.
- * @throws the first failure, after all have been tried
+ * @throws the first failure, after an attempt for each
  */
 export async function finishDeletions(store: PromptStore, cascades: readonly Cascade[]): Promise<void> {
   const failures: unknown[] = [];
@@ -33,10 +33,13 @@ export async function finishDeletions(store: PromptStore, cascades: readonly Cas
   if (failures.length > 0) throw failures[0];
 }
 
-/** Removes archived versions of no prompt, which an update that was overtaken by a deletion may leave when it crashes. */
+/**
+ * Removes archived versions without a prompt. A process that crashes during an update while the prompt is being deleted
+ * can leave them.
+ */
 export async function removeOrphanedVersions(store: PromptStore): Promise<void> {
   await store.archivedPromptIds(async (ids) => {
-    // A prompt is there before its first archived version, so one that is not there now is gone.
+    // A prompt exists before its first archived version, so a missing prompt was deleted.
     const existing = await store.existing(ids);
     for (const promptId of ids) if (!existing.has(promptId)) await store.removeArchived(promptId);
     await sleep(pauseMs);

@@ -65,7 +65,7 @@ export function promptOperations(prompts: Prompts): PromptOperations {
       const current = version.version === prompt.version;
       return {
         status: 200,
-        // All of a version stays as it is but whether it is the current one.
+        // A version never changes, except whether it is the current one.
         headers: { ETag: `"${prompt.id}.v${version.version}${current ? '.current' : ''}"` },
         body: showVersion(version, current),
       };
@@ -82,13 +82,13 @@ function ifMatches(field: string | undefined): Precondition<Prompt> {
   return (prompt) => ifMatch(field, revisionTag(prompt));
 }
 
-/** A prompt that was just saved, with the probable mistakes in its content. */
+/** A prompt that was just saved, with warnings about its content. */
 function showSaved(prompt: Prompt): Schemas['Prompt'] {
   const warnings = contentWarnings(prompt);
   return { ...promptFields.show(prompt), ...(warnings.length === 0 ? {} : { warnings }) };
 }
 
-/** @param current is it the latest version? */
+/** @param current whether it is the latest version */
 function showVersion({ version, content, createdAt }: PromptVersion, current: boolean): Schemas['PromptVersion'] {
   return { version, ...contentFields.show(content), created_at: createdAt.toISOString(), current };
 }

@@ -13,40 +13,43 @@ import { isPromptId } from './slug.ts';
 
 /** Prompts and their archived versions in the database. Every method can throw `database-unavailable`. */
 export interface PromptStore {
-  /** Stores a new prompt. False when its id or its slug exists already. */
+  /** Stores a new prompt. False if its id or slug already exists. */
   insert(prompt: Prompt): Promise<boolean>;
-  /** The prompt of this id or slug, also while it is being deleted. */
+  /** The prompt with this id or slug, also while it is being deleted. */
   find(slugOrId: string): Promise<Prompt | undefined>;
   /** The prompts that are not being deleted, the most recently updated first. @param text only those that contain it */
   list(text: string | undefined): Listing<Prompt>;
-  /** Those of the slugs that a prompt has. */
+  /** The slugs for which a prompt exists. */
   takenSlugs(slugs: readonly string[]): Promise<ReadonlySet<string>>;
-  /** Those of the ids that a prompt has, also while it is being deleted. */
+  /** The ids for which a prompt exists, also while it is being deleted. */
   existing(ids: readonly string[]): Promise<ReadonlySet<string>>;
   /**
-   * Writes a changed prompt if the stored one still has its revision.
-   * @returns the prompt as stored; `lost` when someone else was first or the prompt is gone
+   * Writes a changed prompt if the stored one still has this revision.
+   * @returns the prompt as stored; `lost` if another writer was first or the prompt no longer exists
    */
   replace(prompt: Prompt, writeId: string): Promise<Prompt | 'lost' | 'slug-taken'>;
-  /** Marks a prompt that still has this revision as being deleted. False when it is gone or someone else was first. */
+  /**
+   * Marks a prompt that still has this revision as being deleted. False if it no longer exists or another writer was
+   * first.
+   */
   markDeleting(prompt: Prompt): Promise<boolean>;
   /** Ids of some prompts whose deletion has begun. */
   findDeleting(): Promise<string[]>;
-  /** Removes a prompt that is marked. */
+  /** Removes a marked prompt. */
   remove(id: string): Promise<void>;
 
-  /** Keeps the prompt's current version permanently; to be done before the prompt is overwritten. */
+  /** Archives the prompt's current version. Call it before the prompt is overwritten. */
   archive(prompt: Prompt): Promise<void>;
   findArchived(promptId: string, version: number): Promise<PromptVersion | undefined>;
   /** The versions up to the prompt's own, the newest first: the current one from the prompt, the others archived. */
   listVersions(prompt: Prompt): Listing<ListedVersion>;
   removeArchived(promptId: string): Promise<void>;
-  /** Ids of all prompts that have archived versions, some at a time. */
+  /** Ids of all prompts that have archived versions, in batches. */
   archivedPromptIds(visit: (ids: readonly string[]) => Promise<void>): Promise<void>;
 }
 
 interface PromptDocument extends StampedDocument, Document<typeof promptFields.table> {
-  /** Of one prompt in 64. */
+  /** Present in one prompt of 64. */
   sample?: string;
 }
 
@@ -61,7 +64,7 @@ interface VersionDocument extends Document<typeof contentFields.table> {
 const promptsName = 'prompts';
 const versionsName = 'prompt_versions';
 
-/** One for each way in which prompts and versions are looked up and ordered. */
+/** One index for each way in which prompts and versions are found and ordered. */
 export const promptIndexes: readonly CollectionIndexes[] = [
   {
     collection: promptsName,
@@ -77,15 +80,15 @@ export const promptIndexes: readonly CollectionIndexes[] = [
   },
 ];
 
-/** Prompts that one command reads. Beyond that, SecantusDB takes longer for one of them than a command of its own. */
+/** Prompts that one command reads. With more, SecantusDB takes longer than with separate commands. */
 const readTogether = 32;
-/** Bytes from which on documents that are fetched together are not followed by more: they may have a megabyte each. */
+/** Bytes after which no further documents are fetched together: each can have a megabyte. */
 const largeFrom = 1024 * 1024;
-/** Prompts whose deletion is gone on with at a time. */
+/** Prompts whose deletion is continued in one call. */
 const deletingAtOnce = 500;
 /** Versions that one command removes. */
 const removedAtOnce = 50;
-/** More than any prompt has versions. */
+/** Larger than the number of any version. */
 const maxVersions = 2 ** 31;
 
 /** Keeps prompts in the collection `prompts` and their earlier versions in `prompt_versions`. */
@@ -167,7 +170,7 @@ export function createPromptStore(database: Database): PromptStore {
       total: () => Promise.resolve(prompt.version),
     }),
     async removeArchived(promptId) {
-      // A removal that was interrupted has left a gap below.
+      // An interrupted removal has left a gap below.
       for (let done = 0, width = removedAtOnce; done < maxVersions;) {
         const filter = { prompt_id: promptId, version: { $gt: done, $lt: done + width + 1 } };
         const { deletedCount } = await writeIdempotently(() => versions.deleteMany(filter));
@@ -208,7 +211,7 @@ function fromPromptDocument(document: PromptDocument): Prompt {
   return { ...promptFields.fromDocument(document), revision: document.revision, writes: document.writes };
 }
 
-/** Finds prompts by their ids and slugs. A filter that has both walks the collection on some servers. */
+/** Finds prompts by their ids and slugs, in two commands: a filter with both walks the collection on some servers. */
 async function findAll(
   prompts: Collection<PromptDocument>,
   slugsOrIds: readonly string[],
@@ -227,13 +230,15 @@ async function findAll(
   ]);
 }
 
-/** Matches prompts whose name, slug or description contains the text, whatever its case. */
+/** Matches prompts whose name, slug or description contains the text in any case. */
 function containing(text: string): Filter<PromptDocument> {
   const contains = { $regex: literal(text), $options: 'i' };
   return { $or: [{ name: contains }, { slug: contains }, { description: contains }] };
 }
 
-/** A regular expression that matches just this text. A pattern cannot hold NUL; other control characters are safer spelt too. */
+/**
+ * A regular expression that matches exactly this text. A pattern cannot contain NUL, so control characters are escaped.
+ */
 function literal(text: string): string {
   return text
     .replace(/[\\^$.*+?()[\]{}|]/g, '\\$&')

@@ -9,7 +9,7 @@ type Schemas = components['schemas'];
 
 const message = same<Message>(({ role, content }) => ({ role, content }));
 
-/** Stored as a list: a name such as `a.b` or `__proto__` would not survive as the name of a field. */
+/** Stored as a list, because a name such as `a.b` or `__proto__` cannot be the name of a field. */
 const variables: Kind<
   VariableDefinitions,
   (VariableDefinition & { name: string })[],
@@ -28,10 +28,10 @@ const onlyTrue: Kind<true, true, true, boolean> = {
   read: (sent) => (sent ? true : undefined),
 };
 
-/** What a version keeps: everything that decides what an invocation sends, and where to. */
+/** The content of a version: everything that decides what an invocation sends, and to which provider. */
 export const contentFields = fields({
   messages: changeable(list(message)),
-  /** By name; an own property each, whatever the name (`__proto__` is one). */
+  /** By name. Each is an own property, even `__proto__`. */
   variables: changeable(variables, { optional: true }),
   /** Whether unknown variables are refused. */
   strict: changeable(onlyTrue, { optional: true }),
@@ -40,28 +40,28 @@ export const contentFields = fields({
 });
 export type PromptContent = Thing<typeof contentFields.table>;
 
-/** What is kept of a prompt as it is now. */
+/** The stored fields of a prompt. */
 export const promptFields = fields({
   /** UUID. */
   id: made(text),
-  /** Unique, never shaped like a UUID. Made from the name where the creation leaves it out. */
+  /** Unique, never in the form of a UUID. Made from the name if a creation leaves it out. */
   slug: changeable(text, { initially: '' }),
   name: changeable(text),
   description: changeable(text, { optional: true }),
   ...contentFields.table,
-  /** Any JSON value but `null`, which means the same as none. */
+  /** Any JSON value except `null`, which means that there is none. */
   testSettings: changeable(testSettings, { optional: true }),
   /** Number of the latest version, whose content this is. */
   version: made(integer),
   versionCreatedAt: hidden(moment),
   createdAt: made(moment),
-  /** Each change moves it forward, even where the clocks of two processes disagree. */
+  /** Each change moves it forward, even if the clocks of two processes disagree. */
   updatedAt: made(moment),
-  /** Marked by a DELETE that may still be in progress: for every reader it is gone. */
+  /** Marked by a DELETE that may still be in progress. Readers no longer see the prompt. */
   deleting: hidden(flag),
 });
 
-/** A prompt as it is now. */
+/** A prompt in its current state. */
 export interface Prompt extends Thing<typeof promptFields.table> {
   /** Number of writes, from 1. */
   readonly revision: number;
@@ -82,20 +82,20 @@ export interface PromptVersion {
   readonly createdAt: Date;
 }
 
-/** A version as lists have it. */
+/** A version as an entry of a list. */
 export interface ListedVersion {
   readonly version: PromptVersion;
-  /** Is it the latest one? */
+  /** Whether it is the latest version. */
   readonly isCurrent: boolean;
 }
 
-/** The latest version of a prompt, which is in the prompt itself. */
+/** The latest version of a prompt, which is stored in the prompt. */
 export function currentVersion(prompt: Prompt): PromptVersion {
   const { id: promptId, version, versionCreatedAt: createdAt } = prompt;
   return { promptId, version, content: contentFields.pick(prompt), createdAt };
 }
 
-/** Copies variable definitions member by member; what is not set is absent. */
+/** Copies variable definitions member by member; members that are not set are absent. */
 function toVariables(
   definitions: Iterable<readonly [string, VariableDefinition]>,
 ): NonNullable<Schemas['Prompt']['variables']> {

@@ -26,18 +26,18 @@ export interface ResolvedPrompt {
  */
 export interface Prompts {
   /**
-   * Stores a prompt as version 1, or finds the one that an earlier attempt stored under the same id.
+   * Stores a prompt as version 1, or finds the one that an earlier attempt stored with the same id.
    * @throws {ProblemError} slug-taken, unknown-provider
    */
   create(prompt: NewPrompt, id: string): Promise<Prompt>;
   get(slugOrId: string): Promise<Prompt>;
   /** The most recently updated first. @param text only those whose name, slug or description contains it */
   list(text: string | undefined): Listing<Prompt>;
-  /** @throws {ProblemError} slug-taken, edit-conflict; unknown-provider unless it is the present one */
+  /** @throws {ProblemError} slug-taken, edit-conflict; unknown-provider unless the prompt already has it */
   update(slugOrId: string, change: PromptChange, precondition: Precondition<Prompt>): Promise<Prompt>;
   /**
-   * Removes a prompt and all that belongs to it; goes on with a removal that was interrupted.
-   * @throws {ProblemError} edit-conflict, and whatever the cascades throw
+   * Removes a prompt and everything that belongs to it; continues an interrupted removal.
+   * @throws {ProblemError} edit-conflict, and the errors of the cascades
    */
   remove(slugOrId: string, precondition: Precondition<Prompt>): Promise<void>;
 
@@ -45,38 +45,38 @@ export interface Prompts {
   listVersions(slugOrId: string): Promise<Listing<ListedVersion>>;
   getVersion(slugOrId: string, version: number): Promise<{ prompt: Prompt; version: PromptVersion }>;
   /**
-   * Gives the prompt the content of one of its versions, as a new version unless it has that content already.
-   * @param writeId names this restoration: repeated under the same name it is not done twice
+   * Gives the prompt the content of one of its versions, as a new version unless it already has that content.
+   * @param writeId id of this write; a repetition with the same id is not done twice
    * @throws {ProblemError} edit-conflict
    */
   restore(slugOrId: string, version: number, precondition: Precondition<Prompt>, writeId: string): Promise<Prompt>;
 
-  /** What to invoke: the latest version, or the one that is asked for. */
+  /** What to invoke: the latest version, or the requested one. */
   resolve(slugOrId: string, version?: number): Promise<ResolvedPrompt>;
-  /** Finishes interrupted deletions. Any process may do it at any time. */
+  /** Finishes interrupted deletions. Any process may call it at any time. */
   sweep(): Promise<void>;
-  /** Removes archived versions of no prompt. It walks the whole archive's index: once a day is plenty. */
+  /** Removes archived versions without a prompt. It walks the whole index of the archive, so once a day is enough. */
   sweepVersions(): Promise<void>;
 }
 
 export interface PromptsOptions {
   readonly store: PromptStore;
   readonly cascades: readonly Cascade[];
-  /** Whether there is a provider of this id, configured or not. */
+  /** Whether there is a provider with this id, configured or not. */
   readonly isKnownProvider: (id: string) => boolean;
   readonly clock: Clock;
   readonly random: Random;
   readonly versionCache?: VersionCache;
 }
 
-/** Lost races for a numbered slug after which a random one is taken. */
+/** Lost races for a numbered slug after which a random suffix is used. */
 const numberedAttempts = 8;
 
 /**
- * Makes the rules of prompts over a store.
+ * Creates the rules of prompts over a store.
  *
- * Each number from 1 to a prompt's version exists once, whatever crashes or races: a version is archived before the prompt
- * is overwritten, and the prompt is overwritten by compare-and-set.
+ * Each number from 1 to a prompt's version exists exactly once, also after crashes and races: a version is archived
+ * before the prompt is overwritten, and the prompt is overwritten by compare-and-set.
  */
 export function createPrompts({
   store,
@@ -112,11 +112,11 @@ export function createPrompts({
     });
   };
 
-  /** Repeats an edit of a prompt until it wins its race. @param attempt returns `undefined` for a lost race */
+  /** Repeats an edit of a prompt until it succeeds. @param attempt returns `undefined` if another writer was first */
   const contend = <Result>(slugOrId: string, attempt: () => Promise<Result | undefined>): Promise<Result> =>
     editQueue.run(slugOrId, () => retryLostRaces(attempt));
 
-  /** Reads the prompt, changes it, and starts again if another writer changed it meanwhile. */
+  /** Reads the prompt, changes it, and starts again if another writer changed it in the meantime. */
   const edit = (
     slugOrId: string,
     change: PromptChange,
@@ -129,11 +129,11 @@ export function createPrompts({
     const attempt = async (): Promise<Prompt | undefined> => {
       const prompt = await store.find(id);
       if (prompt === undefined || prompt.deleting) {
-        // The deletion may have been past the versions when this edit archived one.
+        // The deletion may have removed the versions before this edit archived one.
         if (archived) await store.removeArchived(id);
         return notFound(slugOrId);
       }
-      id = prompt.id; // From here on the slug may move to another prompt.
+      id = prompt.id; // From now on the slug can move to another prompt.
       if (prompt.writes.includes(writeId)) return prompt;
       requireMatch(prompt, precondition);
       check(prompt);
@@ -150,7 +150,10 @@ export function createPrompts({
     return contend(slugOrId, attempt);
   };
 
-  /** Stores a new prompt, or finds what an earlier attempt stored under its id; `undefined` when another prompt has its slug. */
+  /**
+   * Stores a new prompt, or finds what an earlier attempt stored with its id; `undefined` if another prompt has its
+   * slug.
+   */
   const insertOrFind = async (prompt: Prompt): Promise<Prompt | undefined> =>
     (await store.insert(prompt)) ? prompt : await store.find(prompt.id);
 
@@ -204,8 +207,8 @@ export function createPrompts({
       await contend(slugOrId, async () => {
         const prompt = await store.find(id);
         if (prompt === undefined) return notFound(slugOrId);
-        id = prompt.id; // From here on the slug may move to another prompt.
-        if (prompt.deleting) return prompt.id; // Its mark was set under the If-Match of that time.
+        id = prompt.id; // From now on the slug can move to another prompt.
+        if (prompt.deleting) return prompt.id; // Its mark was set when its If-Match was checked.
         requireMatch(prompt, precondition);
         return (await store.markDeleting(prompt)) ? prompt.id : undefined;
       });

@@ -1,14 +1,14 @@
 import slugify from '@sindresorhus/slugify';
 
-/** Most characters of a slug. */
+/** The most characters of a slug. */
 const longest = 80;
 const uuidForm = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
-/** Stands in for a name that has no letter or digit to transliterate, such as `???` or `日本語`. */
+/** The slug of a name without letters or digits that can be transliterated, such as `???` or `日本語`. */
 const fallback = 'prompt';
 
-/** How many slugs are looked up at once in the search for a free one. */
+/** How many slugs one look-up of the search for a free one contains. */
 const probes = 32;
-/** Beyond the number of prompts that any database holds. */
+/** Larger than the number of prompts of any database. */
 const highest = 2 ** 40;
 
 /** Whether this is a prompt's id. Slugs never have this form. */
@@ -16,21 +16,21 @@ export function isPromptId(slugOrId: string): boolean {
   return uuidForm.test(slugOrId);
 }
 
-/** The slug made from a name, before the check whether it is free. */
+/** The slug of a name, before the check whether it is free. */
 export function slugFromName(name: string): string {
   const slug = cut(slugify(name), longest);
   if (slug === '') return fallback;
   return isPromptId(slug) ? `${fallback}-${slug}` : slug;
 }
 
-/** The slug with a suffix, shortened where the two would be too long. */
+/** The slug with a suffix, shortened if both together are too long. */
 export function withSuffix(slug: string, suffix: string): string {
   return `${cut(slug, longest - suffix.length - 1)}-${suffix}`;
 }
 
 /**
- * A slug with the suffix `-2`, `-3` … that is not taken: the first of the series, unless there are dozens; then one
- * right after a taken one. Ten thousand prompts of one name cost four look-ups, not ten thousand.
+ * A slug with the suffix `-2`, `-3` … that is not taken: the first free one, or, after dozens of taken ones, one that
+ * directly follows a taken one. With ten thousand prompts of one name this costs four look-ups, not ten thousand.
  *
  * @param taken which of these slugs are taken
  */
@@ -51,7 +51,7 @@ export async function freeSlug(
         break;
       }
     }
-    // `low` is taken (or the bare slug), `high` is free.
+    // `low` is taken (or the slug without a suffix), `high` is free.
     if (high - low <= 1) return numbered(high);
     numbers = probesBetween(low, high);
   }
@@ -71,7 +71,7 @@ function probesBetween(low: number, high: number): number[] {
   return numbers;
 }
 
-/** Shortens a slug, between two words unless that would cost more than half of it. */
+/** Shortens a slug at the end of a word, unless more than half of it would be lost. */
 function cut(slug: string, length: number): string {
   if (slug.length <= length) return slug;
   const head = slug.slice(0, length);

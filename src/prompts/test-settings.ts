@@ -1,12 +1,12 @@
 import { ProblemError } from '../errors/problem-error.ts';
 import type { Kind } from '../fields/kinds.ts';
 
-/** Most that test settings may have, in bytes of JSON text without blanks. */
+/** The largest test settings, in bytes of JSON text without blanks. */
 const longest = 16 * 1024;
 
 /**
- * Any JSON value, in the database as JSON text: member names such as `$where`, `a.b` or `__proto__` mean something to
- * databases and must not get there as names. `read` throws the problem `invalid-request` when it is larger than 16 KiB.
+ * Any JSON value. The database contains it as JSON text, because member names such as `$where`, `a.b` or `__proto__`
+ * have a meaning for databases. `read` throws the problem `invalid-request` when it is larger than 16 KiB.
  */
 export const testSettings: Kind<unknown, string> = {
   toStored: (value) => JSON.stringify(value),

@@ -1,9 +1,9 @@
 import { LRUCache } from 'lru-cache';
 import type { PromptVersion } from './prompt.ts';
 
-/** Keeps archived versions, which never change, in memory. Bounded by size. */
+/** Caches archived versions, which never change. Bounded by size. */
 export interface VersionCache {
-  /** The kept version, or else what `find` finds. */
+  /** The cached version, or the one that `find` finds. */
   get(
     promptId: string,
     version: number,
@@ -11,7 +11,7 @@ export interface VersionCache {
   ): Promise<PromptVersion | undefined>;
 }
 
-/** @param bytes about as much memory as the versions may take together */
+/** @param bytes about the memory that all versions together can take */
 export function createVersionCache(bytes: number = 16 * 1024 * 1024): VersionCache {
   const versions = new LRUCache<string, PromptVersion>({ maxSize: bytes, sizeCalculation: memoryOf });
   return {

@@ -2,11 +2,11 @@ import { ProblemError } from '../errors/problem-error.ts';
 import type { CallOptions, GenerateRequest, GenerateResult, Message } from './generation.ts';
 
 /**
- * The provider that needs no network: it answers with the last user message (without one, the last message).
- * `echo-1` returns it as it is, `echo-upper` in upper case, `echo-reverse` with its words in reverse order.
- * Usage counts the words (runs of characters other than white space) of all messages and of the answer.
+ * The provider that needs no network: it answers with the last user message (without one, the last message). `echo-1`
+ * returns it unchanged, `echo-upper` in upper case, `echo-reverse` with its words in reverse order. Usage counts the
+ * words (runs of characters other than white space) of all messages and of the answer.
  *
- * @throws ProblemError `provider-failed` for any other model, as a real provider would refuse one it does not have.
+ * @throws ProblemError `provider-failed` for any other model, as a real provider does for an unknown model
  */
 export function echo({ model, messages }: GenerateRequest, { signal }: Pick<CallOptions, 'signal'>): GenerateResult {
   signal.throwIfAborted();
@@ -32,7 +32,7 @@ function subject(messages: readonly Message[]): string {
   return (messages.findLast((message) => message.role === 'user') ?? messages.at(-1))?.content ?? '';
 }
 
-/** Keeps none of the words: a prompt may have millions. */
+/** Counts without storing the words: a prompt can have millions. */
 function countWords(text: string): number {
   let count = 0;
   for (const word = /\S+/g; word.test(text);) count += 1;

@@ -1,9 +1,9 @@
 /**
- * Machine-readable codes that may be repeated to callers. A fixed list, because whatever else a provider puts into
- * its error may quote the key or the prompt.
+ * Machine-readable codes that callers may see. A fixed list, because any other part of a provider's error can quote the
+ * key or the prompt.
  */
 const knownCodes: ReadonlySet<string> = new Set([
-  // OpenAI and those who follow it
+  // OpenAI and compatible providers
   'billing_hard_limit_reached',
   'billing_not_active',
   'content_filter',
@@ -44,11 +44,11 @@ const knownCodes: ReadonlySet<string> = new Set([
   'UNAVAILABLE',
 ]);
 
-/** Longer bodies are no error messages. */
+/** Longer bodies are not error messages. */
 const longestBody = 65_536;
 
 /**
- * Finds the most telling known code in a provider's error body: `code`, `type` or `status`, or a `reason` among the
+ * Finds the most specific known code in a provider's error body: `code`, `type` or `status`, or a `reason` among the
  * `details`, in the body or in its `error`.
  *
  * @returns A member of the fixed list, or undefined.

@@ -12,7 +12,7 @@ import { ProviderHttpError } from './http.ts';
 import { ImpossibleModelError } from './language-models.ts';
 import { readDelay, readRetryAfter } from '../outbound/retry-after.ts';
 
-/** The failure of one call, in the service's own words, without any text of the provider. */
+/** The failure of one call, described by the service without any text of the provider. */
 export interface Failure {
   readonly type:
     | 'provider-failed'
@@ -20,13 +20,13 @@ export interface Failure {
     | 'provider-refused-credentials'
     | 'provider-rate-limited'
     | 'provider-bad-answer';
-  /** A fixed sentence, with the provider's status and a known error code at most. */
+  /** A fixed sentence with at most the provider's status and a known error code. */
   readonly detail: string;
-  /** HTTP status of the provider's answer, when there was one. */
+  /** HTTP status of the provider's answer, if there was one. */
   readonly status?: number;
   /** Whether the same request may succeed later. */
   readonly retryable: boolean;
-  /** Whether the service itself tries again: only when the provider cannot have charged for an answer. */
+  /** Whether the service repeats the call: only if the provider cannot have charged for an answer. */
   readonly tryAgain: boolean;
   /** How long the provider asks to wait, in milliseconds. */
   readonly retryAfter?: number;
@@ -37,8 +37,8 @@ export interface Failure {
 /**
  * Classifies the error of a rejected `doGenerate`.
  *
- * Errors of the provider packages carry the request, the answer and sometimes both in their message, so none of them
- * is passed on, not even as a cause.
+ * Errors of the provider packages contain the request, the answer or both in their message, so they are never passed
+ * on, not even as a cause.
  *
  * @param now Milliseconds since the epoch, for a `Retry-After` that is a date.
  */
@@ -62,7 +62,7 @@ export function toFailure(error: unknown, now: number): Failure {
   };
 }
 
-/** The failure of a call whose deadline passed while it waited for the provider, or before its turn came. */
+/** The failure of a call whose deadline passed while it waited for the provider or for a place in the queue. */
 export function timeout(waitedFor: 'provider' | 'turn'): Failure {
   return {
     type: 'provider-timeout',
@@ -75,7 +75,7 @@ export function timeout(waitedFor: 'provider' | 'turn'): Failure {
   };
 }
 
-/** The problem that tells the caller about a failure. `Retry-After` is passed on with rate limits, in whole seconds. */
+/** The problem that the caller gets for a failure. For rate limits it contains `Retry-After`, in whole seconds. */
 export function toProblem(failure: Failure, provider: string, model: string): ProblemError {
   const { type, detail, status, retryable, retryAfter, cause } = failure;
   return new ProblemError(type, {
@@ -118,12 +118,12 @@ function toStatusFailure(error: APICallError, status: number, now: number): Fail
   return { type: 'provider-failed', detail, status, retryable, tryAgain: retryable, ...wait };
 }
 
-/** 408 Request Timeout, 425 Too Early, and server errors but those that say "never" (501, 505). */
+/** 408 Request Timeout, 425 Too Early, and server errors except the permanent ones (501, 505). */
 function isTransient(status: number): boolean {
   return status === 408 || status === 425 || (status >= 500 && status !== 501 && status !== 505);
 }
 
-/** The failure of a call that was answered with something else than a completion. */
+/** The failure of a call whose answer is not a completion. */
 export function badAnswer(status?: number): Failure {
   return {
     type: 'provider-bad-answer',
@@ -138,7 +138,7 @@ function toTransportFailure({ reason, status, cause }: ProviderHttpError): Failu
   const known = { ...(status !== undefined && { status }), ...(cause instanceof Error && { cause }) };
   switch (reason) {
     case 'unreachable': {
-      // A host that does not exist or has no valid certificate will still fail after a second.
+      // A host that does not exist or has no valid certificate will also fail a second later.
       const retryable = transientCodes.has(String((cause as { code?: unknown } | undefined)?.code));
       const detail = 'The provider could not be reached.';
       return { type: 'provider-failed', detail, retryable, tryAgain: retryable, ...known };
@@ -175,7 +175,7 @@ function findTransportError(error: unknown): ProviderHttpError | undefined {
   return undefined;
 }
 
-/** An error's name and stack frames: where it happened, without what it says. */
+/** An error's name and stack frames, without its message. */
 function withoutMessage(error: unknown): Error {
   const copy = new Error(error instanceof Error ? error.name : typeof error);
   const frames = error instanceof Error ? (error.stack ?? '').split('\n').filter((line) => /^\s+at /.test(line)) : [];
@@ -184,10 +184,10 @@ function withoutMessage(error: unknown): Error {
 }
 
 /**
- * How long a provider asks to wait: `retry-after-ms` (OpenAI, Azure), else `Retry-After`.
+ * How long a provider asks callers to wait: `retry-after-ms` (OpenAI, Azure), else `Retry-After`.
  *
  * @param headers response headers by lower-case name
- * @returns milliseconds from now, at least 0 and at most a day; undefined when absent or not understood
+ * @returns milliseconds from now, at least 0 and at most a day; undefined if absent or invalid
  */
 export function retryAfterOf(headers: Readonly<Record<string, string>> | undefined, now: Date): number | undefined {
   return readDelay(headers?.['retry-after-ms'], 1) ?? readRetryAfter(headers?.['retry-after'], now);

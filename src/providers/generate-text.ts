@@ -6,26 +6,26 @@ import type { LanguageModels } from './language-models.ts';
 import type { CallOptions, FinishReason, GenerateRequest, GenerateResult, Message } from './generation.ts';
 import type { Random } from '../runtime/random.ts';
 
-/** A provider that is reached over the network, ready to be called. */
+/** A provider that is called over the network, with everything that a call needs. */
 export interface RemoteTarget {
   readonly id: string;
   /** The provider's models, loaded on first use. */
   readonly models: () => Promise<LanguageModels>;
   readonly toPrompt: (messages: readonly Message[]) => LanguageModelV4Prompt;
   readonly options?: SharedV4ProviderOptions;
-  /** Bounds how many calls to the provider are in progress at once. */
+  /** Limits how many calls to the provider are in progress at the same time. */
   readonly queue: FairQueue;
 }
 
-/** A failed attempt that another follows. */
+/** A failed attempt that is followed by another. */
 export interface RetryNotice {
   readonly provider: string;
   readonly model: string;
-  /** The attempt that failed, from 1. */
+  /** The number of the failed attempt, from 1. */
   readonly attempt: number;
   readonly problem: Failure['type'];
   readonly status?: number;
-  /** Until the next attempt, in milliseconds. */
+  /** The pause before the next attempt, in milliseconds. */
   readonly delay: number;
 }
 
@@ -35,25 +35,26 @@ export interface GenerateDependencies {
   readonly onRetry?: (notice: RetryNotice) => void;
 }
 
-/** Attempts of one call, the first included. */
+/** Attempts of one call, including the first. */
 const maxAttempts = 3;
 
-/** Wait before the first retry, in milliseconds; twice as long before the second. */
+/** The pause before the first retry, in milliseconds; it is twice as long before the second. */
 const firstBackoff = 250;
 
-/** The longest delay that a timer takes, in milliseconds. */
+/** The longest delay of a timer, in milliseconds. */
 const longestTimer = 2 ** 31 - 1;
 
 /**
  * Runs a prompt on a remote provider.
  *
- * Tries again at most twice: after rate limits, server errors, and connections that failed before an answer began.
- * An answer that broke off or makes no sense is not asked for again, since it was probably charged for. Between attempts
- * it waits as long as `Retry-After` asks, else 250 and 500 ms, halved at most by chance; a wait that would reach the
- * deadline is not begun. The one deadline covers everything: waiting for a place in the queue, attempts and pauses.
+ * Repeats a call at most twice: after rate limits, server errors, and connections that failed before an answer began.
+ * After an incomplete or invalid answer the call is not repeated, because it was probably charged for. The pause
+ * between attempts is what `Retry-After` asks for, else 250 and 500 ms, shortened by a random part of up to a half. If
+ * a pause would reach the deadline, the call fails at once. One deadline covers everything: waiting in the queue,
+ * attempts and pauses.
  *
  * @throws ProblemError `provider-*` (502).
- * @throws The reason of `call.signal` when that is aborted; the upstream call is cancelled then.
+ * @throws The reason of `call.signal` when that is aborted; the call to the provider is canceled then.
  */
 export async function generate(
   target: RemoteTarget,
@@ -66,7 +67,7 @@ export async function generate(
   const { signal } = call;
   signal.throwIfAborted();
 
-  // One controller for both ends, which costs less than AbortSignal.any and AbortSignal.timeout.
+  // One controller for the caller's signal and the deadline costs less than AbortSignal.any with AbortSignal.timeout.
   const ending = new AbortController();
   const cancel = (): void => {
     ending.abort(signal.reason);
@@ -122,7 +123,7 @@ async function tryOnce(
       ...(traceparent !== undefined && { headers: { traceparent } }),
       ...(options && { providerOptions: options }),
     });
-    // Some packages make an empty answer of a body in which they recognize nothing.
+    // Some packages return an empty answer for a body that they do not understand.
     if (answer.content.length === 0 && answer.finishReason.raw === undefined) return { failure: badAnswer() };
     return { result: toResult(answer) };
   } catch (error) {
@@ -149,12 +150,12 @@ function toResult({ content, finishReason, usage }: LanguageModelV4GenerateResul
   };
 }
 
-/** Providers can leave a number out or send a wrong one. This is no reason to lose the answer. */
+/** Providers can leave out a number or send a wrong one. The answer is still valid. */
 function toCount(tokens: number | undefined): number {
   return tokens !== undefined && Number.isSafeInteger(tokens) && tokens > 0 ? tokens : 0;
 }
 
 function toFinishReason(reason: LanguageModelV4GenerateResult['finishReason']['unified']): FinishReason {
-  // Only streams end as interrupted, and those are not used.
+  // Only streams end as interrupted, and streams are not used here.
   return reason === 'interrupted' ? 'other' : reason;
 }

@@ -1,7 +1,10 @@
 import { Agent, type buildConnector, type Dispatcher } from 'undici';
 import { toLookupFunction, type LookUp } from '../outbound/look-up.ts';
 
-/** The part of the Fetch API that the provider packages use: a URL, a POST and a text body in, a whole answer out. */
+/**
+ * The part of the Fetch API that the provider packages use: they send a POST with a text body and read the whole
+ * answer.
+ */
 export type Fetch = typeof globalThis.fetch;
 
 /** The client through which all providers are called. */
@@ -17,25 +20,25 @@ export interface ProviderHttpOptions {
   readonly connections?: number;
   /** The longest response body that is read, in bytes. */
   readonly maxResponseBytes?: number;
-  /** How long opening a connection may take, in milliseconds. */
+  /** Time limit for opening a connection, in milliseconds. */
   readonly connectTimeout?: number;
   readonly lookUp: LookUp;
 }
 
 const defaultOptions = {
   connections: 256,
-  // Well below what an idempotency record keeps, so that no answer that was paid for has to be asked for again.
+  // Below the limit of an idempotency record, so that every answer that was paid for can be stored.
   maxResponseBytes: 4 * 1024 * 1024,
   connectTimeout: 5_000,
 };
 
 /**
  * Why there is no HTTP answer: `unreachable` (no response began), `cut` (it began and broke off) or `too-large`.
- * `cause` is the error of the network, whose `code` says more.
+ * `cause` is the network error, whose `code` has details.
  */
 export class ProviderHttpError extends Error {
   readonly reason: 'unreachable' | 'cut' | 'too-large';
-  /** The response's status, when it had begun. */
+  /** The response's status, if a response had begun. */
   readonly status: number | undefined;
 
   constructor(reason: ProviderHttpError['reason'], status: number | undefined, cause?: Error) {
@@ -47,12 +50,12 @@ export class ProviderHttpError extends Error {
 }
 
 /**
- * Makes a `fetch` over a shared pool of kept-alive connections.
+ * Creates a `fetch` over a shared pool of kept-alive connections.
  *
- * It does what calling a model needs and nothing else: redirects are answers like any other (following them would
- * hand credentials to whoever they name), nothing is decompressed or cached, and the body is read before the promise
- * settles. It has no time limit of its own beyond connecting: `init.signal` ends a call, whatever it is waiting for.
- * undici's dispatcher is used directly because its own `fetch` costs three times the CPU.
+ * It does only what calling a model needs. Redirects are ordinary answers, because following them would send the
+ * credentials to another host. Nothing is decompressed or cached, and the body is read before the promise settles. Only
+ * connecting has a time limit here; `init.signal` ends a call at any time. undici's dispatcher is used directly because
+ * its `fetch` costs three times the CPU.
  */
 export function createProviderHttp(options: ProviderHttpOptions): ProviderHttp {
   const { connections, maxResponseBytes, connectTimeout, lookUp } = { ...defaultOptions, ...options };
@@ -62,7 +65,7 @@ export function createProviderHttp(options: ProviderHttpOptions): ProviderHttp {
     allowH2: false,
     headersTimeout: 0,
     bodyTimeout: 0,
-    // Shortened by what the server announces in Keep-Alive.
+    // A shorter time that the server announces in Keep-Alive applies.
     keepAliveTimeout: 30_000,
     // `lookup` reaches net.connect and tls.connect, but is missing in undici's type.
     connect: { timeout: connectTimeout, lookup: toLookupFunction(lookUp) } as buildConnector.BuildOptions,
@@ -94,12 +97,12 @@ export function createProviderHttp(options: ProviderHttpOptions): ProviderHttp {
 
 function toHeaderRecord(headers: RequestInit['headers']): Record<string, string> {
   if (headers === undefined) return {};
-  // The packages hand over plain records: no detour through Headers for those.
+  // The packages pass plain records, which need no conversion by Headers.
   const plain = !Array.isArray(headers) && !(Symbol.iterator in headers);
   return plain ? (headers as Record<string, string>) : Object.fromEntries(new Headers(headers));
 }
 
-/** One request and its response, collected as undici hands it over. */
+/** One request and its response, which undici passes on in parts. */
 class ProviderRequest implements Dispatcher.DispatchHandler {
   readonly #maxBytes: number;
   readonly #signal: AbortSignal | undefined;
@@ -199,8 +202,8 @@ function toHeaderMap(headers: Record<string, string | string[] | undefined>): Ma
 }
 
 /**
- * What the provider packages read of a Response, around a body that is already here. A real Response costs 10 µs of
- * CPU more per call, a tenth of the whole call.
+ * The part of a Response that the provider packages read, for a body that has already arrived. A real Response would
+ * cost 10 µs more CPU for each call, a tenth of the whole call.
  */
 class BufferedResponse {
   readonly status: number;

@@ -7,21 +7,23 @@ import {
   type RemoteProviderSettings,
 } from './provider-settings.ts';
 
-/** Makes the model of a name, without any network. */
+/** Creates the model with a name, without using the network. */
 export type LanguageModels = (model: string) => LanguageModelV4;
 
-/** How the service reaches one built-in provider. */
+/** How the service calls one built-in provider. */
 export interface RemoteProvider {
   isConfigured(settings: RemoteProviderSettings): boolean;
-  /** Imports the provider's package, which is not done before it is needed: 70 to 120 ms and some megabytes each. */
+  /** Imports the provider's package when it is first needed: it takes 70 to 120 ms and some megabytes. */
   load(settings: RemoteProviderSettings, fetch: Fetch): Promise<LanguageModels>;
-  /** The provider keeps the system instruction apart from the conversation: see `toPromptWithSystemFirst`. */
+  /**
+   * Whether the provider's API separates the system instruction from the conversation: see `toPromptWithSystemFirst`.
+   */
   readonly systemFirst?: boolean;
   /** Options of every call. */
   readonly options?: SharedV4ProviderOptions;
 }
 
-/** Thrown for a model name that cannot be one at this provider; nothing was sent. */
+/** Thrown for a name that cannot be a model of this provider; nothing was sent. */
 export class ImpossibleModelError extends Error {
   constructor() {
     super('The provider cannot have a model with this name.');
@@ -32,8 +34,8 @@ export class ImpossibleModelError extends Error {
 const hasApiKey = ({ apiKey }: RemoteProviderSettings): boolean => Boolean(apiKey);
 
 /**
- * The built-in providers. Every setting that the packages would otherwise look up in the environment is passed on,
- * base URLs included: configuration is read in one place only.
+ * The built-in providers. Every setting that the packages would otherwise read from the environment is passed to them,
+ * including base URLs, because only `config/` reads the environment.
  */
 export const remoteProviders: Readonly<Record<RemoteProviderId, RemoteProvider>> = {
   openai: {
@@ -45,7 +47,7 @@ export const remoteProviders: Readonly<Record<RemoteProviderId, RemoteProvider>>
         ...(settings.organization && { organization: settings.organization }),
         ...(settings.project && { project: settings.project }),
       });
-      // The package's default is the responses API, which the gateways that OPENAI_BASE_URL can name seldom speak.
+      // The package's default is the responses API, which few of the gateways behind OPENAI_BASE_URL support.
       return (model) => provider.chat(model);
     },
   },
@@ -64,7 +66,7 @@ export const remoteProviders: Readonly<Record<RemoteProviderId, RemoteProvider>>
       const { createGoogle } = await import('@ai-sdk/google');
       const provider = createGoogle(access('google', settings, fetch));
       return (model) => {
-        // The model becomes part of the URL's path as it is: it must not lead elsewhere.
+        // The model becomes part of the URL's path, so it must not contain path segments such as `..`.
         if (!/^[\w-][\w.-]*(\/[\w-][\w.-]*)*$/.test(model)) throw new ImpossibleModelError();
         return provider.languageModel(model);
       };
@@ -86,7 +88,7 @@ export const remoteProviders: Readonly<Record<RemoteProviderId, RemoteProvider>>
   },
   xai: {
     isConfigured: hasApiKey,
-    // xAI keeps prompts and answers for later retrieval unless told not to.
+    // xAI stores prompts and answers by default.
     options: { xai: { store: false } },
     async load(settings, fetch) {
       const { createXai } = await import('@ai-sdk/xai');
@@ -120,7 +122,8 @@ export const remoteProviders: Readonly<Record<RemoteProviderId, RemoteProvider>>
         accessKeyId,
         secretAccessKey,
         ...(sessionToken && { sessionToken }),
-        // Given explicitly, or the package would take AWS_ENDPOINT_URL, which may well be the object storage's.
+        // Set explicitly; otherwise the package would use AWS_ENDPOINT_URL, which can be the address of the object
+        // storage.
         baseURL: baseUrl || bedrockAddress(region),
         fetch,
       });

@@ -9,15 +9,15 @@ interface CatalogEntry {
 }
 
 /**
- * The chat models that the service lists for its built-in providers: those that the provider packages know,
- * without dated snapshots, previews of other media and retired names. A list is a help for choosing, no limit:
- * any other model name is passed on, and configuration can extend the lists.
+ * The chat models that the service lists for its built-in providers: those that the provider packages know, without
+ * dated snapshots, previews of other media and retired names. The lists help to choose a model but do not limit it: any
+ * other model name is passed on, and configuration can extend the lists.
  */
 export const catalog: Readonly<Record<BuiltInProviderId, CatalogEntry>> = {
   openai: {
     name: 'OpenAI',
     defaultModel: 'gpt-5.4-mini',
-    // Models that speak chat completions; the codex models and gpt-5-pro answer only on the responses API.
+    // Models of the chat completions API; the codex models and gpt-5-pro are only in the responses API.
     models: [
       'gpt-6.1-sol',
       'gpt-6.1-terra',
@@ -140,7 +140,7 @@ export const catalog: Readonly<Record<BuiltInProviderId, CatalogEntry>> = {
   },
   azure: {
     name: 'Azure OpenAI',
-    // Azure addresses deployments, whose names the operator chooses; these are the names Azure proposes.
+    // Azure calls deployments, whose names the operator chooses. These are the names that Azure suggests.
     defaultModel: 'gpt-5.4-mini',
     models: ['gpt-5.5', 'gpt-5.4', 'gpt-5.4-mini', 'gpt-5.4-nano', 'gpt-4.1', 'gpt-4.1-mini', 'gpt-4o', 'gpt-4o-mini'],
   },

@@ -5,7 +5,7 @@
  * fills a `ProviderSettings`. Nothing here reads the environment.
  */
 
-/** Ids of the providers that ship with the service, in the order they are listed. `echo` needs no settings. */
+/** Ids of the built-in providers, in the order of the list. `echo` needs no settings. */
 export const builtInProviderIds = [
   'openai',
   'anthropic',
@@ -22,19 +22,19 @@ export const builtInProviderIds = [
 
 export type BuiltInProviderId = (typeof builtInProviderIds)[number];
 
-/** A built-in provider that is reached over the network, and therefore has settings. */
+/** A built-in provider that is called over the network and therefore has settings. */
 export type RemoteProviderId = Exclude<BuiltInProviderId, 'echo'>;
 
-/** Provider ids and model names everywhere: they travel in response headers, so visible ASCII only. */
+/** The form of provider ids and model names: visible ASCII, because response headers contain them. */
 export const providerNamePattern = /^[!-~]{1,200}$/;
 
-/** The longest list of providers or models that can be configured; the contract bounds what is listed at twice that. */
+/** The longest list of providers or models that can be configured; the limit of the contract's lists is twice that. */
 const longestList = 500;
 
-/** How many calls to one provider run at once, per process; more wait their turn. */
+/** How many calls to one provider run at the same time in a process; further calls wait. */
 export const defaultProviderConcurrency = 128;
 
-/** Settings of one built-in provider. Which of them it reads is stated by `providerVariables`. */
+/** Settings of one built-in provider. `providerVariables` defines which of them it reads. */
 export interface RemoteProviderSettings {
   readonly apiKey?: string;
   /** Address that the API's paths are appended to; replaces the provider's public one. */
@@ -60,7 +60,7 @@ export interface CompatibleProviderSettings {
   readonly name: string;
   /** Address that `/chat/completions` is appended to, such as `http://127.0.0.1:11434/v1`. */
   readonly baseUrl: string;
-  /** Sent as a bearer token; left out where the server wants none. */
+  /** Sent as a bearer token; left out if the server needs none. */
   readonly apiKey?: string;
   /** Further headers of every call. */
   readonly headers?: Readonly<Record<string, string>>;
@@ -74,18 +74,18 @@ export interface CompatibleProviderSettings {
 export interface ProviderSettings {
   readonly builtIn: { readonly [Id in RemoteProviderId]?: RemoteProviderSettings };
   readonly compatible: readonly CompatibleProviderSettings[];
-  /** Models to list beyond the ones the service knows, by provider id. */
+  /** Models to list in addition to those that the service knows, by provider id. */
   readonly models: Readonly<Record<string, readonly string[]>>;
-  /** Calls that run at once, per provider and process. */
+  /** Calls that run at the same time, for each provider and process. */
   readonly concurrency: number;
 }
 
 /** One environment variable of a built-in provider. */
 export interface ProviderVariable {
-  /** Name in the environment; the provider package's own wherever it has one. */
+  /** Name in the environment: the name that the provider's package uses, if it has one. */
   readonly name: string;
   readonly provider: RemoteProviderId;
-  /** The field of `RemoteProviderSettings` it fills. */
+  /** The field of `RemoteProviderSettings` that it sets. */
   readonly setting: keyof RemoteProviderSettings;
   /** `url` is an absolute http or https address without credentials. */
   readonly format: 'text' | 'url';
@@ -95,7 +95,7 @@ export interface ProviderVariable {
   readonly description: string;
 }
 
-/** Public address of each provider's API, used where no base URL is configured. */
+/** Public address of each provider's API, used if no base URL is configured. */
 export const publicAddresses = {
   openai: 'https://api.openai.com/v1',
   anthropic: 'https://api.anthropic.com/v1',
@@ -177,7 +177,7 @@ export const providerVariables: readonly ProviderVariable[] = [
   },
   baseUrl('azure', 'AZURE_BASE_URL'),
   {
-    // Not AWS_REGION, which is often set for S3 alone: prompts go to Bedrock only when asked to.
+    // Not AWS_REGION, which is often set only for S3: prompts must not go to Bedrock by accident.
     name: 'AWS_BEDROCK_REGION',
     provider: 'amazon-bedrock',
     setting: 'region',
@@ -226,7 +226,7 @@ export const providerVariables: readonly ProviderVariable[] = [
  * Finds mistakes in provider settings beyond the format of each value: names that break `providerNamePattern`, ids used
  * twice, models for providers that do not exist.
  *
- * @returns One sentence per mistake, in the order found; empty if there are none.
+ * @returns one sentence for each mistake; empty if there are none
  */
 export function findSettingsMistakes(settings: ProviderSettings): string[] {
   const mistakes: string[] = [];

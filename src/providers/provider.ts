@@ -16,7 +16,7 @@ export interface Provider extends ProviderInfo {
    * Runs a prompt, with at most two retries before the deadline.
    *
    * @throws ProblemError `provider-*` (502) for every failure of the provider, `provider-not-configured` (422).
-   * @throws The reason of `call.signal`, unchanged, when that is aborted: nobody is there to read a problem.
+   * @throws The reason of `call.signal`, unchanged, when that is aborted, because no caller can read a problem then.
    */
   generate(request: GenerateRequest, call: CallOptions): Promise<GenerateResult>;
 }
@@ -26,8 +26,8 @@ export interface ProviderRegistry {
   list(): readonly ProviderInfo[];
   get(id: string): Provider | undefined;
   /**
-   * Loads the packages of the configured providers, so that the first call does not pay for it (70 to 120 ms each).
-   * Never fails: what cannot be loaded now is tried again by the first call.
+   * Loads the packages of the configured providers (70 to 120 ms each) before the first call. Never fails: the first
+   * call repeats a failed load.
    */
   preload(): Promise<void>;
 }

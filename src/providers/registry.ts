@@ -21,16 +21,17 @@ import type { Random } from '../runtime/random.ts';
 
 export interface ProviderRegistryOptions {
   readonly settings: ProviderSettings;
-  /** Carries every call to a provider; `createProviderHttp` makes it. */
+  /** Sends every call to a provider; made by `createProviderHttp`. */
   readonly fetch: Fetch;
-  /** Spreads retries. */
+  /** Randomness for the pauses before retries. */
   readonly random: Random;
-  /** Told of every failed attempt that another follows. */
+  /** Called for every failed attempt that is followed by another. */
   readonly onRetry?: (notice: RetryNotice) => void;
 }
 
 /**
- * Makes the providers that the settings describe. Nothing is imported and no connection opened until it is needed.
+ * Creates the providers that the settings describe. Packages are imported and connections opened when they are first
+ * needed.
  *
  * @throws Error naming every mistake that `findSettingsMistakes` finds.
  */
@@ -59,7 +60,7 @@ export function createProviderRegistry(options: ProviderRegistryOptions): Provid
 
 interface Entry {
   readonly info: ProviderInfo;
-  /** Absent for `echo`, which answers itself. */
+  /** Absent for `echo`, which needs no network. */
   readonly target?: RemoteTarget;
 }
 
@@ -107,8 +108,8 @@ function compatibleEntry(provider: CompatibleProviderSettings, settings: Provide
 }
 
 /**
- * Test runs make twenty calls each and can wait: they have half of the places. An eighth of them stays out of the reach of
- * a key that has that many already, so that calls which hang hold up only the key that made them.
+ * A test run makes up to twenty calls and can wait, so test runs can use half of the places. An eighth of the places is
+ * reserved for keys that hold fewer places than that, so that calls which hang delay only their own key.
  */
 function createCallQueue(places: number): FairQueue {
   return createFairQueue({ places, reserved: Math.floor(places / 8), background: Math.ceil(places / 2) });
@@ -128,8 +129,8 @@ function extended(models: readonly string[], id: string, settings: ProviderSetti
 }
 
 /**
- * Caches what the first call loads, and the models created since. A failure is not cached. Some packages compile
- * schemas for each model made, which costs ten times what a call does.
+ * Caches the package that the first call loads, and models. Failures are not cached. Some packages compile schemas for
+ * each new model, which costs ten times as much as a call.
  */
 function once(load: () => Promise<LanguageModels>): () => Promise<LanguageModels> {
   let loaded: Promise<LanguageModels> | undefined;
@@ -143,7 +144,7 @@ function once(load: () => Promise<LanguageModels>): () => Promise<LanguageModels
 }
 
 function remembering(make: LanguageModels): LanguageModels {
-  // Bounded, because callers may name any model.
+  // Bounded, because callers can name any model.
   const made = new LRUCache<string, LanguageModelV4>({ max: 100 });
   return (model) => {
     let known = made.get(model);

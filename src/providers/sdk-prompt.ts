@@ -7,9 +7,9 @@ export function toPrompt(messages: readonly Message[]): LanguageModelV4Prompt {
 }
 
 /**
- * As `toPrompt`, for the providers whose interface keeps the system instruction apart from the conversation and
- * which refuse a system message within it or a conversation without a turn. All system messages move to the front,
- * in their order; when nothing else is left, the last of them becomes the user's turn.
+ * Like `toPrompt`, for providers whose API separates the system instruction from the conversation. They refuse system
+ * messages within the conversation, and conversations without a user message. All system messages move to the front, in
+ * their order; if there are no others, the last of them becomes a user message.
  */
 export function toPromptWithSystemFirst(messages: readonly Message[]): LanguageModelV4Prompt {
   const system = messages.filter((message) => message.role === 'system');

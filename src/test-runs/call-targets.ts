@@ -9,7 +9,7 @@ import type { Metrics } from '../observability/metrics.ts';
 import type { CallOptions, GenerateResult, RenderedRequest } from '../providers/generation.ts';
 import type { ResolvedTarget } from './targets.ts';
 
-/** The result of one call in the form of the contract: it is stored and answered as it is. */
+/** The result of one call in the form of the contract, in which it is stored and answered. */
 export type TestResult = components['schemas']['TestResult'];
 
 export interface CallTargetsDependencies {
@@ -46,7 +46,7 @@ export async function callTargets(
   const calls: Promise<TestResult>[] = [];
   for (const target of targets) {
     calls.push(callTarget(target));
-    // A large prompt takes some milliseconds to be made into a request: others come between.
+    // It takes some milliseconds to make a request of a large prompt. Other work runs in between.
     await nextTurn();
   }
   const results = await Promise.all(calls);
@@ -54,7 +54,7 @@ export async function callTargets(
   return results;
 }
 
-/** What the line of a failed invocation says, too. */
+/** The same fields as in the log line of a failed invocation. */
 function fieldsOf(error: unknown, provider: string, model: string): Record<string, unknown> {
   const problem = error instanceof ProblemError ? error : undefined;
   const status = problem?.extensions.provider_status;

@@ -16,7 +16,7 @@ const ranges = 256;
 const atOnce = 20;
 
 /**
- * Makes the function that, called every few seconds, goes through all test runs once a day and deletes those that ended
+ * Creates a function for calls every few seconds. It goes through all test runs once a day and deletes those that ended
  * too long ago, their results first. Each call handles one range of ids.
  */
 export function createExpiry(dependencies: ExpiryDependencies): () => Promise<void> {
@@ -41,7 +41,7 @@ export function createExpiry(dependencies: ExpiryDependencies): () => Promise<vo
   };
 }
 
-/** Where a range of UUIDs begins: its first two digits. After the last comes what is greater than any digit. */
+/** The beginning of a range of UUIDs: its first two digits. The end of the last range is greater than any digit. */
 function prefix(range: number): string {
   return range < ranges ? range.toString(16).padStart(2, '0') : 'g';
 }

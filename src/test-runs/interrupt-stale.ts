@@ -25,7 +25,7 @@ export function createStaleInterruption(dependencies: StaleInterruptionDependenc
       const end = { status: 'interrupted', at: clock.now(), writeId: random.uuid(), beat } as const;
       if ((await store.end(id, end)).outcome !== 'ended') continue;
       log.warn({ test_run: id }, 'a test run stopped unexpectedly; its status is now interrupted');
-      // Its process may have died between storing the results and recording it.
+      // Its process may have died after it stored the results and before it recorded the end.
       await archive.delete(id).catch((error: unknown) => {
         log.warn({ error, test_run: id }, 'the results of an interrupted test run could not be deleted');
       });

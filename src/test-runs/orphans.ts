@@ -13,17 +13,17 @@ export interface OrphanDependencies {
 }
 
 const day = 24 * 60 * 60 * 1_000;
-/** What one step looks at: prompts, and tombstones of runs. */
+/** Prompts, and tombstones of runs, that one step reads. */
 const promptsPerStep = 20;
 const tombstonesPerStep = 100;
 
 /**
- * Makes the function that, called every few seconds, goes through all prompts once a day, a few at a time, and removes
- * what late writers left: runs of prompts that are gone, and results that were stored for a run after it was deleted.
+ * Creates a function for calls every few seconds. It goes through all prompts once a day, a few at a time, and removes
+ * what late writers left: runs of deleted prompts, and results that were stored for a run after it was deleted.
  */
 export function createOrphanRemoval(dependencies: OrphanDependencies): () => Promise<void> {
   const { store, archive, prompts, deleteAllOf, clock } = dependencies;
-  /** The last prompt looked at; undefined between two rounds. */
+  /** The last prompt that was checked; undefined between two rounds. */
   let position: string | undefined;
   let nextRoundAt = clock.monotonic();
 
@@ -37,7 +37,7 @@ export function createOrphanRemoval(dependencies: OrphanDependencies): () => Pro
     await store.remove(tombstones);
 
     const promptIds = await store.promptIds(position, promptsPerStep);
-    // A prompt is there before its first test run, so one that is not there now is gone.
+    // A prompt exists before its first test run, so a missing prompt was deleted.
     for (const promptId of promptIds) if (!(await exists(prompts, promptId))) await deleteAllOf(promptId);
     position = promptIds.length < promptsPerStep ? undefined : promptIds.at(-1);
     if (position === undefined) nextRoundAt = clock.monotonic() + day;

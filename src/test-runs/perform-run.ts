@@ -22,10 +22,10 @@ export interface RunTask {
   readonly run: TestRun;
   readonly targets: readonly ResolvedTarget[];
   readonly rendered: RenderedRequest;
-  /** The API key of the run. */
+  /** The API key that created the run. */
   readonly keyId: string;
   readonly traceparent: string | undefined;
-  /** For each call, in milliseconds. */
+  /** Deadline of each call, in milliseconds. */
   readonly timeoutMs: number;
 }
 
@@ -40,7 +40,7 @@ export interface PerformRunDependencies extends CallTargetsDependencies {
 /** The caller that waits for the run. Only the first call counts. */
 export interface RunAnswer {
   resolve(finished: FinishedTestRun): void;
-  /** With a ProblemError, unless something went wrong inside the service. */
+  /** Rejects with a ProblemError, or with another error after a fault of the service. */
   reject(error: unknown): void;
 }
 
@@ -48,8 +48,8 @@ export interface RunAnswer {
 const endPause = 1_000;
 
 /**
- * Makes the calls of a run, stores the results and then records that the run is done. When someone else ended the run
- * meanwhile, what was stored is removed again.
+ * Makes the calls of a run, stores the results and then records that the run is done. If another process ended the run
+ * in the meantime, the stored results are removed again.
  *
  * Never rejects. The answer can come before the end: stored results are recorded even after a longer outage of the
  * database, but the caller does not wait for this.
@@ -141,7 +141,7 @@ async function endPersistently(
   }
 }
 
-/** The problem for a run that somebody else ended or deleted. */
+/** The problem for a run that another process or request ended or deleted. */
 function whyLost(run: TestRun | undefined): ProblemError {
   return run === undefined ? promptDeleted() : notStored(run);
 }

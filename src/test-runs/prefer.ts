@@ -11,7 +11,7 @@ export function prefersAsync(field: string | undefined): boolean {
   for (let position = 0; position < field.length;) {
     preference.lastIndex = position;
     const [whole = '', name, value = ''] = preference.exec(field) ?? [];
-    // An empty value is the same as none (section 2).
+    // An empty value is the same as no value (section 2).
     if (startsPreference && name?.toLowerCase() === 'respond-async' && (value === '' || value === '""')) return true;
     position += whole.length;
     const separator = field[position];

@@ -1,7 +1,7 @@
 import { ProblemError } from '../errors/problem-error.ts';
 import type { TestRun } from './test-run-store.ts';
 
-/** A run that ended without results, or whose results are gone. */
+/** A run that ended without results, or whose results no longer exist. */
 export function notStored({ id, status }: Pick<TestRun, 'id' | 'status'>): ProblemError {
   const detail =
     status === 'failed'
@@ -12,7 +12,7 @@ export function notStored({ id, status }: Pick<TestRun, 'id' | 'status'>): Probl
   return new ProblemError('test-run-not-stored', { detail });
 }
 
-/** A run whose stored results have another size than when they were stored. */
+/** A run whose results do not have the size that was recorded. */
 export function damaged({ id }: Pick<TestRun, 'id'>, cause: Error): ProblemError {
   const detail = `The results of test run ${id} are damaged in object storage.`;
   return new ProblemError('test-run-not-stored', { detail, cause });

@@ -16,21 +16,21 @@ export interface StoredResults {
 }
 
 /**
- * Keeps the results of each test run as one JSON object under `test-runs/<id>.json`: the contract's `TestRunResults`, so
- * that it can be answered as it is, without being read into memory.
+ * Keeps the results of each test run as one JSON object under `test-runs/<id>.json`: the contract's `TestRunResults`,
+ * so that the object itself is the answer and is not read into memory.
  */
 export interface ResultArchive {
-  /** @throws {ProblemError} storage-unavailable unless objects can be stored now */
+  /** @throws {ProblemError} storage-unavailable if objects cannot be stored now */
   check(): Promise<void>;
   /**
-   * Stores results, trying several times: they are paid for.
-   * @param run when it has ended
+   * Stores results, with several attempts, because they are paid for.
+   * @param run the ended run
    * @returns the results as they were stored, and the size of the object
    * @throws {ProblemError} storage-unavailable
    */
   put(run: TestRun, results: readonly TestResult[], finishedAt: Date): Promise<StoredResults>;
   /**
-   * Undefined when there is no such object.
+   * Undefined if there is no such object.
    * @param signal ends the wait for the storage
    * @throws {ProblemError} storage-unavailable
    */
@@ -76,7 +76,7 @@ export function toTestRunResults(run: TestRun, results: readonly TestResult[]): 
   };
 }
 
-/** Milliseconds for reading results into memory, however slowly they arrive. */
+/** Time limit for reading results into memory, in milliseconds. */
 const readLimitMs = 60_000;
 
 /** Reads all results into memory. @throws {ProblemError} storage-unavailable */
@@ -87,7 +87,7 @@ export async function readResults(content: Readable): Promise<TestResult[]> {
   } catch (error) {
     throw error instanceof SyntaxError ? error : storageUnavailable(error);
   }
-  // Former versions stored no status.
+  // Earlier versions stored no status.
   return stored.results.map(
     (result) => ({ ...result, status: 'error' in result ? 'failed' : 'succeeded' }) as TestResult,
   );

@@ -11,12 +11,12 @@ export interface StaleRuns {
 }
 
 /**
- * Makes an observer. It compares no clocks: a run is stale when this process has seen its heartbeat unchanged for the
- * full term on its own monotonic clock. If it has not looked for two thirds of the term, the term starts again, because
- * the cause, such as an outage of the database, may also have prevented heartbeats.
+ * Creates an observer. It compares no clocks: a run is stale if this process has seen its heartbeat unchanged for the
+ * full term on its own monotonic clock. After two thirds of the term without an observation the term starts again,
+ * because the cause, such as an outage of the database, may also have prevented heartbeats.
  *
  * @param termMs several times the interval of heartbeats
- * @param monotonic milliseconds, never going back
+ * @param monotonic a clock in milliseconds that never goes back
  */
 export function createStaleRuns(termMs: number, monotonic: () => number): StaleRuns {
   const watch = createStalenessWatch(monotonic);

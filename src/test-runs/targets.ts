@@ -8,10 +8,10 @@ export interface ResolvedTarget {
 }
 
 /**
- * Finds the provider of every target, and the model where the request names none: the provider's default. The same
- * pair may occur more than once.
+ * Finds the provider of every target. Without a model in the request, the provider's default is used. The same pair can
+ * occur more than once.
  *
- * @throws {ProblemError} unknown-provider, else provider-not-configured: all targets at fault, each by its pointer
+ * @throws {ProblemError} unknown-provider, else provider-not-configured: with a pointer to each wrong target
  */
 export function resolveTargets(
   providers: Pick<ProviderRegistry, 'get'>,
@@ -27,7 +27,7 @@ export function resolveTargets(
     else return [{ provider, model: model ?? provider.defaultModel }];
     return [];
   });
-  // A problem has one type; its errors list everything that has to be corrected.
+  // A problem has one type; its errors list everything that must be corrected.
   const errors = [...unknown, ...notConfigured];
   if (unknown.length > 0) {
     throw new ProblemError('unknown-provider', { detail: 'The request names unknown providers.', errors });

@@ -14,10 +14,10 @@ export interface DeletionDependencies {
 const batchSize = 50;
 
 /**
- * Makes the function that removes all runs of a prompt: results first, so that a removal that was interrupted finds
- * what is left.
+ * Creates the function that removes all runs of a prompt: results first, so that an interrupted removal can be
+ * continued.
  *
- * It throws ProblemError `storage-unavailable` when results cannot be removed now; called again, it goes on.
+ * It throws ProblemError `storage-unavailable` if results cannot be removed now. The next call continues.
  */
 export function createDeletion({
   store,
@@ -35,13 +35,13 @@ export function createDeletion({
     for (;;) {
       const found = await store.someOf(promptId, batchSize);
       if (found.length === 0) return;
-      // The end of a run never changes, so from here on nobody records results for one of these.
+      // The end of a run never changes, so from now on no process records results for these runs.
       const runs = await Promise.all(found.map(ended));
       await Promise.all(runs.map(({ id }) => archive.delete(id)));
       const idsOf = (interrupted: boolean): string[] =>
         runs.filter(({ status }) => (status === 'interrupted') === interrupted).map(({ id }) => id);
-      // Whoever worked on an interrupted run may be storing its results just now, and die before it notices that they
-      // are not wanted. So its id is kept for a day, and then its results are removed once more.
+      // The process of an interrupted run may store its results later, and end before it notices the interruption. So
+      // the id is kept for a day, and then the results are removed again.
       await store.leaveTombstones(idsOf(true), clock.now());
       await store.remove(idsOf(false));
     }

@@ -12,26 +12,26 @@ export interface TestTarget {
   readonly model: string;
 }
 
-/** How a test run ended. */
+/** The end of a test run. */
 export type EndStatus = 'done' | 'failed' | 'interrupted';
 
 /** A test run without its results, which are in object storage. */
 export interface TestRun {
   readonly id: string;
-  /** 1 while it runs, 2 when it has ended. */
+  /** 1 while it runs, 2 after its end. */
   readonly revision: number;
   readonly promptId: string;
   readonly promptVersion: number;
   readonly status: 'running' | EndStatus;
-  /** In the order of the request, default models filled in. */
+  /** In the order of the request, with default models. */
   readonly providers: readonly TestTarget[];
   /** Names of supplied variables that the prompt does not declare or use. */
   readonly unknownVariables: readonly string[];
   readonly createdAt: Date;
-  /** Set once it has ended. */
+  /** Set at its end. */
   readonly finishedAt: Date | undefined;
   /**
-   * Size of its stored results, which are the answer of `getTestRunResults` byte by byte. Undefined of runs of former
+   * Size of its stored results, which are the answer of `getTestRunResults` byte by byte. Undefined for runs of earlier
    * versions, which stored results in another form.
    */
   readonly answerBytes: number | undefined;
@@ -52,7 +52,7 @@ export interface RunEnd {
   readonly status: EndStatus;
   readonly at: Date;
   readonly answerBytes?: number;
-  /** Names this write; repeated under the same name it counts as done. */
+  /** Id of this write; a repetition with the same id counts as done. */
   readonly writeId: string;
   /** The heartbeat that the run must still have. */
   readonly beat?: number;
@@ -60,30 +60,30 @@ export interface RunEnd {
 
 export type EndResult =
   | { readonly outcome: 'ended' }
-  /** Another writer was first, or there was a heartbeat: the current run. */
+  /** The current run, if another writer was first or there was a heartbeat. */
   | { readonly outcome: 'lost'; readonly run: TestRun }
   | { readonly outcome: 'gone' };
 
 export interface TestRunStore {
-  /** Inserts a run as running. False when there is one with this id. */
+  /** Inserts a run as running. False if its id already exists. */
   insert(run: NewTestRun): Promise<boolean>;
   find(id: string): Promise<TestRun | undefined>;
   /** Newest first. @param status only those that have it */
   list(promptId: string, status: TestRun['status'] | undefined): Listing<TestRun>;
-  /** Ends a running run once; the first writer decides how. */
+  /** Ends a running run once; the first writer decides its status. */
   end(id: string, end: RunEnd): Promise<EndResult>;
   /** Increments the heartbeat of running runs. @returns the ids that are no longer running */
   beat(ids: readonly string[], beat: number): Promise<readonly string[]>;
   /** All running runs, of all processes. */
   heartbeats(): Promise<Heartbeat[]>;
-  /** Some runs of a prompt; none only when it has none. */
+  /** Some runs of a prompt; empty only if it has none. */
   someOf(promptId: string, limit: number): Promise<TestRun[]>;
   /** Deletes all of interrupted runs except their ids, which `tombstones` lists. */
   leaveTombstones(ids: readonly string[], at: Date): Promise<void>;
-  /** Some of the ids of tombstones that were left before a time. */
+  /** Ids of some tombstones from before a time. */
   tombstones(before: Date, limit: number): Promise<string[]>;
   remove(ids: readonly string[]): Promise<void>;
-  /** The ids from one, inclusive, to before another of runs that ended before a time. */
+  /** Ids of runs that ended before a time, from one id, inclusive, to before another. */
   endedBefore(time: Date, from: string, to: string): Promise<string[]>;
   /** Prompts that have runs, in the order of their ids, from after the given one. */
   promptIds(after: string, limit: number): Promise<string[]>;
@@ -92,17 +92,17 @@ export interface TestRunStore {
 interface TestRunDocument extends StampedDocument {
   prompt_id: string;
   prompt_version: number;
-  /** `buried`: a tombstone. Its prompt was deleted; only id and `buried_at` are left. */
+  /** `buried`: a tombstone. Its prompt was deleted; only its id and `buried_at` remain. */
   status: TestRun['status'] | 'buried';
   providers: TestTarget[];
   unknown_variables?: string[];
   created_at: Date;
   finished_at?: Date;
   answer_bytes?: number;
-  /** Counted up by the process that works on the run. It does not count as a revision. */
+  /** Incremented by the process that works on the run, without a new revision. */
   heartbeat: number;
   buried_at?: Date;
-  /** The prompt's id; of one run in 64. */
+  /** The prompt's id; present in one run of 64. */
   sample?: string;
 }
 
@@ -119,7 +119,7 @@ export const testRunIndexes: CollectionIndexes = {
   ],
 };
 
-/** What a tombstone does not keep. */
+/** The fields that a tombstone does not have. */
 const forgottenFields = [
   ...['prompt_id', 'prompt_version', 'providers', 'unknown_variables', 'created_at', 'finished_at', 'heartbeat'],
   ...['answer_bytes', 'result_bytes', 'sample'],
@@ -213,7 +213,7 @@ export function createTestRunStore(database: Database): TestRunStore {
       await writeIdempotently(() => runs.deleteMany({ _id: { $in: [...ids] } }));
     },
     async endedBefore(time, from, to) {
-      // The time first: it has an index, and some servers look at the first field only.
+      // The time comes first: it has an index, and some servers use only the first field.
       const filter: Filter<TestRunDocument> = { finished_at: { $lt: time }, _id: { $gte: from, $lt: to } };
       const found = await read(() => runs.find(filter, { projection: { _id: 1 } }).toArray());
       return found.map(({ _id }) => _id);
@@ -230,7 +230,7 @@ export function createTestRunStore(database: Database): TestRunStore {
   };
 }
 
-/** Undefined for a tombstone, too. */
+/** Undefined also for a tombstone. */
 function fromDocument(document: TestRunDocument | null): TestRun | undefined {
   if (document === null || document.status === 'buried') return undefined;
   return {

@@ -26,16 +26,16 @@ import type { Random } from '../runtime/random.ts';
 export interface TestRequest {
   /** The caller's API key. */
   readonly keyId: string;
-  /** The caller's trace context, which the providers are given too. */
+  /** The caller's trace context, which is passed on to the providers. */
   readonly traceparent?: string | undefined;
-  /** Told which prompt is run, as soon as it is found. */
+  /** Called with the prompt as soon as it is found. */
   readonly note?: (found: { prompt: string; version: number }) => void;
-  /** The id to create the run under. */
+  /** The id of the run. */
   readonly id: string;
   /** Whether an earlier attempt of the same request may have created the run already. */
   readonly isRepeatable: boolean;
   readonly slugOrId: string;
-  /** The latest when left out. */
+  /** The latest version if left out. */
   readonly version: number | undefined;
   readonly targets: readonly { readonly provider: string; readonly model?: string }[];
   readonly variables: Readonly<Record<string, unknown>> | undefined;
@@ -46,7 +46,7 @@ export interface TestRequest {
 export type TestOutcome =
   ({ readonly kind: 'finished' } & FinishedTestRun) | { readonly kind: 'started'; readonly run: TestRun };
 
-/** The stored results of a run. Who opened them reads them to the end or destroys `content`. */
+/** The stored results of a run. The caller must read `content` to the end or destroy it. */
 export interface ResultStream {
   readonly run: TestRun;
   readonly length: number;
@@ -56,14 +56,14 @@ export interface ResultStream {
 /** Runs prompts on several providers at the same time, and reads the results. */
 export interface TestRuns {
   /**
-   * Checks everything, records the run, and only then calls the providers. The run goes on when the caller leaves.
+   * Checks everything, records the run, and then calls the providers. The run continues if the caller leaves.
    *
-   * A repeatable request gets the run that an earlier attempt created: its results when it is done, and while it runs a
-   * 409 (`respondAsync`: the run). Calls are never repeated, so one that was interrupted is a 409, too.
+   * A repeatable request gets the run that an earlier attempt created: its results if it is done, a 409 while it runs
+   * (with `respondAsync`: the run). Calls are never repeated, so an interrupted run is also a 409.
    *
    * @throws {ProblemError} prompt-not-found, version-not-found; missing-variables, unknown-variables,
-   *   rendered-prompt-too-large, unknown-provider, provider-not-configured; storage-unavailable before anything was
-   *   spent, or after it when the results could not be stored; idempotency-key-in-use, test-run-not-stored; too-much-in-progress,
+   *   rendered-prompt-too-large, unknown-provider, provider-not-configured; storage-unavailable before the calls, or
+   *   after them if the results could not be stored; idempotency-key-in-use, test-run-not-stored; too-much-in-progress,
    *   too-much-kept, overloaded, shutting-down
    */
   run(request: TestRequest): Promise<TestOutcome>;
@@ -83,9 +83,9 @@ export interface TestRuns {
    * @throws {ProblemError} storage-unavailable
    */
   deleteAllOf(promptId: string): Promise<void>;
-  /** Interrupts runs that no process works on any more, and deletes leftovers. To be called every few seconds. */
+  /** Interrupts runs that no process works on any more, and deletes leftovers. Call it every few seconds. */
   sweep(): Promise<void>;
-  /** Accepts no more runs. Waits for the runs in progress and stops those that still run after the time-out. */
+  /** Accepts no more runs. Waits for the runs in progress, and stops those that still run after the time-out. */
   drain(timeoutMs: number): Promise<void>;
 }
 
@@ -97,11 +97,11 @@ export interface TestRunsDependencies {
   readonly metrics: Pick<Metrics, 'observeProviderCall' | 'setTestRunsActive'>;
   readonly log: Logger;
   readonly memory: Budget;
-  /** What the results count for. */
+  /** Counts the bytes of stored results. */
   readonly keptBytes: KeptBytes;
-  /** For how long runs and their results are kept, in milliseconds. */
+  /** How long runs and their results are kept, in milliseconds. */
   readonly retentionMs: number;
-  /** Deadline of each provider call, retries included, in milliseconds. */
+  /** Deadline of each provider call, including retries, in milliseconds. */
   readonly timeoutMs: number;
   readonly clock: Clock;
   readonly random: Random;
@@ -111,13 +111,13 @@ export interface TestRunsDependencies {
   readonly staleMs?: number;
 }
 
-/** What a run counts at least: this bounds how many are in progress. */
+/** The least bytes that a run counts, which limits the runs in progress. */
 const leastBytes = 1024 * 1024;
-/** What stored results take in memory of their size: as bytes, text, objects and text again. */
+/** How often stored results are in memory: as bytes, text, objects and text again. */
 const resultCopies = 6;
-/** Assumed of results whose size nobody knows. */
+/** The assumed size of results whose size is not known. */
 const usualResultBytes = 1024 * 1024;
-/** Seconds after which a caller may look again for a run that has not ended. */
+/** Seconds after which a caller may ask again for a run that has not ended. */
 const retryAfter = { 'Retry-After': '2' };
 
 export function createTestRuns(dependencies: TestRunsDependencies): TestRuns {
@@ -155,7 +155,7 @@ export function createTestRuns(dependencies: TestRunsDependencies): TestRuns {
     }
   };
 
-  /** Of runs of former versions, which stored results in another form. */
+  /** For runs of earlier versions, which stored results in another form. */
   const convertResults = async (run: TestRun, keyId: string): Promise<ResultStream> => {
     const { results } = await withResults(run, keyId);
     const answer = Buffer.from(JSON.stringify(toTestRunResults(run, results)));
@@ -169,7 +169,7 @@ export function createTestRuns(dependencies: TestRunsDependencies): TestRuns {
     active.add(task.run.id, (signal) =>
       performRun(task, signal, { store, archive, keptBytes, clock, random, metrics, log }, answer).finally(release),
     );
-    promise.catch(() => undefined); // Nobody may be waiting for it.
+    promise.catch(() => undefined); // There may be no caller that waits for it.
     return promise;
   };
 
