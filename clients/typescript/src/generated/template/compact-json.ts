@@ -20,7 +20,7 @@ export function compactJson(value: JsonValue): string {
 
 function compactJsonIteratively(root: JsonValue): string {
   const written: string[] = [];
-  /** The rest to write, in reverse order: punctuation and names as they are, values wrapped. */
+  /** What remains to be written, in reverse order: punctuation and names as text, values wrapped. */
   const pending: (string | { readonly value: JsonValue })[] = [{ value: root }];
   for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
     if (typeof next === 'string') {

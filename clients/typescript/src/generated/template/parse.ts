@@ -8,7 +8,7 @@ export interface Placeholder {
   readonly inlineDefault: string | undefined;
 }
 
-/** A parsed template: plain text and placeholders in the order they are written. */
+/** A parsed template: plain text and placeholders in their order. */
 export type Template = readonly (string | Placeholder)[];
 
 const maxNameLength = 64;
@@ -19,10 +19,10 @@ const maxNameLength = 64;
  * - A placeholder is `{{`, blanks (spaces and tabs), a name `[A-Za-z_][A-Za-z0-9_.-]{0,63}`, blanks, and either `}}` or
  *   `|`, default text up to the next `}}`, taken as written.
  * - `\{{` is a literal `{{`. A backslash anywhere else is a backslash, so `\\{{` is a backslash and a literal `{{`.
- * - Everything else is plain text: a `{{` that begins no placeholder stands for itself, and the search goes on at its
- *   second brace, so `{{{name}}}` is a placeholder in braces.
+ * - Everything else is plain text. After a `{{` that does not begin a placeholder the search continues at its second
+ *   brace, so `{{{name}}}` is a placeholder in braces.
  *
- * One pass from left to right, in time linear in the length of the text.
+ * One pass from left to right, in linear time.
  *
  * @param onStray called with the index of each `{{` that does not begin a placeholder and is not escaped
  */
@@ -55,8 +55,8 @@ export function parseTemplate(text: string, onStray?: (at: number) => void): Tem
 }
 
 /**
- * Reads the placeholder whose `{{` is at `open`, or finds that there is none. `lastClose` is where the text's last `}}`
- * is: after it a search cannot succeed, and many searches for unclosed defaults would take quadratic time.
+ * Reads the placeholder whose `{{` is at `open`; undefined if there is none. `lastClose` is the position of the text's
+ * last `}}`. After it no search is made, because many searches for unclosed defaults would take quadratic time.
  */
 function readPlaceholder(
   text: string,
@@ -80,7 +80,7 @@ function skipBlanks(text: string, from: number): number {
   return at;
 }
 
-/** The end of the name that starts at `from`; `from` itself when none does. */
+/** The end of the name that starts at `from`; `from` itself if there is no name. */
 function skipName(text: string, from: number): number {
   if (!isNameStart(text.charCodeAt(from))) return from;
   const limit = from + maxNameLength;

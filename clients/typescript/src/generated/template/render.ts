@@ -8,7 +8,7 @@ import { parseTemplate, type Template } from './parse.ts';
 export { MissingVariablesError, RenderedPromptTooLargeError } from './template-errors.ts';
 export { parseTemplate, type Template } from './parse.ts';
 
-/** What a prompt says about one of its variables. */
+/** The definition of a variable in a prompt. */
 export interface VariableDefinition {
   /** Used when no value is supplied. */
   readonly default?: string | undefined;
@@ -28,7 +28,7 @@ export interface Message<Role extends string = 'system' | 'user' | 'assistant'> 
 
 /** Bounds of one rendering. */
 export interface RenderLimits {
-  /** Most that all rendered texts may have together, in UTF-16 code units (a string's `length`). */
+  /** The largest length of all rendered texts together, in UTF-16 code units (a string's `length`). */
   readonly maxLength: number;
 }
 
@@ -48,7 +48,7 @@ export interface Rendering<Role extends string = Message['role']> {
  * @param declared the prompt's variable definitions
  * @param supplied the caller's values as `JSON.parse` made them; names are looked up as own properties only
  * @throws MissingVariablesError naming every missing variable of all messages
- * @throws RenderedPromptTooLargeError before anything of that size is built
+ * @throws RenderedPromptTooLargeError before a text of that size is built
  */
 export function renderMessages<Role extends string>(
   messages: readonly Message<Role>[],
@@ -73,7 +73,7 @@ export function renderTemplate(
 
 /**
  * Looks up all values and adds their lengths before it joins them: a template of a megabyte can use a value of a
- * megabyte some hundred thousand times.
+ * megabyte a hundred thousand times.
  */
 function renderTemplates(
   templates: readonly Template[],
@@ -101,7 +101,7 @@ function renderTemplates(
   for (const name of Object.keys(declared)) {
     if (lookUp(name).mustBeSupplied) missing.add(name);
   }
-  // Declared ones have been looked up just now.
+  // Declared variables have been looked up before.
   const unknown = Object.keys(supplied).filter((name) => !isUsed(name));
   if (missing.size > 0) throw new MissingVariablesError([...missing], unknown);
   if (length > limits.maxLength) throw new RenderedPromptTooLargeError(length, limits.maxLength);
@@ -118,7 +118,7 @@ interface Variable {
   readonly mustBeSupplied: boolean;
 }
 
-/** Finds variables by name, writing each value as text once however many placeholders use it. */
+/** Finds variables by name. It converts each value to text once, however many placeholders use it. */
 function variableLookup(
   declared: VariableDefinitions,
   supplied: Readonly<Record<string, unknown>>,
@@ -142,7 +142,7 @@ function variableLookup(
   return { lookUp, isUsed: (name) => known.has(name) };
 }
 
-/** Strings as they are, numbers and booleans as JSON, arrays and objects as compact JSON. */
+/** Strings unchanged, numbers and booleans as JSON, arrays and objects as compact JSON. */
 function valueText(value: JsonValue): string {
   return typeof value === 'string' ? value : compactJson(value);
 }

@@ -4,11 +4,11 @@
 /** Maximum number of names in a message: a template can have many thousands of variables. */
 const maxNamesInMessage = 20;
 
-/** Variables that a rendering needs and has no value for. */
+/** A rendering needs variables that have no value. */
 export class MissingVariablesError extends Error {
   /** Each name once: first those of placeholders, in order of appearance, then required ones that no placeholder uses. */
   readonly names: readonly string[];
-  /** Unknown supplied variables, which may be misspelt names of the missing ones. */
+  /** Unknown variables that were supplied; they may be misspelt names of the missing ones. */
   readonly unknown: readonly string[];
 
   constructor(names: readonly string[], unknown: readonly string[]) {

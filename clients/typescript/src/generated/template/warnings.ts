@@ -7,7 +7,7 @@ import type { Message, VariableDefinitions } from './render.ts';
 /** A probable mistake in the content of a prompt. */
 export interface ContentWarning {
   readonly code: 'not-a-placeholder' | 'unused-variable';
-  /** What is wrong, for people. */
+  /** A sentence about the mistake. */
   readonly detail: string;
   /** JSON Pointer into the content as a URI fragment (RFC 6901, section 6). */
   readonly pointer: string;
@@ -18,9 +18,9 @@ interface Content {
   readonly variables?: VariableDefinitions | undefined;
 }
 
-/** Warnings that one answer has at most. */
+/** The most warnings of one answer. */
 const maxWarnings = 100;
-/** Characters of the text that a warning shows. */
+/** The most characters of text that a warning quotes. */
 const shown = 60;
 /** `{name}}`: one brace too few where a placeholder begins. */
 const halfOpened = /(?<!\{)\{[ \t]*[A-Za-z_][A-Za-z0-9_.-]{0,63}[ \t]*\}\}/g;
@@ -59,7 +59,7 @@ export function contentWarnings({ messages, variables }: Content): ContentWarnin
   return warnings;
 }
 
-/** The line from there up to the end of what looks like a placeholder, or the beginning of it. */
+/** The text from `index` to the end of what looks like a placeholder, within its line; shortened if it is long. */
 function excerpt(text: string, from: number): string {
   const [line = ''] = text.slice(from, from + shown).split(/[\r\n]/, 1);
   const close = line.indexOf('}');
