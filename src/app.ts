@@ -1,6 +1,7 @@
 import cors from 'cors';
 import type { Express, RequestHandler } from 'express';
 import type { Logger } from 'pino';
+import { eventTypes } from '../generated/events.ts';
 import document from '../generated/openapi.json' with { type: 'json' };
 import { operationTable, type OperationRow, type Scope } from '../generated/operations.ts';
 import { createApiKeys } from './api-keys/api-keys.ts';
@@ -285,6 +286,7 @@ export function createApp(dependencies: AppDependencies): App {
         },
         { path: '/docs/events', title: 'Prompt gateway events', document: '/asyncapi.json' },
       ],
+      eventTypes,
       redoc: new URL('../dist/redoc.js', import.meta.url),
     }),
   );

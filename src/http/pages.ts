@@ -37,6 +37,8 @@ export interface PageOptions {
   /** Of the service. */
   readonly version: string;
   readonly references: readonly ReferencePage[];
+  /** Names of the types of events, whose schemas the start page links. */
+  readonly eventTypes: readonly string[];
   /** Redoc's script, as `npm ci` builds it. Where it is absent the pages say how to build it. */
   readonly redoc: URL;
 }
@@ -87,8 +89,10 @@ export function createPages(options: PageOptions): Record<string, RequestHandler
   };
 }
 
-async function loadFiles({ version, references, redoc }: PageOptions): Promise<Map<string, StaticFile>> {
-  const start = fill(await readPage('start.html'), { version });
+async function loadFiles(options: PageOptions): Promise<Map<string, StaticFile>> {
+  const { version, references, eventTypes, redoc } = options;
+  const schemas = eventTypes.map((type) => `<a href="/schemas/events/${type}/v1.json">${type}</a>`).join(' ');
+  const start = fill(await readPage('start.html'), { version, schemas });
   const files = new Map<string, StaticFile>([
     ['/', { body: createStaticBody(start, html), cacheControl: revalidated }],
   ]);

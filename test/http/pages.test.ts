@@ -12,6 +12,7 @@ import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import express from 'express';
 import document from '../../generated/openapi.json' with { type: 'json' };
+import { eventTypes } from '../../generated/events.ts';
 import { operationTable, type OperationId } from '../../generated/operations.ts';
 import { problems, type ProblemType } from '../../generated/problems.ts';
 import { createPages } from '../../src/http/pages.ts';
@@ -172,7 +173,10 @@ describe('the start page', () => {
     const html = (await get('/', { accept: 'text/html' })).body.toString();
     const links = [...html.matchAll(/href="(\/[^"#]*)/g)].map(([, link = '']) => link);
     expect(new Set(links)).toEqual(
-      new Set(['/docs', '/docs/events', '/openapi.json', '/asyncapi.json', '/health/ready', '/health/live']),
+      new Set([
+        ...['/docs', '/docs/events', '/openapi.json', '/asyncapi.json', '/health/ready', '/health/live'],
+        ...eventTypes.map((type) => `/schemas/events/${type}/v1.json`),
+      ]),
     );
     for (const link of links) expect([link, (await get(link)).status]).toEqual([link, 200]);
   });
@@ -401,6 +405,7 @@ describe('without the packages for development', () => {
     const handlers = createPages({
       version: '1.2.3',
       references: [{ path: '/docs', title: 'API', document: '/openapi.json' }],
+      eventTypes,
       redoc: pathToFileURL(path.join(folder, 'dist/redoc.js')),
     });
     for (const [target, handler] of Object.entries(handlers)) application.get(target, handler);
