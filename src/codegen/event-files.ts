@@ -67,6 +67,22 @@ export const eventTypes = [${events.map(({ type }) => JSON.stringify(type)).join
 `;
 }
 
+/** The payloads by type, for the client, whose types already have their schemas. */
+export function renderClientEvents(events: readonly EventDefinition[]): string {
+  const payloads = events.map(
+    ({ type, schemaName, description }) => `  /** ${description} */\n  readonly ${type}: Schemas['${schemaName}'];`,
+  );
+  return `import type { components } from './types.ts';
+
+type Schemas = components['schemas'];
+
+/** The payload of each type of event. */
+export interface EventPayloads {
+${payloads.join('\n')}
+}
+`;
+}
+
 /** Validators of the payloads, each exported under the name of its type, that stop at the first error. */
 export function renderEventValidators(events: readonly EventDefinition[]): { code: string; declarations: string } {
   return {

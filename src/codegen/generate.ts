@@ -6,7 +6,7 @@ import { completeContract } from './complete-contract.ts';
 import { bundleContract, readProblems, type OpenApiDocument, type ProblemEntry } from './contract.ts';
 import { renderEnvExample } from './env-example.ts';
 import { bundleEventContract, listEvents } from './event-contract.ts';
-import { publishedSchema, renderEventTypes, renderEventValidators } from './event-files.ts';
+import { publishedSchema, renderClientEvents, renderEventTypes, renderEventValidators } from './event-files.ts';
 import { renderOperationTable } from './operation-table.ts';
 import { addProblemReference, renderProblemTable } from './problem-table.ts';
 import { makeReferencePatch } from './reference-patch.ts';
@@ -89,6 +89,7 @@ async function renderEvents(api: OpenApiDocument): Promise<[string, string][]> {
     ['generated/events.ts', banner('asyncapi') + (await renderEventTypes(document, events))],
     ['generated/event-validators.js', banner('asyncapi') + validators.code],
     ['generated/event-validators.d.ts', banner('asyncapi') + validators.declarations],
+    [`${clientFolder}/events.ts`, banner('asyncapi') + renderClientEvents(events)],
     ...events.flatMap((event): [string, string][] => {
       const schema = json(publishedSchema(event));
       return [

@@ -1,0 +1,27 @@
+import type { EventPayloads } from '../generated/events.ts';
+
+/** Each event that this release of the package knows, by its type. */
+export type KnownEvents = {
+  readonly [Type in keyof EventPayloads]: EventPayloads[Type] & {
+    /** Id of the event. Each attempt, resend and replay of the event has the same id. */
+    readonly id: string;
+  };
+};
+
+export type EventType = keyof KnownEvents;
+export type KnownEvent = KnownEvents[EventType];
+
+declare const otherType: unique symbol;
+
+/** An event of a type that a later release of the service added. It is passed on as it was received. */
+export interface OtherEvent {
+  /** Has the value that was received. The brand lets `switch (event.type)` tell the known types apart. */
+  readonly type: string & { readonly [otherType]: true };
+  readonly id: string;
+  readonly createdAt: string;
+  readonly data: Readonly<Record<string, unknown>>;
+  readonly [field: string]: unknown;
+}
+
+/** The body of a delivery, told apart by `type`. */
+export type WebhookEvent = KnownEvent | OtherEvent;
