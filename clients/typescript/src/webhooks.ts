@@ -6,5 +6,12 @@ export { unwrap } from './webhooks/unwrap.ts';
 export type { UnwrapOptions } from './webhooks/unwrap.ts';
 export { WebhookVerificationError } from './webhooks/verification-error.ts';
 export type { VerificationFailure } from './webhooks/verification-error.ts';
-export type { EventType, KnownEvent, KnownEvents, OtherEvent, WebhookEvent } from './webhooks/events.ts';
+export type {
+  EventType,
+  KnownEvent,
+  KnownEvents,
+  OtherEvent,
+  OtherEventType,
+  WebhookEvent,
+} from './webhooks/events.ts';
 export type { DeliveryHeaders } from './webhooks/delivery-headers.ts';

@@ -13,10 +13,18 @@ export type KnownEvent = KnownEvents[EventType];
 
 declare const otherType: unique symbol;
 
+/**
+ * A type that this release of the package does not know. The value is the text that was received; `String(event.type)`
+ * has it as a string. (If this were `string`, the compiler could not tell the known types apart by `event.type`.)
+ */
+export interface OtherEventType {
+  readonly [otherType]: true;
+  toString(): string;
+}
+
 /** An event of a type that a later release of the service added. It is passed on as it was received. */
 export interface OtherEvent {
-  /** Has the value that was received. The brand lets `switch (event.type)` tell the known types apart. */
-  readonly type: string & { readonly [otherType]: true };
+  readonly type: OtherEventType;
   readonly id: string;
   readonly createdAt: string;
   readonly data: Readonly<Record<string, unknown>>;

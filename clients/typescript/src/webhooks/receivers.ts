@@ -49,7 +49,7 @@ function createReceiver(options: ReceiverOptions, handler: EventHandler): (incom
     if (method !== 'POST') return { status: 405, text: 'Send events with POST.', headers: { allow: 'POST' } };
     try {
       const body = await read(maxBodyBytes);
-      if (body === undefined) return { status: 413, text: 'The body is too large.' };
+      if (body === undefined || body.length > maxBodyBytes) return { status: 413, text: 'The body is too large.' };
       await handler(await unwrap(body, headers, secrets, options));
       return { status: 204 };
     } catch (error) {
@@ -61,6 +61,7 @@ function createReceiver(options: ReceiverOptions, handler: EventHandler): (incom
 }
 
 function printUnexpected(error: unknown): void {
+  // eslint-disable-next-line no-console -- what a handler throws must be seen somewhere
   if (!(error instanceof WebhookVerificationError)) console.error(error);
 }
 
@@ -106,8 +107,8 @@ export interface NodeRequest {
   readonly body?: unknown;
   /** Set by some hosts, in addition to a parsed body. */
   readonly rawBody?: unknown;
-  on(event: string, listener: (value: never) => void): unknown;
-  off(event: string, listener: (value: never) => void): unknown;
+  on(event: string, listener: (chunk: Uint8Array) => void): unknown;
+  off(event: string, listener: (chunk: Uint8Array) => void): unknown;
   resume(): unknown;
 }
 
