@@ -304,6 +304,14 @@ describe('a signal', () => {
 });
 
 describe('answers that are not of the service', () => {
+  let other: Receiver;
+  beforeAll(async () => {
+    other = await startReceiver();
+  });
+  afterAll(async () => {
+    await other.close();
+  });
+
   it.each([
     ['an error page', html(500), { status: 500, text: '<h1>Proxy</h1>' }],
     ['a page instead of JSON', html(200), { status: 200, text: '<h1>Proxy</h1>' }],
@@ -319,14 +327,12 @@ describe('answers that are not of the service', () => {
   });
 
   it('do not lead the key to another server', async () => {
-    const other = await startReceiver();
     server.always({ kind: 'answer', status: 307, headers: { location: other.url } });
     const error = await failure(connect().orders.get('order-1'));
     const { response } = await new PromptGateway({ baseUrl: address(), apiKey }).raw.GET('/health/live');
     expect(error).toBeInstanceOf(UnexpectedAnswerError);
     expect([error.message, response.status]).toEqual([expect.stringContaining('redirect'), 307]);
     expect(other.requests).toHaveLength(0);
-    await other.close();
   });
 });
 
@@ -394,6 +400,19 @@ describe('options', () => {
       expect(() => connect({ baseUrl })).toThrow('baseUrl must be');
     },
   );
+
+  it('takes a path as the base URL in a page, whose session cookie stands for the key', async () => {
+    const location = Object.getOwnPropertyDescriptor(globalThis, 'location');
+    Object.defineProperty(globalThis, 'location', { value: { href: `${address()}/dashboard/` }, configurable: true });
+    try {
+      server.next(order);
+      await connect({ baseUrl: '/', apiKey: null }).orders.get('order-1');
+      expect(server.requests[0]).toMatchObject({ path: '/v1/orders/order-1' });
+    } finally {
+      if (location === undefined) Reflect.deleteProperty(globalThis, 'location');
+      else Object.defineProperty(globalThis, 'location', location);
+    }
+  });
 
   it.each([undefined, '', 'two\nlines', 'späce'])('refuses the key %p without repeating it', (key) => {
     expect(() => connect({ apiKey: key as string })).toThrow('apiKey must be an API key, or null to send none.');
