@@ -1,39 +1,39 @@
 import type { components } from '../../generated/types.ts';
 
-/** Some deliveries that wait. */
+/** A number of waiting deliveries. */
 export interface WaitingDeliveries {
   readonly count: number;
-  /** When the first of them was made. */
+  /** When the oldest of them was created. */
   readonly oldestAt: Date;
 }
 
 /** Waiting deliveries of an integration. */
 export interface Waiting extends WaitingDeliveries {
-  /** Whether they were counted by samples: the oldest of them may be older than is said. */
+  /** Whether they were counted by samples. Then the oldest can be older than the given time. */
   readonly isEstimated: boolean;
-  /** Those of them that are due, and since when; undefined when there are none. */
+  /** Those that are due, and since when; undefined if there are none. */
   readonly due: { readonly count: number; readonly since: Date } | undefined;
   /** The others. */
   readonly later: WaitingDeliveries | undefined;
 }
 
-/** The condition of an integration's receiver with its current settings. */
+/** The condition of an integration's receiver under its current settings. */
 export interface Condition {
-  /** Attempts that failed since the last one that succeeded. */
+  /** Failed attempts since the last successful one. */
   readonly consecutiveFailures: number;
-  /** The last of them. */
+  /** The last failure. */
   readonly lastFailure:
     | {
         readonly at: Date;
-        /** Of the answer; undefined when there was none. */
+        /** Status of the answer; undefined if there was none. */
         readonly status: number | undefined;
-        /** Why there was no answer, or not all of it. */
+        /** Why there was no answer, or only a part of it. */
         readonly error: components['schemas']['AttemptError'] | undefined;
       }
     | undefined;
-  /** Set while the circuit breaker is open: until then nothing is sent. */
+  /** Set while the circuit breaker is open. Until then nothing is sent. */
   readonly retryingUntil: Date | undefined;
-  /** Undefined when nothing waits. */
+  /** Undefined if nothing waits. */
   readonly waiting: Waiting | undefined;
 }
 

@@ -1,10 +1,10 @@
-/** Shown instead of a value that looks like a credential. Sent back, it stands for the stored value. */
+/** Shown instead of a value that looks like a credential. In a request it means the stored value. */
 export const mask = '********';
 
-/** Headers as people write and see them, by name. */
+/** Headers as plain text, by name. */
 export type HeaderValues = Readonly<Record<string, string>>;
 
-/** Headers of deliveries that are the service's own, or that say how the message is to be read. In lower case. */
+/** Headers that the service sets itself, or that define the framing or type of the message. In lower case. */
 const reserved = new Set([
   'host',
   'connection',
@@ -18,15 +18,15 @@ const reserved = new Set([
 ]);
 const reservedPrefixes = ['content-', 'proxy-', 'x-service-', 'webhook-'];
 
-/** What is wrong with a custom header; the sentence goes on from its name. */
+/** What is wrong with a custom header. The sentence begins with its name. */
 export interface HeaderMistake {
   readonly name: string;
   readonly detail: string;
 }
 
 /**
- * Finds headers that cannot be sent with deliveries: names that are no tokens (RFC 9110, section 5.6.2), are reserved
- * or differ in case only, and values that are not visible ASCII with inner blanks. A line feed in a value would begin
+ * Finds headers that cannot be sent with deliveries: names that are not tokens (RFC 9110, section 5.6.2), are reserved
+ * or differ only in case, and values that are not visible ASCII with inner blanks. A line feed in a value would begin
  * another header.
  */
 export function findHeaderMistakes(headers: Readonly<Record<string, string>>): HeaderMistake[] {
@@ -51,7 +51,7 @@ const credentialValues = /^(basic|bearer|digest|token|aws4-hmac-sha256)\s/i;
 /** Long and without spaces: unlikely to be written by a person. */
 const looksRandom = /^(?=[^\s]*\d)(?=[^\s]*[A-Za-z])[\w+/=.~-]{24,}$/;
 
-/** Whether the value of a header is to be masked when it is shown. Errs on the side of masking. */
+/** Whether the value of a header is masked when it is shown. Errs on the side of masking. */
 export function looksLikeCredential(name: string, value: string): boolean {
   return credentialNames.test(name) || credentialValues.test(value) || looksRandom.test(value);
 }

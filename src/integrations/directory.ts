@@ -7,7 +7,7 @@ import type { IntegrationStore } from './integration-store.ts';
 export interface ReceiverSettings {
   readonly integrationId: string;
   readonly settingsRevision: number;
-  /** When an operator changed, paused or enabled it last. */
+  /** The time of the last change by an operator. */
   readonly changedAt: Date;
   readonly url: string;
   readonly headers: readonly { readonly name: string; readonly value: string }[];
@@ -18,9 +18,7 @@ export interface ReceiverSettings {
   readonly isWarned: boolean;
 }
 
-/**
- * A decision of the delivery engine. It does not apply if an operator has changed the settings since they were read.
- */
+/** A decision of the delivery engine. It does not apply if an operator has changed the settings in the meantime. */
 export interface Decision {
   readonly integrationId: string;
   readonly settingsRevision: number;
@@ -30,18 +28,23 @@ export interface Decision {
  * How the delivery engine reads and updates integrations. Nothing is cached: changes of an operator apply immediately.
  */
 export interface IntegrationDirectory {
-  /** @returns tells the ids of the integrations that receive an event of one of the types, whatever their status */
+  /**
+   * @returns a function that finds the ids of the integrations that receive an event of one of the types, also of
+   * inactive ones
+   */
   subscribers(
     types: ReadonlySet<EventType>,
   ): Promise<(event: Pick<OutboxEntry, 'type' | 'locationId'>) => readonly string[]>;
   find(ids: readonly string[]): Promise<Integration[]>;
-  /** @throws SecretUnreadableError when a key is missing: nothing may be sent unsigned or without its headers */
+  /**
+   * @throws SecretUnreadableError when a key is missing, because nothing may be sent unsigned or without its headers
+   */
   open(integration: Integration): ReceiverSettings;
   /** Ids of all integrations in their order, from after the given one. */
   ids(after: string, limit: number): Promise<string[]>;
   /** Ids of active integrations in their order, from after the given one. */
   activeIds(after: string, limit: number): Promise<string[]>;
-  /** Those of the ids that exist. */
+  /** The ids for which an integration exists. */
   existing(ids: readonly string[]): Promise<ReadonlySet<string>>;
   /** Disables an active integration. @returns whether it is disabled by this decision */
   disable(decision: Decision & { readonly reason: DisabledReason; readonly at: Date }): Promise<boolean>;
@@ -52,7 +55,7 @@ export interface IntegrationDirectory {
   warn(
     decision: Decision & { readonly at: Date; readonly failingSince: Date; readonly disablesAt: Date },
   ): Promise<boolean>;
-  /** Takes a warning back. */
+  /** Withdraws a warning. */
   clearWarning(decision: Decision): Promise<void>;
 }
 
@@ -63,8 +66,8 @@ export function receivesFrom(locationIds: readonly string[] | undefined, locatio
 
 export function createIntegrationDirectory(store: IntegrationStore, secrets: SecretBox): IntegrationDirectory {
   /**
-   * Changes an active integration unless an operator has changed it since. Other writes of the service do not prevent
-   * this.
+   * Changes an active integration if no operator has changed it in the meantime. Other writes of the service do not
+   * prevent this.
    */
   const change = async (
     { integrationId, settingsRevision }: Decision,

@@ -1,7 +1,7 @@
 import type { Condition } from './condition.ts';
 import type { Integration } from './integration.ts';
 
-/** The entity tag of an integration: another one whenever what is shown of it is another. */
+/** The entity tag of an integration. It changes whenever its representation changes. */
 export function entityTag({ id, revision }: Integration, condition: Condition): string {
   const { consecutiveFailures, retryingUntil, waiting } = condition;
   const waits = waiting === undefined ? [] : [waiting.count, waiting.oldestAt.getTime(), Number(waiting.isEstimated)];

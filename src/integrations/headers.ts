@@ -4,11 +4,11 @@ import { headerRecord, type SealedHeader } from './integration.ts';
 import { SecretUnreadableError, type SecretBox } from '../secrets/secret-box.ts';
 
 /**
- * Seals custom headers as they are sent. A masked value is the one stored before; an equal value stays sealed as it is,
- * so that sending again what is stored changes nothing.
+ * Encrypts custom headers of a request. A masked value means the stored one. An equal value keeps its encrypted form,
+ * so that sending the stored value again changes nothing.
  *
- * @param present the headers that are stored
- * @throws {ProblemError} header-not-allowed with every header at fault by its pointer
+ * @param present the stored headers
+ * @throws {ProblemError} header-not-allowed with a pointer to each wrong header
  */
 export function sealHeaders(
   integrationId: string,
@@ -28,7 +28,7 @@ export function sealHeaders(
       return [{ name, value: before.value }];
     }
     if (value === mask) {
-      // A copy of an integration must not send asterisks as a credential.
+      // A new integration must not send asterisks as a credential.
       refuse(name, `is ${mask}, but no value is stored for this name: send the value`);
       return [];
     }
@@ -40,10 +40,10 @@ export function sealHeaders(
 }
 
 /**
- * Requires that credentials are sent again when the URL of an integration moves to another scheme, host or port: whoever
- * may change the URL would get to know the stored ones.
- * @param sent undefined where the headers are to stay as they are
- * @throws {ProblemError} header-not-allowed that names the headers whose values have to be sent
+ * Requires that credentials are sent again when the URL of an integration moves to another scheme, host or port.
+ * Otherwise everyone who can change the URL could learn the stored ones.
+ * @param sent undefined if the headers stay as they are
+ * @throws {ProblemError} header-not-allowed that names the headers whose values must be sent
  */
 export function requireCredentialsAgain(
   integrationId: string,
@@ -65,7 +65,7 @@ export function requireCredentialsAgain(
   });
 }
 
-/** Custom headers as they may be shown: what looks like a credential is masked, and what cannot be decrypted, too. */
+/** Custom headers for answers. Values that look like credentials or cannot be decrypted are masked. */
 export function showHeaders(
   integrationId: string,
   headers: readonly SealedHeader[],
@@ -79,7 +79,7 @@ export function showHeaders(
   );
 }
 
-/** Undefined when the key is missing: an operator must still be able to read and correct the integration. */
+/** Undefined when the key is missing, so that an operator can still read and correct the integration. */
 function openHeader(integrationId: string, { name, value }: SealedHeader, secrets: SecretBox): string | undefined {
   try {
     return secrets.open(value, headerRecord(integrationId, name));

@@ -29,11 +29,14 @@ type IntegrationOperations = Pick<
 /** Reads the condition of receivers. */
 export interface ReadCondition {
   condition(integration: Integration): Promise<Condition>;
-  /** Of many, by the ids of their integrations; without what waits. */
+  /** The conditions of many receivers, by the ids of their integrations, without waiting deliveries. */
   conditions(integrations: readonly Integration[]): Promise<ReadonlyMap<string, Condition>>;
 }
 
-/** What a PUT may send with any value: the headers, which it changes, and how the receiver is doing, as in `If-Match`. */
+/**
+ * Fields that a PUT can send with any value: the headers, which it changes, and the receiver's condition, which
+ * `If-Match` ignores too.
+ */
 const uncompared = new Set(['headers', 'consecutive_failures', 'last_error', 'retrying_until', 'waiting']);
 const collectionPath = '/api/v1/integrations';
 
@@ -63,7 +66,7 @@ export function integrationOperations(integrations: Integrations, receivers: Rea
       const content = { ...integrationFields.readNew(body), headers };
       const key = isMade ? generateSecret() : secret;
       const integration = await integrations.create(content, key, context.resourceId);
-      // An earlier attempt may have stored another one.
+      // An earlier attempt may have stored another secret.
       const issued = isMade ? integrations.secretOf(integration) : undefined;
       const shown = await show(integration);
       return {
@@ -129,7 +132,7 @@ export function integrationOperations(integrations: Integrations, receivers: Rea
   };
 }
 
-/** Failures and what waits are not compared: an edit overwrites none of them, and they change all the time. */
+/** Failures and waiting deliveries are not compared: an edit does not overwrite them, and they change all the time. */
 function matches({ 'If-Match': field }: { readonly 'If-Match'?: string }): Precondition<Integration> {
   return (present) => ifMatchRevision(field, present);
 }

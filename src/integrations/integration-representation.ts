@@ -5,14 +5,14 @@ import { toStandardSecret } from './signing-secret.ts';
 
 type Schemas = components['schemas'];
 
-/** What an integration's representation shows beside what is stored with it. */
+/** What the representation of an integration shows besides its stored fields. */
 export interface Surroundings {
   /** Custom headers, masked. */
   readonly headers: Record<string, string>;
   readonly condition: Condition;
 }
 
-/** An integration as the contract shows it. What is not set is absent, secrets always are. */
+/** An integration as the contract shows it. Fields that are not set are absent; secrets are always absent. */
 export function representIntegration(
   integration: Integration,
   { headers, condition }: Surroundings,
@@ -64,7 +64,7 @@ function representWarning({
   };
 }
 
-/** A secret in both spellings, for the one answer that shows it. */
+/** A secret in both forms, for the only answer that shows it. */
 export function representSecret(secret: string): Schemas['IssuedSecret'] {
   return { value: secret, standard_webhooks: toStandardSecret(secret) };
 }

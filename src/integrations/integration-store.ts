@@ -13,31 +13,34 @@ import type { Integration, IntegrationStatus, NewIntegration, SubscribableType }
 export interface Subscription {
   readonly integrationId: string;
   readonly eventTypes: readonly SubscribableType[];
-  /** Only events of these locations; of all when it is undefined. */
+  /** Only events of these locations; undefined means all locations. */
   readonly locationIds: readonly string[] | undefined;
 }
 
-/** The writer: an operator, whose change resets the counts of failures, or the service itself. */
+/** The writer: an operator, whose change resets the counts of failures, or the service. */
 export type Author = 'operator' | 'service';
 
 export interface IntegrationStore {
-  /** False when an integration with this id exists already. */
+  /** False if an integration with this id already exists. */
   insert(integration: NewIntegration): Promise<boolean>;
   find(id: string): Promise<Integration | undefined>;
   findMany(ids: readonly string[]): Promise<Integration[]>;
   /** Newest first. @param status only those that have it */
   list(status: IntegrationStatus | undefined): Listing<Integration>;
-  /** Writes the integration over the revision it was read at. @returns it as written; undefined when a race was lost */
+  /**
+   * Writes the integration if the stored one still has its revision. @returns the written integration; undefined if
+   * another writer was first
+   */
   replace(integration: Integration, author: Author): Promise<Integration | undefined>;
-  /** Deletes it if it still has this revision. False when it was changed meanwhile; true when it is gone. */
+  /** Deletes it if it still has this revision. False if it was changed in the meantime; true if it no longer exists. */
   remove(integration: Pick<Integration, 'id' | 'revision'>): Promise<boolean>;
-  /** Integrations that subscribe to any of the types, whatever their status: events for those that are not active are held. */
+  /** Integrations that subscribe to any of the types. Inactive ones are included, because their events are held. */
   subscriptions(types: readonly SubscribableType[]): Promise<Subscription[]>;
   /** Ids of all integrations in their order, from after the given one. */
   ids(after: string, limit: number): Promise<string[]>;
   /** Ids of active integrations in their order, from after the given one. */
   activeIds(after: string, limit: number): Promise<string[]>;
-  /** Those of the ids that exist. */
+  /** The ids for which an integration exists. */
   existing(ids: readonly string[]): Promise<Set<string>>;
 }
 

@@ -10,15 +10,15 @@ import { maskUrl } from './url-credentials.ts';
 /** `active`: events are sent. `paused` by an operator or `disabled` by the service: events are held. */
 export type IntegrationStatus = 'active' | 'paused' | 'disabled';
 
-/** What an integration can subscribe to. Test events reach an integration by being sent to it. */
+/** The types that an integration can subscribe to. Test events are sent to one integration directly. */
 export type SubscribableType = Exclude<EventType, 'TEST'>;
 
-/** Why the service disabled an integration: the receiver answered 410, or nothing succeeded for days. */
+/** Why the service disabled an integration: the receiver answered 410, or all attempts failed for days. */
 export type DisabledReason = 'gone' | 'failing';
 
 const sealed = same<Sealed>();
 
-/** A header that every delivery to the integration carries. Its value is sealed whatever it is: it may be a credential. */
+/** A header of every delivery to the integration. Every value is encrypted, because it can be a credential. */
 export type SealedHeader = ValueOf<typeof header>;
 const header = object({ name: text, value: sealed });
 
@@ -27,22 +27,22 @@ const locationIds: Kind<readonly string[], string[], string[], readonly string[]
   read: (sent) => (sent.length === 0 ? undefined : [...sent]),
 };
 
-/** What is kept of an integration. */
+/** The stored fields of an integration. */
 export const integrationFields = fields({
   id: made(text),
   name: changeable(text),
   /** http or https, without user info and fragment, as the WHATWG URL parser writes it. */
   url: changeable({ ...text, show: maskUrl }),
   eventTypes: changeable(list(same<SubscribableType>())),
-  /** Those whose events it receives; all when it names none. Never empty. */
+  /** The locations whose events it receives; undefined means all. Never empty. */
   locationIds: changeable(locationIds, { optional: true }),
-  /** Callers set them, by their values; see `headers.ts`. */
+  /** Callers set them by their values; see `headers.ts`. */
   headers: hidden(list(header)),
-  /** Key of both signatures. Deliveries are not signed without one. */
+  /** Key of both signatures. Without it deliveries are not signed. */
   secret: hidden(sealed, { optional: true }),
-  /** A rotation that has begun: the secret that is going to follow. Deliveries are signed with it, too. */
+  /** A rotation in progress, with the next secret. Deliveries are also signed with it. */
   rotation: hidden(object({ id: text, secret: sealed, startedAt: moment }), { optional: true }),
-  /** The rotation that was finished last, so that finishing it again is recognised. */
+  /** The rotation that was finished last, so that a repeated finish is recognised. */
   finishedRotationId: hidden(text, { optional: true }),
   status: made(same<IntegrationStatus>(), { storedAs: 'state' }),
   /** Set while `status` is `disabled`. */
@@ -52,29 +52,29 @@ export const integrationFields = fields({
   createdAt: made(moment),
   updatedAt: made(moment),
   /**
-   * The revision that an operator made last. Failures are counted, and decisions made, for these settings: under
-   * another number they are void. Warnings, which the service writes, leave it alone.
+   * The revision of the last change by an operator. Counts of failures and decisions belong to these settings and are
+   * void under another number. Warnings, which the service writes, do not change it.
    */
   settingsRevision: hidden(integer),
 });
 
-/** An application that receives events. Its id is the Application ID of its deliveries. */
+/** An application that receives events. Deliveries contain its id as the Application ID. */
 export interface Integration extends Thing<typeof integrationFields.table> {
-  /** Counts the writes to the integration. */
+  /** Number of writes to the integration. */
   readonly revision: number;
 }
 
 export type NewIntegration = Omit<Integration, 'revision' | 'settingsRevision'>;
 
-/** What an operator decides about an integration, secret and status apart. */
+/** The settings of an integration, without secret and status. */
 export type IntegrationContent = New<typeof integrationFields.table> & { readonly headers: HeaderValues };
-/** What is left out stays as it is. */
+/** Fields that are left out do not change. */
 export type IntegrationChange = Change<typeof integrationFields.table> & {
   readonly headers?: HeaderValues | undefined;
 };
 
 type Schemas = components['schemas'];
-/** What answers show beside the fields: what follows from them, and how the receiver is doing. */
+/** What answers show besides the fields: values that follow from them, and the receiver's condition. */
 type Derived =
   | ('headers' | 'has_secret' | 'secret_rotation' | 'disabled_reason' | 'disabled_at' | 'warning')
   | ('consecutive_failures' | 'last_error' | 'retrying_until' | 'waiting');
@@ -88,12 +88,12 @@ export type UndeclaredInIntegration = None<
   >
 >;
 
-/** What a sealed secret or header value belongs to: it cannot be opened as anything else's. */
+/** The owner of an encrypted secret or header value. It cannot be decrypted for another owner. */
 export function secretRecord(integrationId: string): string {
   return `integrations/${integrationId}/secret`;
 }
 
-/** Header names are the same whatever their case. */
+/** Header names are case-insensitive. */
 export function headerRecord(integrationId: string, name: string): string {
   return `integrations/${integrationId}/headers/${name.toLowerCase()}`;
 }

@@ -23,7 +23,7 @@ import type { Random } from '../runtime/random.ts';
 
 /**
  * Integrations. Every method that takes an id throws `integration-not-found`, every one that edits `edit-conflict`, and
- * `precondition-failed` unless there is nothing left for it to do.
+ * `precondition-failed` unless the integration is already as requested.
  */
 export interface Integrations {
   /**
@@ -32,13 +32,13 @@ export interface Integrations {
    */
   create(content: IntegrationContent, secret: string | undefined, id: string): Promise<Integration>;
   get(id: string): Promise<Integration>;
-  /** The integration, or `undefined` where {@link get} throws. */
+  /** The integration, or `undefined` if it does not exist. */
   find(id: string): Promise<Integration | undefined>;
   /** Newest first. @param status only those that have it */
   list(status: IntegrationStatus | undefined): Listing<Integration>;
   /** @throws {ProblemError} target-not-allowed, header-not-allowed, unknown-location */
   update(id: string, change: IntegrationChange, precondition: Precondition<Integration>): Promise<Integration>;
-  /** Nothing is sent to it any more; its deliveries are swept later. */
+  /** Deletes it. Nothing more is sent to it; its deliveries are removed later. */
   remove(id: string, precondition: Precondition<Integration>): Promise<void>;
   /** Pauses sending, also of a disabled integration. Events are held. */
   pause(id: string, precondition: Precondition<Integration>): Promise<Integration>;
@@ -50,7 +50,7 @@ export interface Integrations {
   finishRotation(id: string, rotationId: string, precondition: Precondition<Integration>): Promise<Integration>;
   /** Deletes the next secret, if there is one. */
   cancelRotation(id: string, precondition: Precondition<Integration>): Promise<Integration>;
-  /** The secret in force, as plain text. */
+  /** The current secret, as plain text. */
   secretOf(integration: Integration): string | undefined;
   /** Its custom headers, masked where they look like credentials. */
   headersOf(integration: Integration): Record<string, string>;
@@ -60,17 +60,17 @@ export interface IntegrationsOptions {
   readonly store: IntegrationStore;
   readonly locations: Pick<Locations, 'existing'>;
   readonly secrets: SecretBox;
-  /** Checks where events are to be sent; a mistake goes on from "The URL ". */
+  /** Checks where events are sent. A mistake is a sentence that begins with "The URL ". */
   readonly checkUrl: (url: string) => { readonly url: string } | { readonly mistake: string };
   /** Called for an integration that was changed. */
   readonly nudge: (integrationId: string) => void;
-  /** Called for an integration that must be sent to, even if its circuit breaker is open. */
+  /** Called for an integration whose due deliveries must be sent, even if its circuit breaker is open. */
   readonly attemptNow: (integrationId: string) => void;
   readonly clock: Clock;
   readonly random: Random;
 }
 
-/** Characters of a URL, as the parser writes it. */
+/** The most characters of a URL in the form of the parser. */
 const longestUrl = 2_048;
 
 export function createIntegrations({
@@ -92,8 +92,8 @@ export function createIntegrations({
   };
 
   /**
-   * Changes an integration as an operator does: failures are counted anew, and a warning is void.
-   * @param isDone whether the integration is as requested already, so that the precondition does not matter
+   * Changes an integration for an operator. The counts of failures begin at zero, and a warning is removed.
+   * @param isDone whether the integration is already as requested, so that the precondition does not matter
    */
   const edit = (
     id: string,
@@ -114,7 +114,7 @@ export function createIntegrations({
       }),
     );
 
-  /** @param stored what masked values stand for */
+  /** @param stored the values that masked ones mean */
   const permittedUrl = (sent: string, stored?: string): string => {
     const text = unmaskUrl(sent, stored);
     if (text === undefined) {
@@ -122,16 +122,16 @@ export function createIntegrations({
         `contains ${mask}, but no value is stored for it with this scheme, host and port: send the value`,
       );
     }
-    // Rules may have become stricter since; a URL that stays is not judged again.
+    // Rules may have become stricter since then, so an unchanged URL is not checked again.
     if (text === stored) return stored;
     const checked = checkUrl(text);
     if ('mistake' in checked) throw notAllowed(checked.mistake);
-    // It has to be possible to send back what is shown.
+    // Callers must be able to send a representation back unchanged.
     if (Math.max(checked.url.length, maskUrl(checked.url).length) <= longestUrl) return checked.url;
     throw notAllowed(`is longer than ${longestUrl} characters when encoded`);
   };
 
-  /** Each of them has to exist. */
+  /** Each location must exist. */
   const requireLocations = async (ids: readonly string[] = []): Promise<void> => {
     const existing = ids.length === 0 ? new Set() : await locations.existing(ids);
     const errors = ids.flatMap((id, index) =>
@@ -246,8 +246,7 @@ function notAllowed(mistake: string): ProblemError {
 }
 
 /**
- * Every edit encrypts again what a former key encrypted, so that the key can be removed after all integrations were
- * edited.
+ * Every edit encrypts values of a former key again, so that the key can be removed after all integrations were edited.
  */
 function withRenewedSeals(integration: Integration, secrets: SecretBox): Integration {
   const { id, secret, rotation, headers } = integration;

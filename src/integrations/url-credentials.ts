@@ -1,16 +1,16 @@
 import { looksLikeCredential, mask } from './custom-headers.ts';
 
-/** Names of query parameters that hold credentials, beside those that headers have. */
+/** Names of query parameters that contain credentials, in addition to those of headers. */
 const credentialNames = /^(code|hmac|pin|pw|pwd|sid|sig)$/i;
 
-/** A query parameter as it is written; one without `=` is all value. */
+/** A query parameter as it is written. Without `=` all of it is the value. */
 interface Parameter {
   /** What precedes the value. */
   readonly prefix: string;
   readonly value: string;
 }
 
-/** A URL as it may be shown: values of its query that look like credentials are masked. */
+/** A URL for answers: values of its query that look like credentials are masked. */
 export function maskUrl(url: string): string {
   return mapQuery(url, ({ prefix, value }) => {
     const [name, text] = [decode(prefix.slice(0, -1)), decode(value)];
@@ -20,12 +20,12 @@ export function maskUrl(url: string): string {
 }
 
 /**
- * Puts stored values in the place of masked ones, parameter by parameter of the same name in their order, so that a URL
- * can be sent back as it was shown. Values stored for one origin are not put into a URL of another: whoever may change
- * the URL would get to know them.
+ * Replaces masked values by the stored ones, for parameters of the same name in their order, so that a URL can be sent
+ * back as it was shown. Values stored for one origin are not put into a URL of another, because everyone who can change
+ * the URL could learn them.
  *
- * @param stored undefined for an integration that is about to be made
- * @returns undefined when a masked value has no stored one
+ * @param stored undefined for a new integration
+ * @returns undefined if a masked value has no stored one
  */
 export function unmaskUrl(sent: string, stored: string | undefined): string | undefined {
   const known = new Map<string, string[]>();

@@ -53,7 +53,7 @@ export function createLookUp({
   askSystem = async (name) => (await dns.lookup(name, { all: true })) as Address[],
 }: LookUpOptions = {}): LookUp {
   const failures = new LRUCache<string, { readonly error: unknown }>({ max: maxRemembered, ttl: rememberMs });
-  const underWay = new Map<string, Promise<readonly Address[]>>();
+  const inProgress = new Map<string, Promise<readonly Address[]>>();
   const system = oneAtATime(askSystem);
   const readNames = createFileReader(files);
   let resolver: { readonly of: string; readonly dns: dns.Resolver } | undefined;
@@ -92,7 +92,7 @@ export function createLookUp({
       failures.set(name, { error });
       throw error;
     } finally {
-      underWay.delete(name);
+      inProgress.delete(name);
     }
   };
 
@@ -100,8 +100,8 @@ export function createLookUp({
     const name = hostname.toLowerCase();
     const failure = failures.get(name);
     if (failure !== undefined) throw failure.error;
-    let found = underWay.get(name);
-    if (found === undefined) underWay.set(name, (found = findInTime(name)));
+    let found = inProgress.get(name);
+    if (found === undefined) inProgress.set(name, (found = findInTime(name)));
     return await found;
   };
 }

@@ -14,25 +14,25 @@ interface Reading<Result> {
 export function shareReads<Result, Rest extends readonly unknown[]>(
   read: (key: string, ...rest: Rest) => Promise<Result>,
 ): (key: string, ...rest: Rest) => Promise<Result> {
-  const underWay = new Map<string, Reading<Result>>();
+  const inProgress = new Map<string, Reading<Result>>();
 
   const start = (key: string, rest: Rest): Promise<Result> => {
     const result = read(key, ...rest);
     const reading: Reading<Result> = { result, next: undefined };
-    underWay.set(key, reading);
+    inProgress.set(key, reading);
     result.then(
       () => {
-        if (reading.next === undefined) underWay.delete(key);
+        if (reading.next === undefined) inProgress.delete(key);
       },
       () => {
-        underWay.delete(key);
+        inProgress.delete(key);
       },
     );
     return result;
   };
 
   return (key, ...rest) => {
-    const reading = underWay.get(key);
+    const reading = inProgress.get(key);
     if (reading === undefined) return start(key, rest);
     // They get its failure too: it happened after their request, and another read would double their waiting time.
     return (reading.next ??= reading.result.then(() => start(key, rest)));

@@ -1,10 +1,10 @@
-/** Collects single pieces of work into batches. */
+/** Collects single items of work into batches. */
 export interface Batcher<Item> {
   /** Resolves when the batch that the item went into is done. */
   add(item: Item): Promise<void>;
   /** Items that are not done. */
   readonly size: number;
-  /** Resolves when nothing is left. */
+  /** Resolves when no items remain. */
   idle(): Promise<void>;
 }
 
@@ -12,7 +12,7 @@ export interface Batcher<Item> {
  * While one batch is processed, the next one collects items (group commit). A single item does not wait, and under load
  * batches grow as needed.
  *
- * @param work does a batch; it has to deal with its failures itself
+ * @param work processes a batch; it must handle its failures itself
  */
 export function createBatcher<Item>(work: (batch: readonly Item[]) => Promise<void>, largest: number): Batcher<Item> {
   let waiting: { item: Item; resolve: () => void }[] = [];
@@ -35,7 +35,7 @@ export function createBatcher<Item>(work: (batch: readonly Item[]) => Promise<vo
       size += 1;
       return new Promise((resolve) => {
         waiting.push({ item, resolve });
-        // After the present turn of the event loop, so that items added together go together.
+        // After the current turn of the event loop, so that items that are added together are in one batch.
         running ??= new Promise<void>((next) => setImmediate(next)).then(run);
       });
     },

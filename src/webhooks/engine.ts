@@ -18,25 +18,25 @@ import type { Random } from '../runtime/random.ts';
 /** Sends deliveries, together with any number of other processes. */
 export interface WebhookEngine {
   start(): void;
-  /** Lets requests in progress finish, for a limited time in milliseconds, and releases the lanes. */
+  /** Waits for requests in progress, at most this many milliseconds, and releases the lanes. */
   stop(timeoutMs: number): Promise<void>;
-  /** An operator changed the settings of an integration or requested a delivery: work on it now. */
+  /** Call it when an operator has changed the settings of an integration or requested a delivery. */
   nudge(integrationId: string): void;
-  /** Attempts something now, this delivery or what is due, even while the circuit breaker is open. */
+  /** Attempts this delivery, or everything that is due, now, even while the circuit breaker is open. */
   attemptNow(integrationId: string, deliveryId?: string): void;
-  /** There is something to send to an integration, unless its circuit breaker is open. */
+  /** Call it when there is something to send to an integration. Nothing is sent while the circuit breaker is open. */
   wake(integrationId: string): void;
-  /** Reserves places for deliveries that are about to be made, in lanes that this process holds. */
+  /** Reserves places for deliveries before they are created, in lanes that this process holds. */
   prepare(deliveries: readonly NewDelivery[]): Promise<PreparedDeliveries>;
 }
 
-/** Deliveries that are about to be made, some of them to be sent at once. */
+/** Reserved places for deliveries that will be created. */
 export interface PreparedDeliveries {
-  /** What to make those with that are to be sent at once, by id. */
+  /** The stamps for the deliveries that are sent immediately, by id. */
   readonly stamps: ReadonlyMap<string, number>;
-  /** They are created. @param existing those that another process had created, which sends them */
+  /** The deliveries are created. @param existing deliveries of another process, which sends them */
   made(existing: ReadonlySet<string>): void;
-  /** Whether they are made is not known. */
+  /** It is not known whether they were created. */
   failed(): void;
 }
 
@@ -56,12 +56,12 @@ export interface EngineDependencies {
   readonly observer: WebhookObserver;
 }
 
-/** Integrations that one poll looks up; the next one goes on where it ended. */
+/** Integrations that one poll reads; the next one continues after them. */
 const pollBatch = 32;
-/** Milliseconds after which a lane that another process holds is looked at once more. */
+/** Milliseconds after which a lane of another process is checked once more. */
 const contestedMs = 300;
 
-/** Deliveries of one integration that are remembered as to be attempted at once. */
+/** The most deliveries of one integration that are remembered for an immediate attempt. */
 const maxUrgent = 100;
 
 export function createEngine(dependencies: EngineDependencies): WebhookEngine {
@@ -71,16 +71,19 @@ export function createEngine(dependencies: EngineDependencies): WebhookEngine {
   const holder = dependencies.random.uuid();
   const watch = createLaneWatch(timing.lease, () => clock.monotonic());
   const running = new Map<string, RunningLane>();
-  /** Lanes that are being acquired. Two acquisitions of one process could not tell each other's writes from their own. */
+  /** Lanes that are being acquired. Two acquisitions of one process could not distinguish their writes. */
   const acquiring = new Set<string>();
-  /** Lanes that were nudged while they ran: whatever they end with, there is news. */
+  /** Lanes that were nudged while they ran. They are acquired again after their end. */
   const nudged = new Set<string>();
-  /** Until when, on the monotonic clock, a lane is not looked up. */
+  /** Lanes that are not looked up before a time on the monotonic clock. */
   const notBefore = new Map<string, number>();
-  /** What is to be attempted at once, by integration, until its lane has been told; undefined is whatever is due. */
+  /**
+   * Deliveries to attempt immediately, by integration, until its lane has taken them; undefined means everything that
+   * is due.
+   */
   const urgent = new Map<string, Set<string | undefined>>();
   const dueTimes = createDueTimes();
-  /** Integrations that may have running replays. */
+  /** Integrations that can have running replays. */
   const replaying = new Set<string>();
   const rechecking = new Set<string>();
   let queued = new Set<string>();
@@ -102,7 +105,7 @@ export function createEngine(dependencies: EngineDependencies): WebhookEngine {
     },
   };
 
-  /** Acquires the lanes of these integrations that are free, and sends what is due in them. */
+  /** Acquires the free lanes of these integrations, and sends what is due in them. */
   const acquireLanes = async (ids: readonly string[]): Promise<void> => {
     const now = clock.monotonic();
     const candidates = ids.filter((id) => !running.has(id) && (notBefore.get(id) ?? 0) <= now);
@@ -128,8 +131,8 @@ export function createEngine(dependencies: EngineDependencies): WebhookEngine {
   };
 
   /**
-   * If this process holds a lane and does not run it, it could not release the lane during an outage of the database.
-   * Everything in the lane is settled.
+   * A lane that this process holds but does not run could not be released during an outage of the database. Everything
+   * in it is settled.
    */
   const mayAcquire = (lane: Lane): boolean =>
     (lane.holder === holder && !running.has(lane.integrationId)) || watch.mayAcquire(lane);
@@ -172,16 +175,13 @@ export function createEngine(dependencies: EngineDependencies): WebhookEngine {
     if (requested.every((deliveryId) => lane.attemptNow(deliveryId))) urgent.delete(id);
   };
 
-  /** Limited, because another process may know of a change. */
+  /** For a limited time, because another process may know of a change. */
   const postpone = (id: string, milliseconds: number): void => {
     dueTimes.add(id, new Date(clock.now().getTime() + milliseconds));
     notBefore.set(id, clock.monotonic() + Math.min(milliseconds, timing.inactive));
   };
 
-  /**
-   * Looks again at a lane that another process holds: the lane may have been released before its holder saw what is due
-   * now.
-   */
+  /** Checks a lane of another process again: its holder may have released it without seeing what is due now. */
   const recheck = (id: string): void => {
     if (rechecking.has(id)) return;
     rechecking.add(id);
@@ -207,7 +207,7 @@ export function createEngine(dependencies: EngineDependencies): WebhookEngine {
     draining ??= drainQueue();
   };
 
-  /** Nudges that come while some are worked on are worked on together after them. */
+  /** Nudges that arrive meanwhile are processed together afterwards. */
   const drainQueue = async (): Promise<void> => {
     while (queued.size > 0 && !stopped) {
       const ids = [...queued];
@@ -220,8 +220,8 @@ export function createEngine(dependencies: EngineDependencies): WebhookEngine {
   };
 
   /**
-   * Looks for work without a nudge: due retries, and work that other processes left. This process knows the times of
-   * its own lanes; it goes through other integrations in rounds. The holder of a lane does the work in it.
+   * Finds work without a nudge: due retries, and work that other processes left. This process knows the due times of
+   * its own lanes and goes through other integrations in rounds. The holder of a lane does the work in it.
    */
   const poll = async (): Promise<void> => {
     for (const lane of running.values()) lane.wake();
@@ -242,7 +242,7 @@ export function createEngine(dependencies: EngineDependencies): WebhookEngine {
   };
 
   const renew = async (): Promise<void> => {
-    // These lanes, not later lanes with the same ids when the answer arrives.
+    // The lanes at this time: when the answer arrives, there can be later ones with the same ids.
     const held = [...running];
     if (held.length === 0) return;
     const end = clock.monotonic() + timing.lease;
@@ -276,7 +276,7 @@ export function createEngine(dependencies: EngineDependencies): WebhookEngine {
     timers.add(timer);
   };
 
-  /** Again and again, each time so long after the last time ended. */
+  /** Repeats work, with a pause after the end of each run. */
   const repeat = (milliseconds: number, action: () => Promise<void>): void => {
     later(milliseconds, () => {
       background(
@@ -312,7 +312,7 @@ export function createEngine(dependencies: EngineDependencies): WebhookEngine {
       try {
         receiver = integrations.open(integration);
       } catch {
-        // The lane finds out the same, and says so.
+        // The lane finds out the same and reports it.
         continue;
       }
       const reservation = lane.reserve(group.map(deliveryId), integration.settingsRevision);
@@ -360,7 +360,8 @@ export function createEngine(dependencies: EngineDependencies): WebhookEngine {
     nudge,
     attemptNow(integrationId, deliveryId) {
       const requested = urgent.get(integrationId) ?? new Set();
-      // Another process may hold the lane for long: beyond so many deliveries, whatever is due is attempted instead.
+      // Another process may hold the lane for long. With more deliveries than this, everything that is due is attempted
+      // instead.
       requested.add(requested.size < maxUrgent ? deliveryId : undefined);
       urgent.set(integrationId, requested);
       nudge(integrationId);

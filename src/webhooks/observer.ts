@@ -1,19 +1,19 @@
 import type { DeliveryStatus } from './deliveries/delivery.ts';
 
 /**
- * Why deliveries wait: they are due; a later attempt is still to come, or their circuit breaker is open; their integration is
+ * Why deliveries wait: they are due, a later attempt is scheduled or the circuit breaker is open, or the integration is
  * paused or disabled.
  */
 export const waitingStatuses = ['due', 'retrying', 'paused', 'disabled'] as const;
 export type WaitingStatus = (typeof waitingStatuses)[number];
 
-/** What the delivery engine reports for metrics. Every member may be called often and must not throw. */
+/** What the delivery engine reports for metrics. Its members can be called often and must not throw. */
 export interface WebhookObserver {
   /** One attempt, by the class of its status (`2xx` …) or its error word. */
   attempted(outcome: string, seconds: number): void;
   /**
-   * A delivery is finished. `seconds` is from the event to now, for those delivered; not for replays and what was held,
-   * whose age says nothing about the service.
+   * A delivery is finished. `seconds` is the time since the event. It is undefined for replays, held and failed
+   * deliveries, whose age does not depend on the service.
    */
   finished(status: Exclude<DeliveryStatus, 'pending'>, seconds?: number): void;
   /** Events were relayed; `seconds` is the waiting time of the oldest. */
@@ -21,7 +21,10 @@ export interface WebhookObserver {
   breakerOpened(): void;
   integrationDisabled(reason: string): void;
   lanesHeld(count: number): void;
-  /** What waits in the whole database. `seconds` is since the first became due, or was made where it is not due. */
+  /**
+   * The waiting deliveries of the whole database. `seconds` is the time since the first was due, or since it was
+   * created if it is not due.
+   */
   waiting(status: WaitingStatus, deliveries: number, seconds: number): void;
   /** Documents with waiting events at the last search. */
   outboxesWaiting(count: number): void;
@@ -38,7 +41,10 @@ export const silentObserver: WebhookObserver = {
   outboxesWaiting: () => undefined,
 };
 
-/** What the engine needs of a logger; pino's fits. Only ids and words are logged, never bodies, headers or URLs. */
+/**
+ * The part of a logger that the engine uses; a pino logger has it. Only ids and fixed words are logged, never bodies,
+ * headers or URLs.
+ */
 export interface WebhookLog {
   debug(fields: Record<string, unknown>, message: string): void;
   info(fields: Record<string, unknown>, message: string): void;

@@ -7,13 +7,16 @@ import type { ReplayStore } from './replays/replay-store.ts';
 import type { WebhookTiming } from './timing.ts';
 import type { Clock } from '../runtime/clock.ts';
 
-/** Deletes what is no longer needed. Finished documents expire (db/expiry.ts). */
+/** Deletes data that is no longer needed. Finished documents expire (db/expiry.ts). */
 export interface Retention {
   /** Drops deliveries that were held too long. */
   expireHeld(): Promise<void>;
   /** Removes deliveries, replays and lanes of integrations that were deleted after something was sent to them. */
   sweepDeleted(): Promise<void>;
-  /** Removes deliveries of any other integration that does not exist. It looks between all that do: for once a day. */
+  /**
+   * Removes deliveries of all other integrations that do not exist. It searches between the ids of all existing ones,
+   * so call it once a day.
+   */
   sweepOrphans(): Promise<void>;
 }
 
@@ -34,7 +37,7 @@ const pauseMs = 20;
 export function createRetention(dependencies: RetentionDependencies): Retention {
   const { deliveries, replays, lanes, integrations, timing, clock, observer } = dependencies;
 
-  /** @returns how many of them do not exist, and have nothing left */
+  /** @returns the number of integrations that do not exist and have nothing left */
   const sweep = async (ids: readonly string[]): Promise<number> => {
     const existing = await integrations.existing(ids);
     const deleted = ids.filter((id) => !existing.has(id));
@@ -47,7 +50,7 @@ export function createRetention(dependencies: RetentionDependencies): Retention 
     return deleted.length;
   };
 
-  /** Nothing that belongs to an integration which exists is matched: those between which is looked have neighbouring ids. */
+  /** The search is between neighbouring ids of existing integrations, so it never matches their documents. */
   const sweepBetween = async (after: string, before: string | undefined): Promise<void> => {
     for (;;) {
       const ids = await deliveries.integrationsBetween(after, before);

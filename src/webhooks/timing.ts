@@ -5,25 +5,25 @@ const day = 24 * hour;
 
 /** Every duration and bound of the delivery engine; in milliseconds unless the name says otherwise. */
 export interface WebhookTiming {
-  /** Wait before the first attempt and after each failure. As many attempts as there are entries. */
+  /** The pause before the first attempt and after each failure. There is one attempt for each entry. */
   readonly schedule: readonly number[];
-  /** Part of a wait by which it is randomly shortened or lengthened. */
+  /** The largest part by which a pause is randomly shortened or lengthened. */
   readonly jitter: number;
-  /** The longest wait that a receiver may ask for by `Retry-After`. */
+  /** The longest pause that a receiver can ask for with `Retry-After`. */
   readonly longestRetryAfter: number;
-  /** For opening a connection, name look-up and TLS included. */
+  /** Time limit for opening a connection, including name look-up and TLS. */
   readonly connectTimeout: number;
-  /** For a whole attempt. */
+  /** Time limit for a whole attempt. */
   readonly totalTimeout: number;
   /** How long a lane's lease lasts after it was taken or renewed. Longer than `totalTimeout`. */
   readonly lease: number;
   /** Between renewals. */
   readonly renewal: number;
-  /** How long a lane without work is kept before another process may have it. */
+  /** How long a lane without work is kept before it is released. */
   readonly linger: number;
-  /** Between looks at the database for work that no nudge announced. */
+  /** Time between two polls for work without a nudge. */
   readonly poll: number;
-  /** Time between two looks at a lane whose integration is not active, without a nudge. */
+  /** Time between two checks of a lane whose integration is not active, without a nudge. */
   readonly inactive: number;
   readonly breaker: {
     /** Number of consecutive failures that open it. */
@@ -38,7 +38,7 @@ export interface WebhookTiming {
     /** The least time between warning and disabling. */
     readonly leastNotice: number;
   };
-  /** How long a delivery that is due is held for an integration that is not active. */
+  /** How long a due delivery is held for an integration that is not active. */
   readonly hold: number;
   /** How long events and finished deliveries are kept. */
   readonly retention: number;
@@ -61,19 +61,20 @@ export const defaultTiming: WebhookTiming = {
   retention: 30 * day,
 };
 
-/** Bounds on how much is done at once, per process. */
+/** Limits of simultaneous work, for each process. */
 export interface WebhookLimits {
-  /** Requests in progress to one receiver. */
+  /** The most requests in progress to one receiver. */
   readonly perReceiver: number;
   /**
-   * Requests in progress in total. Receivers share it evenly, so a receiver that does not answer uses only its share.
+   * The most requests in progress in total. Receivers share it evenly, so a receiver that does not answer uses only its
+   * share.
    */
   readonly inAll: number;
-  /** Bytes of a response that are kept. */
+  /** Bytes of a response that are stored. */
   readonly responseKept: number;
-  /** Bytes of a response that are read for the sake of the connection, before it is closed instead. */
+  /** Bytes of a response that are read so that the connection can be used again. Above this it is closed. */
   readonly responseRead: number;
-  /** Bytes that may come around the body: status line, headers, informational answers, chunks' framing, trailers. */
+  /** The most bytes around the body: status line, headers, informational answers, framing of chunks, trailers. */
   readonly framingRead: number;
 }
 

@@ -120,7 +120,7 @@ export function webhookOperations({
     listDeliveryAttempts(input) {
       const find = async () => {
         await getDelivery(input.path.id);
-        // A delivery has some ten of them. Two of the same number were made by two processes.
+        // A delivery has about ten attempts. Two with the same number were made by two processes.
         return listingOf(await deliveries.attempts(input.path.id), ({ number, at }) => ({
           at: number,
           id: at.toISOString().replace(/\W/g, ''),

@@ -5,7 +5,7 @@ import type { Attempt, Delivery, DeliveryStatus, DeliveryWithBody } from './deli
 import type { Replay } from './replays/replay.ts';
 
 type Schemas = components['schemas'];
-/** The status of a delivery as it is shown and asked for. */
+/** The status of a delivery in answers and filters. */
 export type ShownStatus = Schemas['DeliveryStatus'];
 
 /** A pending delivery of an integration that is not active is held. */
@@ -13,13 +13,16 @@ function shownStatus(stored: DeliveryStatus, { status }: Pick<Integration, 'stat
   return stored === 'pending' && status !== 'active' ? 'held' : stored;
 }
 
-/** The status of the deliveries of an integration that are shown with this one; undefined when there can be none. */
+/**
+ * The stored status of the deliveries of an integration that are shown with this status; undefined if there can be
+ * none.
+ */
 export function storedStatus(shown: ShownStatus, { status }: Pick<Integration, 'status'>): DeliveryStatus | undefined {
   if (shown === 'held') return status === 'active' ? undefined : 'pending';
   return shown === 'pending' && status !== 'active' ? undefined : shown;
 }
 
-/** A delivery as lists show it. What is not set is absent. */
+/** A delivery as lists show it. Fields that are not set are absent. */
 export function representListedDelivery(delivery: Delivery, integration: Integration): Schemas['DeliveryListItem'] {
   const { replayId, finishedAt } = delivery;
   const status = shownStatus(delivery.status, integration);
@@ -46,14 +49,14 @@ export function representDelivery(delivery: DeliveryWithBody, integration: Integ
   };
 }
 
-/** One attempt of a delivery. Without an answer there is nothing of it. */
+/** One attempt of a delivery. Fields of the answer are absent if there was none. */
 export function representAttempt(attempt: Attempt): Schemas['Attempt'] {
   const { status, error, responseHeaders, response, responseCut } = attempt;
   return {
     number: attempt.number,
     started_at: attempt.at.toISOString(),
     latency_ms: Math.round(attempt.milliseconds),
-    // As the engine judges it: a 2xx status counts even when the rest of the answer was lost.
+    // As in the engine, a 2xx status counts even if the rest of the answer was lost.
     succeeded: status !== undefined && status >= 200 && status < 300,
     ...(status === undefined ? {} : { status_code: status }),
     ...(error === undefined ? {} : { error }),
@@ -61,7 +64,7 @@ export function representAttempt(attempt: Attempt): Schemas['Attempt'] {
       ? {}
       : {
           response_headers: { ...responseHeaders },
-          // As a stream, so that a character that the cut went through is left out.
+          // As a stream, so that an incomplete character at the end is left out.
           response_body: new TextDecoder().decode(response, { stream: responseCut }),
           response_body_truncated: responseCut,
         }),
@@ -83,7 +86,9 @@ export function representReplay(replay: Replay): Schemas['Replay'] {
   };
 }
 
-/** The entity tag of a delivery: made of what is shown, because its status depends on its integration, too. */
+/**
+ * The entity tag of a delivery. It is made from the representation, because the status also depends on the integration.
+ */
 export function deliveryTag(shown: Schemas['Delivery']): string {
   const digest = createHash('sha256').update(JSON.stringify(shown)).digest('base64url');
   return `"${shown.id}.${digest.slice(0, 16)}"`;

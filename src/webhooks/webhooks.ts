@@ -29,13 +29,13 @@ import type { Random } from '../runtime/random.ts';
 export interface WebhookDependencies {
   readonly database: Database;
   readonly integrations: IntegrationDirectory;
-  /** The bytes of an event. @throws when it breaks its published schema */
+  /** The bytes of an event. @throws if it does not match its published schema */
   readonly serialise: (event: EventContent) => Uint8Array;
-  /** Where events may be sent to. */
+  /** Decides where events may be sent. */
   readonly mayConnect: AddressRule;
   /** Finds the addresses of receivers. */
   readonly lookUp: LookUp;
-  /** Of this service, for `User-Agent`. */
+  /** The version of this service, for `User-Agent`. */
   readonly version: string;
   readonly log: WebhookLog;
   readonly observer?: WebhookObserver;
@@ -45,27 +45,27 @@ export interface WebhookDependencies {
   readonly random: Random;
 }
 
-/** Everything that brings events from outboxes to receivers. */
+/** Everything that moves events from outboxes to receivers. */
 export interface Webhooks {
   readonly relay: RunningRelay;
   readonly engine: WebhookEngine;
   readonly deliveries: Deliveries;
   readonly replays: Replays;
   readonly retention: Retention;
-  /** The condition of a receiver with its current settings, and its waiting deliveries. */
+  /** The condition of a receiver under its current settings, and its waiting deliveries. */
   condition(integration: Integration): Promise<Condition>;
   /** The condition of receivers, by the ids of their integrations, without waiting deliveries. */
   conditions(integrations: readonly Integration[]): Promise<ReadonlyMap<string, Condition>>;
-  /** Reports what waits for all integrations. */
+  /** Reports the waiting deliveries of all integrations. */
   measureBacklog(): Promise<void>;
   start(): void;
-  /** Finishes what is in progress, at most so many milliseconds, and leaves the rest to other processes. */
+  /** Finishes work in progress within this many milliseconds, and leaves the rest to other processes. */
   stop(timeoutMs: number): Promise<void>;
 }
 
 export const webhookIndexes: readonly CollectionIndexes[] = [eventIndexes, ...deliveryIndexes, replayIndexes];
 
-/** Wires relay, delivery engine and their stores together. */
+/** Creates relay, delivery engine and their stores. */
 export function createWebhooks(dependencies: WebhookDependencies): Webhooks {
   const { database, integrations, serialise, mayConnect, lookUp, version, log } = dependencies;
   const { observer = silentObserver, timing = defaultTiming, limits = defaultLimits } = dependencies;

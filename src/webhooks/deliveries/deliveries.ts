@@ -17,16 +17,16 @@ export interface Deliveries {
   /** The attempts of a delivery, the first one first. @throws {ProblemError} delivery-not-found */
   attempts(id: string): Promise<Attempt[]>;
   /**
-   * Sends a delivery's event again, whatever its status is.
+   * Sends the event of a delivery with any status again.
    *
-   * @param replayId chosen beforehand: doing it again under the same id finds the delivery that was made
+   * @param replayId chosen before; a repetition with the same id finds the delivery that was created
    * @throws {ProblemError} delivery-not-found
    */
   resend(id: string, replayId: string): Promise<DeliveryWithBody>;
   /**
-   * Sends an event of type `TEST` to one integration, which has to exist. Held like any other unless that is active.
+   * Sends an event of type `TEST` to one existing integration. If that is not active, the event is held like any other.
    *
-   * @param eventId chosen beforehand: doing it again under the same id finds the delivery that was made
+   * @param eventId chosen before; a repetition with the same id finds the delivery that was created
    */
   sendTest(integrationId: string, eventId: string, traceparent?: string): Promise<DeliveryWithBody>;
 }

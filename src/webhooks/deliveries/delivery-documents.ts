@@ -15,20 +15,22 @@ export interface DeliveryDocument {
   created_at: Date;
   body: { buffer: Uint8Array };
   status: DeliveryStatus;
-  /** The integration's id; only while pending. With `next_attempt_at` the index of what is due, and of nothing else. */
+  /**
+   * The integration's id; only while pending. The index on this and `next_attempt_at` contains only pending deliveries.
+   */
   lane?: string;
-  /** When it is due; only while pending. A day before `created_at` until the first attempt failed. */
+  /** When it is due; only while pending. Until the first attempt has failed, a day before `created_at`. */
   next_attempt_at?: Date;
-  /** Fencing: a process that reads the delivery to send it sets a stamp, and only over a smaller stamp. */
+  /** Fencing: a process that reads the delivery to send it sets a stamp, which can only replace a smaller one. */
   stamp: number;
-  /** How many attempts were begun. The name is kept because documents have it. */
+  /** Number of attempts begun. The name is that of existing documents. */
   tries: number;
   failures: number;
-  /** Of the last attempt that ended. */
+  /** Outcome of the last attempt that ended. */
   last_outcome?: Outcome;
-  /** The integration's id; of one delivery in 64. */
+  /** The integration's id; present in one delivery of 64. */
   sample?: string;
-  /** The same, only while pending. */
+  /** The integration's id; present only while a sampled delivery is pending. */
   lane_sample?: string;
   finished_at?: Date;
   expires_at?: Date;
@@ -44,16 +46,14 @@ export interface AttemptDocument {
   milliseconds: number;
   status?: number;
   error?: SendError;
-  /** Names and values alternating: a receiver's choice is never the name of a field. */
+  /** Names and values alternate, because text of receivers must never become the name of a field. */
   response_headers: string[];
   response: { buffer: Uint8Array };
   response_cut: boolean;
   expires_at: Date;
 }
 
-/**
- * A first attempt is due at once by the clock of any process, be it a day slow; among themselves the earlier made go first.
- */
+/** A first attempt is due immediately, even for a process whose clock is a day slow. Earlier deliveries come first. */
 export function firstDue(createdAt: Date): Date {
   return new Date(createdAt.getTime() - 86_400_000);
 }

@@ -29,24 +29,24 @@ import {
   type DeliveryDocument,
 } from './delivery-documents.ts';
 
-/** A failed attempt as it is settled. */
+/** A failed attempt for its settlement. */
 export interface FailureSettlement {
   readonly deliveryId: string;
-  /** The stamp that the delivery must still have; otherwise the failure is ignored. */
+  /** The stamp that the delivery must still have. Otherwise the failure is ignored. */
   readonly stamp: number;
   readonly failuresBefore: number;
   /** Undefined after the last attempt. */
   readonly nextAttemptAt: Date | undefined;
 }
 
-/** A failed attempt and what it ended with. */
+/** A failed attempt and its outcome. */
 export type SettledFailure = FailureSettlement & { readonly outcome: Outcome };
 
 export interface DeliveryFilter {
   readonly integrationId: string;
   readonly status?: DeliveryStatus | undefined;
   readonly eventType?: EventType | undefined;
-  /** Of the last attempt that ended. */
+  /** Outcome of the last attempt that ended. */
   readonly lastOutcome?: Outcome | undefined;
   /** `createdAt` from, inclusive. */
   readonly since?: Date | undefined;
@@ -56,9 +56,9 @@ export interface DeliveryFilter {
 
 export interface DeliveryStore {
   /**
-   * Makes the deliveries that do not exist yet, due at once.
-   * @param stamps of those, by id, that are made with an attempt in progress
-   * @returns ids of those that existed
+   * Creates the deliveries that do not exist yet. They are due immediately.
+   * @param stamps by id, of deliveries that are created with an attempt in progress
+   * @returns ids of deliveries that already existed
    */
   insertMissing(
     deliveries: readonly NewDelivery[],
@@ -68,14 +68,15 @@ export interface DeliveryStore {
   /** Deliveries of an integration that are due, the longest due first. */
   due(integrationId: string, now: Date, limit: number, except: readonly string[]): Promise<DeliveryWithBody[]>;
   /**
-   * Marks pending deliveries as in progress, and counts the attempt; over smaller stamps only. A stamp is used once.
-   * @returns those that bear the stamp now
+   * Marks pending deliveries as in progress and counts the attempt, if their stamps are smaller. A stamp is used once.
+   * @returns the deliveries that have the stamp now
    */
   stamp(ids: readonly string[], stamp: number): Promise<ReadonlySet<string>>;
-  /** Records attempts. Recording one again changes nothing. */
+  /** Records attempts. A repetition changes nothing. */
   recordAttempts(attempts: readonly (Attempt & { readonly stamp: number })[], expiresAt: Date): Promise<void>;
   /**
-   * Settles deliveries as delivered, even if another process has attempted them meanwhile: the receiver has the event.
+   * Settles deliveries as delivered, even if another process has attempted them in the meantime, because the receiver
+   * has the event.
    */
   settleDelivered(ids: readonly string[], at: Date, expiresAt: Date): Promise<void>;
   /** Settles failed attempts of deliveries that still have their stamp. */
@@ -89,10 +90,11 @@ export interface DeliveryStore {
   /** All recorded attempts of a delivery, the first one first. */
   attempts(delivery: Pick<Delivery, 'id' | 'integrationId'>): Promise<Attempt[]>;
   /**
-   * Expires deliveries of an integration that have been due since before a time, some hundred at a time.
-   * @param end when they end and when they can be removed. It is asked for each hundred, so that not all are removed at once
-   * @param pause is called in between
-   * @returns how many
+   * Expires deliveries of an integration that were due before a time, some hundred at a time.
+   * @param end returns when they end and when they can be removed. It is called for each hundred, so that they are not
+   *   all removed at the same time
+   * @param pause called between commands
+   * @returns the number of expired deliveries
    */
   expire(
     integrationId: string,
@@ -100,11 +102,11 @@ export interface DeliveryStore {
     end: () => { readonly at: Date; readonly expiresAt: Date },
     pause: () => Promise<void>,
   ): Promise<number>;
-  /** Some integrations that have deliveries, of those whose ids are between two; none only when there are none. */
+  /** Some integrations with deliveries, of those whose ids are between two others; empty only if there are none. */
   integrationsBetween(after: string, before: string | undefined): Promise<string[]>;
   /**
    * Removes the deliveries and attempts of an integration, some hundred at a time.
-   * @param pause is called in between
+   * @param pause called between commands
    */
   removeAllOf(integrationId: string, pause: () => Promise<void>): Promise<void>;
 }
@@ -115,7 +117,8 @@ export const deliveryIndexes: readonly CollectionIndexes[] = [
     indexes: [
       { key: { lane: 1, next_attempt_at: 1 }, name: 'lane_1_next_attempt_at_1', sparse: true },
       { key: { integration_id: 1, created_at: -1, _id: 1 }, name: 'integration_id_1_created_at_-1__id_1' },
-      // One delivery of 64 is in these: they tell how the others lie in the two above. See narrow-reads.ts.
+      // These contain one delivery of 64. They show how the others are distributed in the two above; see
+      // narrow-reads.ts.
       sampleIndex('created_at'),
       {
         key: { lane_sample: 1, next_attempt_at: 1 },
@@ -128,17 +131,17 @@ export const deliveryIndexes: readonly CollectionIndexes[] = [
   {
     collection: 'attempts',
     indexes: [
-      // Their ids begin with the same two, but there are servers that look through all documents for a range of ids.
+      // Their ids begin with the same two, but some servers read all documents for a range of ids.
       { key: { integration_id: 1, delivery_id: 1 }, name: 'integration_id_1_delivery_id_1' },
       expiryIndex,
     ],
   },
 ];
 
-/** Takes a delivery out of the index of what is due. */
+/** Removes a delivery from the index of pending deliveries. */
 const unsetWhenFinished = { lane: '', lane_sample: '', next_attempt_at: '' } as const;
 
-/** Samples in a part of what is due: a little more than a lane reads at once. */
+/** Samples in a part of the due deliveries: a little more than a lane reads at once. */
 const duePartSamples = 6;
 
 export function createDeliveryStore(database: Database): DeliveryStore {
@@ -146,7 +149,7 @@ export function createDeliveryStore(database: Database): DeliveryStore {
   const attempts: Collection<AttemptDocument> = database.db.collection('attempts');
   const listByTime = createListByTime<DeliveryDocument, Delivery>(fromDeliveryDocument, { projection: { body: 0 } });
 
-  /** What is due before a time, as a source. */
+  /** The deliveries that are due before a time, as a source. */
   const owed = (integrationId: string, until: Date, rest?: Document): Source<DeliveryDocument> => ({
     collection: deliveries,
     where: { lane: integrationId },
@@ -198,7 +201,8 @@ export function createDeliveryStore(database: Database): DeliveryStore {
       const isTaken = new Set(except);
       const source = owed(integrationId, after(now));
       for (const part of await cut(source)) {
-        // Those that are taken are left out here: a condition on their ids would have some servers read all that is due.
+        // Deliveries with a place are left out here: with a condition on their ids, some servers would read everything
+        // that is due.
         const remaining = limit - found.length + isTaken.size;
         const [{ $match: filter }] = matching(source, part) as [{ $match: Filter<DeliveryDocument> }];
         const some = await read(() => deliveries.find(filter).sort({ next_attempt_at: 1 }).limit(remaining).toArray());
@@ -216,7 +220,7 @@ export function createDeliveryStore(database: Database): DeliveryStore {
         deliveries.updateMany(filter, { $set: { stamp }, $inc: { tries: 1 } }),
       );
       if (matchedCount === ids.length) return new Set(ids);
-      // Others were there, or an own attempt whose answer was lost.
+      // Deliveries of another process, or of an earlier attempt of this call whose answer was lost.
       const bearing: Filter<DeliveryDocument> = { _id: { $in: [...ids] }, status: 'pending', stamp };
       const found = await read(() => deliveries.find(bearing, { projection: { _id: 1 } }).toArray());
       return new Set(found.map(({ _id }) => _id));
@@ -258,7 +262,7 @@ export function createDeliveryStore(database: Database): DeliveryStore {
               _id: { $in: alike.map(({ deliveryId: id }) => id) },
               status: 'pending',
               stamp,
-              // So that a repetition changes nothing.
+              // With this condition a repetition changes nothing.
               failures: failuresBefore,
             },
             update: {
@@ -279,7 +283,7 @@ export function createDeliveryStore(database: Database): DeliveryStore {
     async anyDue(integrationId, now) {
       const soon = { $lt: after(now) };
       const projection = { _id: 1 };
-      // Samples first: there are few, and where they are due nobody has to look at all the others.
+      // Samples first: they are few, and if one is due, the others need not be read.
       const bySample: Filter<DeliveryDocument> = { lane_sample: integrationId, next_attempt_at: soon };
       if ((await read(() => deliveries.findOne(bySample, { projection }))) !== null) return true;
       const filter: Filter<DeliveryDocument> = { lane: integrationId, next_attempt_at: soon };
@@ -330,7 +334,7 @@ export function createDeliveryStore(database: Database): DeliveryStore {
     },
     async integrationsBetween(after, before) {
       const between = { $gt: after, ...(before === undefined ? {} : { $lt: before }) };
-      // Samples first: an integration that has thousands of deliveries has some.
+      // Samples first: an integration with thousands of deliveries has some.
       const samples = await read(() => deliveries.find({ sample: between }, { projection: { sample: 1 } }).toArray());
       if (samples.length > 0) return [...new Set(samples.flatMap(({ sample }) => sample ?? []))];
       const filter: Filter<DeliveryDocument> = { integration_id: between };
@@ -371,7 +375,7 @@ function after(time: Date): Date {
   return new Date(time.getTime() + 1);
 }
 
-/** Failures that are settled by the same change: one command for each group instead of one for each delivery. */
+/** Failures that are settled by the same change, so that each group needs one command. */
 function groupAlike(failures: readonly SettledFailure[]): Map<string, [SettledFailure, ...SettledFailure[]]> {
   const groups = new Map<string, [SettledFailure, ...SettledFailure[]]>();
   for (const failure of failures) {

@@ -4,19 +4,19 @@ import type { StoredEvent } from '../events/event-store.ts';
 import type { SendError } from '../sending/send-error.ts';
 
 /**
- * `pending`: to be sent, now or later, or held. `delivered`: the receiver answered 2xx. `failed`: the last attempt failed.
- * `expired`: the integration was not active for so long that it was dropped.
+ * `pending`: to be sent, now or later, or held. `delivered`: the receiver answered 2xx. `failed`: the last attempt
+ * failed. `expired`: it was dropped, because the integration was inactive for too long.
  */
 export type DeliveryStatus = 'pending' | 'delivered' | 'failed' | 'expired';
 
 const statusClasses = ['2xx', '3xx', '4xx', '5xx'] as const;
 
-/** What an attempt ended with: the class of the answer's status; or, where there was no answer, why. */
+/** The outcome of an attempt: the class of the answer's status, or the reason why there was no answer. */
 export type Outcome = (typeof statusClasses)[number] | Exclude<SendError, 'aborted'>;
 
 /** One event on its way to one integration. */
 export interface Delivery {
-  /** A UUID that follows from event, integration and replay. */
+  /** A UUID made from event, integration and replay. */
   readonly id: string;
   readonly eventId: string;
   readonly eventType: EventType;
@@ -24,27 +24,27 @@ export interface Delivery {
   readonly replayId: string | undefined;
   readonly targetUuid: string | undefined;
   readonly status: DeliveryStatus;
-  /** Attempts begun. An attempt that a crash interrupted counts here, but not in the schedule. */
+  /** Number of attempts begun. An attempt that a crash interrupted counts here, but not in the schedule. */
   readonly attemptCount: number;
-  /** Attempts that failed. */
+  /** Number of failed attempts. */
   readonly failures: number;
-  /** Of the last attempt that ended; undefined before. */
+  /** Outcome of the last attempt that ended; undefined before the first. */
   readonly lastOutcome: Outcome | undefined;
   readonly eventCreatedAt: Date;
   /** W3C trace context of the request that caused the event. */
   readonly traceparent?: string | undefined;
   readonly createdAt: Date;
-  /** When the next attempt is due; undefined before the first attempt, and when it is finished. */
+  /** When the next attempt is due; undefined before the first attempt and after the last. */
   readonly nextAttemptAt: Date | undefined;
   readonly finishedAt: Date | undefined;
 }
 
-/** A delivery together with what is sent. */
+/** A delivery with the body that is sent. */
 export interface DeliveryWithBody extends Delivery {
   readonly body: Uint8Array;
 }
 
-/** What a new delivery is made of. */
+/** The data of a new delivery. */
 export interface NewDelivery {
   readonly eventId: string;
   readonly eventType: EventType;
@@ -56,7 +56,7 @@ export interface NewDelivery {
   readonly body: Uint8Array;
 }
 
-/** What a delivery of an event is made of. @param replayId of the replay that sends the event again, if one does */
+/** The data of a delivery of an event. @param replayId the replay that sends the event again, if there is one */
 export function deliveryOf(event: StoredEvent, integrationId: string, replayId?: string): NewDelivery {
   const { id: eventId, type: eventType, targetUuid, createdAt: eventCreatedAt, traceparent, body } = event;
   return { eventId, eventType, integrationId, replayId, targetUuid, eventCreatedAt, traceparent, body };
@@ -70,9 +70,9 @@ export interface Attempt {
   readonly number: number;
   readonly at: Date;
   readonly milliseconds: number;
-  /** Of the HTTP response; undefined when there was none. */
+  /** Status of the HTTP response; undefined if there was none. */
   readonly status: number | undefined;
-  /** Why there was no answer, or not all of it. */
+  /** Why there was no answer, or only a part of it. */
   readonly error: SendError | undefined;
   /** By lower-case name. */
   readonly responseHeaders: Readonly<Record<string, string>>;
@@ -83,13 +83,14 @@ export interface Attempt {
 
 /** @see Outcome */
 export function outcomeOf({ status, error }: Pick<Attempt, 'status' | 'error'>): Outcome {
-  // What was aborted has not ended: it is attempted again at once, and nothing of it is recorded.
+  // An aborted attempt has no outcome: it is repeated immediately and not recorded.
   if (status === undefined) return error === undefined || error === 'aborted' ? 'other' : error;
   return statusClasses.find((name) => name.startsWith(String(status).charAt(0))) ?? 'other';
 }
 
 /**
- * The id of a delivery: the same for the same event, integration and replay, so that making a delivery twice makes one.
+ * The id of a delivery. It is the same for the same event, integration and replay, so that a repeated creation does not
+ * create a second one.
  */
 export function deliveryId({
   eventId,

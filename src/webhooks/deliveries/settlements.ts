@@ -6,21 +6,24 @@ import { outcomeOf, type Attempt } from './delivery.ts';
 import type { DeliveryStore, FailureSettlement } from './delivery-store.ts';
 import type { Clock } from '../../runtime/clock.ts';
 
-/** The result of an attempt, to be written. */
+/** The result of an attempt. */
 export type Settlement = { readonly attempt: Attempt & { readonly stamp: number } } & (
   { readonly outcome: 'delivered' } | { readonly outcome: 'failed'; readonly failure: FailureSettlement }
 );
 
 /** Writes results of attempts, many at a time. */
 export interface Settlements {
-  /** Resolves when the result is written, even after a long outage of the database, or when it was abandoned. */
+  /** Resolves when the result is written, even after a long outage of the database, or when it is abandoned. */
   add(settlement: Settlement): Promise<void>;
-  /** Waits for what is being written. After `abandon` nothing is written again: others repeat the attempts that were not written. */
+  /**
+   * Waits for writes in progress. After `abandon` no write is repeated: other processes repeat the attempts whose
+   * results were not written.
+   */
   idle(): Promise<void>;
   abandon(): void;
 }
 
-/** On some servers the time that many ids take grows with their square: see db/narrow-reads.ts. */
+/** On some servers the time for many ids grows with their square: see db/narrow-reads.ts. */
 const largestBatch = 100;
 const pauseMs = 250;
 
@@ -41,7 +44,7 @@ export function createSettlements(
     );
     const attempts = batch.map(({ attempt }) => attempt);
     await Promise.all([
-      // A delivery is kept from when it is finished; its schedule may begin four days earlier.
+      // A delivery is kept from its end; its schedule can begin four days earlier.
       store.recordAttempts(attempts, new Date(expiresAt.getTime() + 5 * 86_400_000)),
       ...(delivered.length === 0 ? [] : [store.settleDelivered(delivered, at, expiresAt)]),
       ...(failed.length === 0 ? [] : [store.settleFailed(failed, at, expiresAt)]),

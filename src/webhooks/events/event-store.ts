@@ -14,28 +14,30 @@ import {
 import { read } from '../../db/writes.ts';
 import type { EventContent, EventType } from '../../events/event.ts';
 
-/** An event that was relayed: what is sent, and to whom. */
+/** A relayed event: the bytes and the recipients. */
 export interface StoredEvent extends Omit<EventContent, 'data'> {
   /** The bytes that are signed and sent. */
   readonly body: Uint8Array;
-  /** Ids of integrations, decided once. */
+  /** Ids of integrations. They never change. */
   readonly recipients: readonly string[];
 }
 
-/** A place in the order of events: of equal times the smaller id is earlier. */
+/** A position in the order of events: by time, then by id. */
 export interface EventPosition {
   readonly createdAt: Date;
   readonly id: string;
 }
 
 export interface EventStore {
-  /** Stores the events that are not stored yet. @returns ids of those that were: their recipients stand */
+  /**
+   * Stores the events that are not stored yet. @returns ids of those that were already stored: their recipients apply
+   */
   insertMissing(events: readonly StoredEvent[], expiresAt: Date): Promise<string[]>;
   find(ids: readonly string[]): Promise<StoredEvent[]>;
   /**
-   * Events of some types after a position and before a time, the earliest first. Where they are rare it looks only so
-   * far at once.
-   * @returns where to go on; undefined when there are no more
+   * Events of some types after a position and before a time, the earliest first. For rare types it reads only a part of
+   * the span.
+   * @returns the position to continue from; undefined if there are no more
    */
   listAfter(
     position: EventPosition,
@@ -56,12 +58,12 @@ interface EventDocument {
   body: Binary;
   recipients: string[];
   expires_at: Date;
-  /** Of one event in 64. */
+  /** Present in one event of 64. */
   sample?: string;
 }
 
 const collectionName = 'events';
-/** Parts of a span that one page looks at. */
+/** Parts of a span that one page reads. */
 const partsAtOnce = 16;
 
 export const eventIndexes: CollectionIndexes = {
@@ -122,7 +124,7 @@ export function createEventStore(database: Database): EventStore {
       }
       if (found.length >= limit) return { events, next: page.at(-1) };
       const isLast = lookedUntil === undefined || lookedUntil >= until;
-      // No id is smaller than the empty one: it goes on with the first instant that was not looked at.
+      // No id is smaller than the empty one, so it continues with the first instant that was not read.
       return { events, next: isLast ? undefined : { createdAt: lookedUntil ?? until, id: '' } };
     },
   };

@@ -1,14 +1,14 @@
 /** Stores when integrations will have due deliveries, so that no search is needed. */
 export interface DueTimes {
   add(integrationId: string, at: Date): void;
-  /** Takes out those whose time has come. */
+  /** Removes and returns those whose time has come. */
   takeDue(now: Date): ReadonlySet<string>;
 }
 
-/** Times that are remembered; what is beyond that is found by polling. */
+/** The most times that are remembered. Polls find the rest. */
 const maxRemembered = 100_000;
 
-/** Times are kept to the second, rounded up. */
+/** Times are rounded up to the second. */
 export function createDueTimes(): DueTimes {
   const bySecond = new Map<number, Set<string>>();
   let size = 0;

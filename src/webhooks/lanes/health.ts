@@ -1,10 +1,10 @@
 import type { SendError } from '../sending/send-error.ts';
 import type { WebhookTiming } from '../timing.ts';
 
-/** How an attempt failed. */
+/** The failure of an attempt. */
 export interface Failure {
   readonly at: Date;
-  /** Of the answer; undefined when there was none. */
+  /** Status of the answer; undefined if there was none. */
   readonly status: number | undefined;
   readonly error: SendError | undefined;
 }
@@ -15,12 +15,12 @@ export interface Failure {
  */
 export interface LaneHealth {
   readonly settingsRevision: number;
-  /** Nothing has succeeded since. */
+  /** The time of the first failure after the last success. */
   readonly failingSince: Date | undefined;
-  /** When a warning was given in the present run of failures. */
+  /** When a warning was given since the first failure. */
   readonly warnedAt: Date | undefined;
   readonly failuresInARow: number;
-  /** The last of them. */
+  /** The last failure. */
   readonly lastFailure: Failure | undefined;
   /** The circuit breaker's state: undefined is closed. */
   readonly open: { readonly until: Date; readonly milliseconds: number } | undefined;
@@ -72,19 +72,19 @@ function nextOpening(
   return open === undefined || open.milliseconds === 0 ? firstOpen : Math.min(open.milliseconds * 2, longestOpen);
 }
 
-/** Milliseconds until something may be sent; 0 when it may be now. */
+/** Milliseconds until something can be sent; 0 if it can be sent now. */
 export function remainingWait({ open }: LaneHealth, now: Date, longest: number): number {
   if (open === undefined) return 0;
   // The lane may come from a process whose clock is ahead.
   return Math.min(Math.max(open.until.getTime() - now.getTime(), 0), longest);
 }
 
-/** Whether the next request is a probe: the breaker was open, and nothing has succeeded since. */
+/** Whether the next request is a probe: the breaker was open, and no attempt has succeeded since. */
 export function isProbing({ open }: LaneHealth): boolean {
   return open !== undefined;
 }
 
-/** What to do about a receiver that always fails. */
+/** The decision about a receiver that always fails. */
 export type FailingDecision =
   | { readonly action: 'none' }
   | { readonly action: 'warn'; readonly failingSince: Date; readonly disablesAt: Date }

@@ -1,8 +1,7 @@
 /**
- * Leases without comparing clocks. The holder counts its lease's end from before it wrote, on its own monotonic clock.
- * Another process takes the lane only after it has seen the lane's counter unchanged for the full term on its own: it
- * cannot have begun to look before the holder's write, so the holder's lease has ended by then, whatever either's
- * wall clock says.
+ * Leases without comparing clocks. The holder measures the end of its lease from before its write, on its own monotonic
+ * clock. Another process takes the lane only after it has seen the lane's counter unchanged for the full term on its
+ * own clock. It can only have seen this value after the holder's write, so the holder's lease has ended by then.
  */
 import { createStalenessWatch } from '../../runtime/staleness-watch.ts';
 
@@ -15,15 +14,15 @@ export interface SeenLane {
   readonly beat: number;
 }
 
-/** Stores since when the counters of other lanes have not changed. */
+/** Remembers since when the counters of other lanes have not changed. */
 export interface LaneWatch {
-  /** Whether the lane may be taken now: nobody holds it, or its holder has not renewed for a full term. */
+  /** Whether the lane can be taken now: no process holds it, or its holder has not renewed it for a full term. */
   mayAcquire(lane: SeenLane): boolean;
 }
 
 /**
  * @param term milliseconds that a lease lasts
- * @param monotonic milliseconds, never going back
+ * @param monotonic a clock in milliseconds that never goes back
  */
 export function createLaneWatch(term: number, monotonic: () => number): LaneWatch {
   const watch = createStalenessWatch(monotonic);

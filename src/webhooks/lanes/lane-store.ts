@@ -15,9 +15,9 @@ export interface Lane extends SeenLane {
 export interface LaneStore {
   find(integrationIds: readonly string[]): Promise<Map<string, Lane>>;
   /**
-   * Takes a lane if it is as it was seen; creates a missing lane.
-   * @param holder unique to the taker
-   * @returns the lane with its fencing token, larger than all before; undefined when someone was first
+   * Takes a lane if it has not changed since it was read; creates a missing lane.
+   * @param holder unique to the process that takes it
+   * @returns the lane with its fencing token, larger than all before; undefined if another process was first
    */
   acquire(integrationId: string, seen: Lane | undefined, holder: string): Promise<Lane | undefined>;
   /** Increments the counters. @returns the integrations whose lanes the holder still has */
@@ -52,7 +52,7 @@ interface HealthDocument {
 export function createLaneStore(database: Database): LaneStore {
   const lanes: Collection<LaneDocument> = database.db.collection('lanes');
 
-  /** The lane as a take has left it: nobody has renewed it or given it up since. */
+  /** The lane after a take, if it was neither renewed nor released since. */
   const findTaken = async (id: string, holder: string, token: number, beat: number): Promise<Lane | undefined> => {
     const document = await read(() => lanes.findOne({ _id: id, holder, token, beat }));
     return document === null ? undefined : fromDocument(document);
@@ -74,7 +74,7 @@ export function createLaneStore(database: Database): LaneStore {
         lanes.updateOne(filter, { $set: { holder, token, beat: seen.beat + 1 } }),
       );
       if (matchedCount === 1) return { ...seen, holder, token, beat: seen.beat + 1 };
-      // Another process was first, or an own attempt whose answer was lost.
+      // Another process was first, or an earlier attempt of this call whose answer was lost.
       return findTaken(integrationId, holder, token, seen.beat + 1);
     },
     async renew(integrationIds, holder) {

@@ -31,13 +31,13 @@ export interface LaneDependencies {
   readonly integrations: IntegrationDirectory;
   readonly settlements: Settlements;
   readonly sender: Sender;
-  /** Makes some deliveries of the integration's running replays. @returns whether there may be more to send now */
+  /** Creates some deliveries of the integration's running replays. @returns whether there can be more to send now */
   readonly continueReplays: (integrationId: string) => Promise<boolean>;
-  /** How many requests may be in progress to one receiver at present. */
+  /** How many requests to one receiver can currently be in progress. */
   readonly share: () => number;
-  /** A delivery of the integration is going to be due again. */
+  /** Called with the time when a delivery of the integration is due again. */
   readonly scheduleRetry: (integrationId: string, at: Date) => void;
-  /** Of this service. */
+  /** The version of this service. */
   readonly version: string;
   readonly timing: WebhookTiming;
   readonly clock: Clock;
@@ -49,32 +49,32 @@ export interface LaneDependencies {
 /** Why a lane ended, and when to acquire it again. */
 export interface LaneEnd {
   readonly reason: 'idle' | 'inactive' | 'open' | 'deleted' | 'lost' | 'stopped' | 'interrupted';
-  /** Milliseconds; 0 when there is no need to wait. */
+  /** Milliseconds; 0 for no wait. */
   readonly retryIn: number;
 }
 
 /** Sends to one integration while this process holds its lane. */
 export interface RunningLane {
-  /** There may be something to send. */
+  /** Call it when there can be something to send. */
   wake(): void;
   /**
-   * Attempts something now, even while the circuit breaker is open: this delivery, or what is due.
-   * @returns false when the lane is ending
+   * Attempts this delivery, or everything that is due, now, even while the circuit breaker is open.
+   * @returns false if the lane is ending
    */
   attemptNow(deliveryId: string | undefined): boolean;
-  /** The lease was renewed: it lasts until then, on the monotonic clock. */
+  /** The lease was renewed until this time on the monotonic clock. */
   renewed(end: number): void;
-  /** The lane belongs to someone else. */
+  /** The lane belongs to another process. */
   lost(): void;
   /** Starts no more attempts. */
   stop(): void;
   /**
-   * Reserves places for deliveries that are about to be made. They can be begun without being read again, which spares
-   * the database half its work.
-   * @returns those that got a place, and the stamp to make them with; undefined when they have to wait their turn
+   * Reserves places for deliveries before they are created. These can be begun without another read, which halves the
+   * work of the database.
+   * @returns the deliveries that got a place, and the stamp for their creation; undefined if they have to wait
    */
   reserve(deliveryIds: readonly string[], settingsRevision: number): Reservation | undefined;
-  /** Begins a delivery that a place was reserved for; unless there is no time left, then it is due as any other. */
+  /** Begins a delivery with a reserved place. If there is no time left, it is due like any other. */
   begin(delivery: DeliveryWithBody, stamp: number, receiver: ReceiverSettings): void;
   /** Releases the place of a delivery that another process has created. */
   giveUp(deliveryId: string): void;
@@ -82,28 +82,28 @@ export interface RunningLane {
   readonly ended: Promise<LaneEnd & { readonly wasWoken: boolean }>;
 }
 
-/** Places for deliveries that are about to be made. Those that have one already, as somebody was faster, get none. */
+/** Places for deliveries that will be created. Deliveries that already have a place get none. */
 export interface Reservation {
   readonly ids: ReadonlySet<string>;
   readonly stamp: number;
 }
 
-/** Batches that can be told apart under one token. The stamp is `token * batchesPerToken + batch`. */
+/** The most batches under one token. The stamp is `token * batchesPerToken + batch`. */
 const batchesPerToken = 2 ** 20;
-/** Deliveries that one look at the database brings, so that a backlog is not looked through for every batch. */
+/** Deliveries that one read finds, so that a backlog is not searched for every batch. */
 const candidateBatch = 256;
-/** Results that may wait to be written, while the database is slow or away. */
+/** The most results that can wait to be written while the database is slow or unavailable. */
 const maxUnsettled = 256;
 
 /**
- * Sends the deliveries of one integration that are due.
+ * Sends the due deliveries of one integration.
  *
- * A batch is read when places are free. Reading stamps the deliveries, so that only who stamped last can settle a
- * failure; and it re-reads the integration, so what an operator changed holds from the next batch on. Nothing is begun
- * that could outlast the lease.
+ * A batch is read when places are free. Reading stamps the deliveries, so that only the last process to stamp can
+ * settle a failure. It also reads the integration again, so that changes of an operator apply from the next batch on.
+ * No attempt is begun that could outlast the lease.
  *
  * @param leaseEnd on the monotonic clock
- * @param urgent what to attempt first, even while the circuit breaker is open (see `attemptNow`)
+ * @param urgent deliveries to attempt first, even while the circuit breaker is open (see `attemptNow`)
  */
 export function runLane(
   lane: Lane,
@@ -114,11 +114,9 @@ export function runLane(
   const { lanes, deliveries, integrations, settlements, sender, timing, clock, log, observer } = dependencies;
   const { integrationId, token } = lane;
   const signal = createSignal();
-  /**
-   * Deliveries that have a place: about to be attempted, in progress, or attempted and not settled. Each has one only.
-   */
+  /** Deliveries with a place: reserved, in progress, or attempted and not settled. Each has only one place. */
   const underWay = new Set<string>();
-  /** Deliveries that were due when they were looked up. They are begun only once they are stamped. */
+  /** Deliveries that were due when they were read. They are begun after they are stamped. */
   let candidates: readonly DeliveryWithBody[] = [];
   let mayBeMore = false;
   let posting = 0;
@@ -129,9 +127,9 @@ export function runLane(
   let isEnding = false;
   let decisionsUnderWay = 0;
   let woken = true;
-  /** What is due is requested now, even while the circuit breaker is open. */
+  /** Whether everything that is due is to be attempted now, even while the circuit breaker is open. */
   let isForced = urgent?.has(undefined) ?? false;
-  /** Deliveries that are requested before any other, even while the circuit breaker is open. */
+  /** Deliveries to attempt before any other, even while the circuit breaker is open. */
   const requested = new Set([...(urgent ?? [])].filter(isDefined));
 
   const mayStart = (): boolean => halt === undefined && clock.monotonic() + timing.totalTimeout < end;
@@ -143,7 +141,7 @@ export function runLane(
     });
   };
 
-  /** Counts of other settings are ignored. Older settings come from a batch that was read before. */
+  /** Counts under other settings are ignored. Older settings come from a batch that was read earlier. */
   const healthUnder = (settingsRevision: number): LaneHealth | undefined => {
     if (health === undefined || health.settingsRevision < settingsRevision) health = newHealth(settingsRevision);
     return health.settingsRevision === settingsRevision ? health : undefined;
@@ -156,7 +154,7 @@ export function runLane(
     if (receiver.isWarned || before.warnedAt !== undefined) write(integrations.clearWarning(receiver));
   };
 
-  /** Only after it is written: an integration is disabled only if its operator could see the warning. */
+  /** Set after the warning is written: an integration is disabled only if its operator could see the warning. */
   const recordWarning = (receiver: ReceiverSettings, at: Date): void => {
     const present = healthUnder(receiver.settingsRevision);
     if (present?.failingSince === undefined || present.warnedAt !== undefined) return;
@@ -261,8 +259,8 @@ export function runLane(
   };
 
   /**
-   * Requested deliveries that can be attempted now. One that has had an attempt waits for its next: a poll was faster
-   * than the request.
+   * Requested deliveries that can be attempted now. A delivery that a poll has attempted before the request waits for
+   * its next attempt.
    */
   const findRequested = async (places: number): Promise<DeliveryWithBody[]> => {
     if (requested.size === 0) return [];
@@ -275,9 +273,9 @@ export function runLane(
   };
 
   /**
-   * Reads and begins up to so many.
+   * Reads and begins up to `limit` deliveries.
    * @param onlyRequested leaves out what is due
-   * @returns whether more may be due, or why the lane has to end
+   * @returns whether more can be due, or why the lane must end
    */
   const beginBatch = async (places: number, onlyRequested: boolean): Promise<boolean | LaneEnd> => {
     await decisions;
@@ -295,7 +293,7 @@ export function runLane(
       candidates = found;
       mayBeMore = found.length === candidateBatch;
     }
-    // Some may have been begun another way since they were looked up.
+    // Some may have been begun otherwise since they were read.
     candidates = candidates.filter(({ id }) => !underWay.has(id));
     const others = onlyRequested ? [] : candidates.filter(({ id }) => !first.some((each) => each.id === id));
     const due = [...first, ...others].slice(0, places);
@@ -365,7 +363,7 @@ export function runLane(
     try {
       laneEnd = await work();
     } catch (error) {
-      // Nothing is sent unsigned, or without its headers, because a key is missing.
+      // If a key is missing, nothing is sent unsigned or without its headers.
       const isUnreadable = error instanceof SecretUnreadableError;
       log.warn({ error, integration_id: integrationId }, 'sending to an integration was interrupted');
       laneEnd = { reason: 'interrupted', retryIn: isUnreadable ? timing.breaker.firstOpen : 0 };
@@ -416,7 +414,7 @@ export function runLane(
     },
     giveUp(deliveryId) {
       leavePlace(deliveryId);
-      // Somebody else has made it, and it was left out of batches until now.
+      // Another process has created it, and until now batches left it out.
       woken = true;
       signal.notify();
     },

@@ -1,4 +1,4 @@
-/** Lets one loop wait for a change. */
+/** A loop can wait with this for a change. */
 export interface Signal {
   notify(): void;
   /** @returns false when nothing was notified within the time. A notification before the call counts. */

@@ -4,7 +4,7 @@ import { read, writeIdempotently } from '../../db/writes.ts';
 import type { OutboxEntry } from '../../events/event.ts';
 import { fromOutboxDocuments, waitingFilter, type OutboxCollection, type WithOutbox } from '../../events/outbox.ts';
 
-/** A document with the events that wait in it. */
+/** A document with its waiting events. */
 export interface Outbox {
   /** Of the document. */
   readonly id: string;
@@ -15,9 +15,9 @@ export interface Outbox {
 export interface OutboxStore {
   /** Events that wait in these documents. */
   read(collection: OutboxCollection, documentIds: readonly string[]): Promise<Outbox[]>;
-  /** Takes events out of these documents. Taking one out again changes nothing. */
+  /** Removes events from these documents. A repetition changes nothing. */
   pull(collection: OutboxCollection, documentIds: readonly string[], eventIds: readonly string[]): Promise<void>;
-  /** Some documents that have events waiting. */
+  /** Some documents with waiting events. */
   waiting(collection: OutboxCollection, limit: number, except: readonly string[]): Promise<string[]>;
 }
 

@@ -17,9 +17,9 @@ export interface RelayDependencies {
   readonly events: EventStore;
   readonly deliveries: DeliveryStore;
   readonly integrations: Pick<IntegrationDirectory, 'subscribers'>;
-  /** The bytes that are sent. @throws when the event breaks its published schema */
+  /** The bytes that are sent. @throws if the event does not match its published schema */
   readonly serialise: (event: OutboxEntry) => Uint8Array;
-  /** Sends what is made here. */
+  /** Sends the deliveries that the relay creates. */
   readonly engine: Pick<WebhookEngine, 'prepare'>;
   readonly timing: Pick<WebhookTiming, 'poll' | 'retention'>;
   readonly clock: Clock;
@@ -27,7 +27,7 @@ export interface RelayDependencies {
   readonly observer: WebhookObserver;
 }
 
-/** Events that leave the outbox of a document. */
+/** Events to remove from the outbox of a document. */
 interface Pull {
   readonly documentId: string;
   readonly eventIds: readonly string[];
@@ -42,19 +42,19 @@ export interface RunningRelay extends Relay {
 
 /** Documents that are relayed together. */
 const documentsAtOnce = 256;
-/** Documents with events that cannot be sent, beyond which a poll looks no further. */
+/** The most documents with events that cannot be sent that a poll reads past. */
 const maxStuck = 1_000;
 
 /**
  * Passes events from the outboxes of business documents to the delivery engine. Any number of processes can repeat each
- * step, also after a crash at any point. Nothing is lost or doubled:
+ * step, also after a crash at any point. Nothing is lost or duplicated:
  *
- * 1. The waiting events are read first and the subscriptions after, so that whoever subscribed before a change is told
- *    of it.
- * 2. Each event is stored under its id with its recipients. Whoever is first decides them; everyone goes on with what
- *    is stored.
- * 3. For each recipient a delivery is made, under an id that follows from event and integration.
- * 4. Only then the events leave the outbox.
+ * 1. The waiting events are read first and the subscriptions afterwards, so that an integration that was created before
+ *    a change gets its event.
+ * 2. Each event is stored under its id with its recipients. The first process decides them; all processes continue with
+ *    the stored ones.
+ * 3. For each recipient a delivery is created, with an id made from event and integration.
+ * 4. Then the events are removed from the outbox.
  */
 export function createRelay(dependencies: RelayDependencies): RunningRelay {
   const { outboxes, events, deliveries, integrations, serialise, engine, timing, clock, log, observer } = dependencies;
@@ -64,8 +64,8 @@ export function createRelay(dependencies: RelayDependencies): RunningRelay {
   let stopped = false;
 
   /**
-   * @param pull takes events out of the outboxes
-   * @returns those of the documents that have events waiting which could not be relayed
+   * @param pull removes events from the outboxes
+   * @returns the documents whose events could not be relayed
    */
   const relay = async (
     collection: OutboxCollection,
@@ -121,22 +121,22 @@ export function createRelay(dependencies: RelayDependencies): RunningRelay {
       const recipients = subscribers(entry);
       return { id, type, targetUuid, targetId, locationId, createdAt, traceparent, body, recipients };
     } catch (error) {
-      // It stays where it is: a later version may be able to send it.
+      // It stays in the outbox: a later version may be able to send it.
       rejects.add(id, type, error);
       return undefined;
     }
   };
 
-  /** Stores events with their recipients. @returns them as they are stored, which someone else may have done before */
+  /** Stores events with their recipients. @returns the stored events; another process may have stored them before */
   const store = async (proposed: readonly StoredEvent[], now: Date): Promise<StoredEvent[]> => {
     if (proposed.length === 0) return [];
     const taken = new Set(await events.insertMissing(proposed, new Date(now.getTime() + timing.retention)));
     if (taken.size === 0) return [...proposed];
-    // One that is not found is not confirmed by a majority yet. It stays in the outbox for the next time.
+    // An event that is not found is not yet confirmed by a majority. It stays in the outbox for the next time.
     return [...proposed.filter(({ id }) => !taken.has(id)), ...(await events.find([...taken]))];
   };
 
-  /** Runs work for documents in batches; what fails is found by the poll. */
+  /** Runs work for documents in batches. The poll finds what failed. */
   const batcherFor = <Item>(work: (collection: OutboxCollection, items: readonly Item[]) => Promise<unknown>) =>
     new Map(
       outboxCollections.map((collection): [OutboxCollection, Batcher<Item>] => [
@@ -151,7 +151,7 @@ export function createRelay(dependencies: RelayDependencies): RunningRelay {
       ]),
     );
 
-  // Nobody waits for these: until they are out, relaying the events again changes nothing.
+  // No caller waits for this: until the events are removed, relaying them again changes nothing.
   const pulling = batcherFor<Pull>(pullNow);
   const pullSoon = (collection: OutboxCollection, pulls: readonly Pull[]): Promise<void> => {
     for (const pull of pulls) void pulling.get(collection)?.add(pull);
@@ -162,8 +162,8 @@ export function createRelay(dependencies: RelayDependencies): RunningRelay {
   );
 
   /**
-   * Finds events whose nudge got lost. Under load a poll often sees documents that are just being relayed, so it relays
-   * only those that also waited at the previous poll, unless there is more than one page of them.
+   * Finds events whose nudge was lost. Under load a poll often reads documents that are being relayed at that moment,
+   * so it relays only those that also waited at the previous poll, unless there is more than one page of them.
    */
   let seenBefore = new Set<string>();
   const poll = async (): Promise<void> => {

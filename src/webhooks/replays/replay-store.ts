@@ -9,7 +9,7 @@ import type { Listing } from '../../lists/listing.ts';
 import type { EventPosition } from '../events/event-store.ts';
 import type { Replay } from './replay.ts';
 
-/** How far a replay has come. */
+/** The progress of a replay. */
 export interface ReplayProgress {
   readonly cursor: EventPosition | undefined;
   readonly deliveries: number;
@@ -18,7 +18,7 @@ export interface ReplayProgress {
 }
 
 export interface ReplayStore {
-  /** False when a replay with this id exists already. */
+  /** False if a replay with this id already exists. */
   insert(replay: Replay): Promise<boolean>;
   find(id: string): Promise<Replay | undefined>;
   /** Newest first. @param status only those that have it */
@@ -27,7 +27,7 @@ export interface ReplayStore {
   runningOf(integrationId: string, limit: number): Promise<Replay[]>;
   /** Integrations that have running replays. */
   integrationsWithRunning(limit: number): Promise<string[]>;
-  /** Advances a replay, unless another process has done so. */
+  /** Records the progress of a replay, unless another process has done so. */
   advance(replay: Replay, progress: ReplayProgress, expiresAt: Date | undefined): Promise<boolean>;
   removeAllOf(integrationId: string): Promise<void>;
 }

@@ -2,8 +2,8 @@ import type { EventType } from '../../events/event.ts';
 import type { EventPosition } from '../events/event-store.ts';
 
 /**
- * Events that are sent to an integration once more: all of a time span, or those of one delivery (a resend). The lane
- * of the integration works it off, page by page.
+ * Events that are sent to an integration again: all of a time span, or that of one delivery (a resend). The lane of the
+ * integration sends them page by page.
  */
 export interface Replay {
   readonly id: string;
@@ -16,12 +16,12 @@ export interface Replay {
         /** Up to, exclusive. */
         readonly until: Date;
         readonly types: readonly EventType[];
-        /** The event up to which deliveries have been made. */
+        /** The last event for which a delivery was created. */
         readonly cursor: EventPosition | undefined;
       }
     | { readonly kind: 'delivery'; readonly deliveryId: string };
   readonly status: 'running' | 'done';
-  /** Deliveries made so far. */
+  /** Number of deliveries created so far. */
   readonly deliveries: number;
   readonly revision: number;
   readonly createdAt: Date;

@@ -13,7 +13,7 @@ import type { Clock } from '../../runtime/clock.ts';
 export interface Replays {
   /**
    * Starts to send the events of a time span. This continues in the background and after restarts.
-   * @param request under an id chosen beforehand: beginning it again finds the one that was begun
+   * @param request with an id chosen before; a repetition finds the replay that was begun
    */
   beginSpan(request: {
     readonly id: string;
@@ -22,16 +22,19 @@ export interface Replays {
     readonly until: Date;
     readonly types: readonly EventType[];
   }): Promise<Replay>;
-  /** Sends one delivery's event once more, in a delivery of its own, which exists when this resolves. @returns its id */
+  /**
+   * Sends the event of one delivery again, in a new delivery, which exists when this resolves. @returns the id of the
+   * new delivery
+   */
   resend(request: { readonly id: string; readonly delivery: Delivery }): Promise<string>;
   find(id: string): Promise<Replay | undefined>;
-  /** Newest first, those of single deliveries among them. @param status only those that have it */
+  /** Newest first, including resends. @param status only those that have it */
   list(integrationId: string, status: Replay['status'] | undefined): Listing<Replay>;
 }
 
-/** How a lane sends replays. */
+/** The part of replays that lanes use. */
 export interface ReplayWorker {
-  /** Makes the next page of deliveries of an integration's running replays. @returns whether there may be more */
+  /** Creates the next page of deliveries of an integration's running replays. @returns whether there can be more */
   continue(integrationId: string): Promise<boolean>;
   /** Integrations that have running replays. */
   waiting(): Promise<readonly string[]>;
@@ -42,7 +45,7 @@ export interface ReplayDependencies {
   readonly events: EventStore;
   readonly deliveries: DeliveryStore;
   readonly integrations: Pick<IntegrationDirectory, 'find'>;
-  /** Told of an integration that has something to be sent. */
+  /** Called with an integration that has something to send. */
   readonly nudge: (integrationId: string) => void;
   readonly timing: Pick<WebhookTiming, 'retention'>;
   readonly clock: Clock;
@@ -67,7 +70,7 @@ export function createReplays(dependencies: ReplayDependencies): Replays & Repla
     return isNew ? replay : ((await replays.find(id)) ?? replay);
   };
 
-  /** What a replay sends next, and how far it has come then. */
+  /** The next events of a replay, and its progress after them. */
   const nextPage = async (
     replay: Replay,
   ): Promise<{ page: NewDelivery[]; cursor: EventPosition | undefined; isLast: boolean }> => {
@@ -77,7 +80,7 @@ export function createReplays(dependencies: ReplayDependencies): Replays & Repla
       const page = original === undefined ? [] : [{ ...original, replayId }];
       return { page, cursor: undefined, isLast: true };
     }
-    // No id is smaller than the empty one: the span begins with its first instant.
+    // No id is smaller than the empty one, so the span begins with its first instant.
     const position = source.cursor ?? { createdAt: source.since, id: '' };
     const [{ events: found, next }, [integration]] = await Promise.all([
       events.listAfter(position, source.until, source.types, pageSize),
@@ -93,7 +96,7 @@ export function createReplays(dependencies: ReplayDependencies): Replays & Repla
 
   const workOff = async (replay: Replay): Promise<void> => {
     const { page, cursor, isLast } = await nextPage(replay);
-    // Deliveries first: repeated after a crash, they are the same ones.
+    // Deliveries come first: after a crash the same ones are created again.
     await deliveries.insertMissing(page, clock.now());
     const finishedAt = isLast ? clock.now() : undefined;
     const expiresAt = finishedAt === undefined ? undefined : new Date(finishedAt.getTime() + timing.retention);
@@ -108,7 +111,7 @@ export function createReplays(dependencies: ReplayDependencies): Replays & Repla
     },
     async resend({ id, delivery: { id: originalId, eventId, integrationId } }) {
       const replay = await begin(id, integrationId, { kind: 'delivery', deliveryId: originalId });
-      // After a crash here, the lane does this.
+      // After a crash here, the lane creates them.
       if (replay.status === 'running') await workOff(replay);
       nudge(integrationId);
       return deliveryId({ eventId, integrationId, replayId: id });

@@ -7,9 +7,9 @@ type Address = ipaddr.IPv4 | ipaddr.IPv6;
 export type Network = readonly [Address, number];
 
 /**
- * Networks that no event may be sent to: otherwise anyone who can configure an integration could make this service
- * connect to machines that only it can reach. The IANA special-purpose address registries, and what clouds put
- * elsewhere. https://www.iana.org/assignments/iana-ipv4-special-registry,
+ * Networks to which no event is sent. Otherwise everyone who can configure an integration could make this service
+ * connect to machines that only it can reach. These are the IANA special-purpose address registries, and further
+ * addresses of clouds. https://www.iana.org/assignments/iana-ipv4-special-registry,
  * https://www.iana.org/assignments/iana-ipv6-special-registry
  */
 const refusedIPv4 = [
@@ -35,7 +35,8 @@ const refusedIPv4 = [
 ].map(parseBuiltIn);
 
 /**
- * Of IPv6 only addresses for global unicast are accepted, so mapped, local and future forms are refused without a list.
+ * For IPv6, only addresses for global unicast are accepted, so mapped, local and future forms are refused without a
+ * list.
  */
 const globalIPv6 = parseBuiltIn('2000::/3');
 
@@ -49,15 +50,13 @@ const refusedIPv6 = [
 
 /** IPv4 addresses as a dual-stack socket writes them: the connection is made over IPv4. */
 const mapped = parseBuiltIn('::ffff:0:0/96');
-/** IPv4 addresses as a network without IPv4 reaches them (RFC 6052): names resolve to these there. */
+/** IPv4 addresses in networks without IPv4, where names resolve to these (RFC 6052). */
 const translated = parseBuiltIn('64:ff9b::/96');
 
 /** Whether a connection to an address is allowed. */
 export type AddressRule = (address: string) => boolean;
 
-/**
- * @param allowed networks that the operator trusts, from configuration; they take precedence over every refusal
- */
+/** @param allowed networks that the operator allows; they take precedence over every refusal */
 export function createAddressRule(allowed: readonly Network[]): AddressRule {
   return (text) => {
     const given = parseAddress(text);
@@ -70,9 +69,9 @@ export function createAddressRule(allowed: readonly Network[]): AddressRule {
   };
 }
 
-/** Reads `10.0.0.0/8`, `fd00::/8` or a single address. Undefined when it is none. */
+/** Reads `10.0.0.0/8`, `fd00::/8` or a single address. Undefined for any other text. */
 export function parseNetwork(text: string): Network | undefined {
-  // ipaddr.js takes octal and hexadecimal spellings, too; a network that is to be trusted is written plainly.
+  // ipaddr.js also accepts octal and hexadecimal forms; here only the usual form is accepted.
   const [address = '', length] = text.split('/');
   if (!ipaddr.IPv4.isValidFourPartDecimal(address) && !ipaddr.IPv6.isValid(address)) return undefined;
   if (length === undefined) {
@@ -85,7 +84,10 @@ export function parseNetwork(text: string): Network | undefined {
 /** Receivers on the same machine, for tests. */
 export const loopbackNetworks: readonly Network[] = ['127.0.0.0/8', '::1/128'].map(parseBuiltIn);
 
-/** ipaddr.js reads `::8.8.8.8` as `::ffff:8.8.8.8` and takes `1.2`: sockets do neither. Zones are not public. */
+/**
+ * Unlike sockets, ipaddr.js reads `::8.8.8.8` as `::ffff:8.8.8.8` and accepts `1.2`. Addresses with zones are not
+ * public.
+ */
 function parseAddress(text: string): Address | undefined {
   const kind = isIP(text);
   if (kind === 0 || text.includes('%')) return undefined;

@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 
-/** The answer to a request is longer than what is read of one. */
+/** The answer to a request is longer than the limit. */
 export class AnswerTooLongError extends Error {
   readonly code = 'ANSWER_TOO_LONG';
 
@@ -11,12 +11,12 @@ export class AnswerTooLongError extends Error {
 }
 
 /**
- * Closes a connection when the answer to one request is too long. The bytes are counted as they come, because what
- * precedes and surrounds a body is not bounded by the HTTP parser: status lines, blanks, informational answers, chunk
- * extensions. One request is in progress at a time.
+ * Closes a connection when the answer to one request is too long. The received bytes are counted, because the HTTP
+ * parser does not limit what surrounds a body: status lines, blanks, informational answers, chunk extensions. One
+ * request is in progress at a time.
  *
- * @param socket that is connected and has sent nothing
- * @param longest bytes, of head and body
+ * @param socket connected, and nothing was sent yet
+ * @param longest limit in bytes of head and body together
  */
 export function limitAnswers(socket: Socket, longest: number): void {
   let written = socket.bytesWritten;

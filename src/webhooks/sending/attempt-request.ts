@@ -3,24 +3,24 @@ import { AnswerTooLongError } from './answer-limit.ts';
 import { keepHeaders } from './response-headers.ts';
 import { sendErrorOf, type SendError } from './send-error.ts';
 
-/** Informational responses before the real one. */
+/** The most informational responses before the final one. */
 const maxInformational = 16;
 
 /** The result of an attempt. The status line decides, even if the body is incomplete. */
 export interface SendResult {
   readonly status: number | undefined;
-  /** Why there was no answer, or not all of it. Set whenever there is no status. */
+  /** Why there was no answer, or only a part of it. Always set if there is no status. */
   readonly error: SendError | undefined;
-  /** Of the response, by lower-case name; bounded. */
+  /** Headers of the response, by lower-case name; bounded. */
   readonly headers: Readonly<Record<string, string>>;
   /** The beginning of the response's body. */
   readonly response: Uint8Array;
-  /** Whether the body went on. */
+  /** Whether the body was longer. */
   readonly responseCut: boolean;
   readonly milliseconds: number;
 }
 
-/** The attempt took too long, or was canceled. */
+/** The attempt took too long or was canceled. */
 export class AttemptEndedError extends Error {
   readonly code: 'ATTEMPT_TIMEOUT' | 'ATTEMPT_ABORTED';
 
@@ -32,18 +32,18 @@ export class AttemptEndedError extends Error {
 }
 
 export interface AttemptLimits {
-  /** Milliseconds for the whole attempt. */
+  /** Time limit of the whole attempt, in milliseconds. */
   readonly totalTimeout: number;
-  /** Bytes of the body that are kept. */
+  /** Bytes of the body that are stored. */
   readonly responseKept: number;
-  /** Bytes of the body that are read before the connection is cut. */
+  /** Bytes of the body that are read before the connection is closed. */
   readonly responseRead: number;
 }
 
 /**
- * One request and its response, collected as undici hands it over. A receiver can neither hold it for longer than the
- * time limit, however slowly it trickles, nor fill memory: the body is read up to a bound, so that the connection can
- * be used again, and cut after that.
+ * One request and its response, which undici passes on in parts. A slow receiver cannot exceed the time limit, and a
+ * long answer cannot fill the memory: the body is read up to a limit, so that the connection can be used again. Above
+ * the limit the connection is closed.
  */
 export class AttemptRequest implements Dispatcher.DispatchHandler {
   readonly result: Promise<SendResult>;
@@ -76,7 +76,7 @@ export class AttemptRequest implements Dispatcher.DispatchHandler {
     this.#finish(reason);
   }
 
-  /** The request could not even be begun. */
+  /** The request could not be begun. */
   refused(error: unknown): void {
     this.#finish(error);
   }
@@ -91,7 +91,7 @@ export class AttemptRequest implements Dispatcher.DispatchHandler {
     status: number,
     headers: Record<string, string | string[] | undefined>,
   ): void {
-    // Informational responses precede the real one.
+    // Informational responses precede the final one.
     if (status < 200) {
       this.#informational += 1;
       if (this.#informational > maxInformational) controller.abort(new AnswerTooLongError());
@@ -127,7 +127,7 @@ export class AttemptRequest implements Dispatcher.DispatchHandler {
   #finish(failure?: unknown): void {
     clearTimeout(this.#timer);
     const reason = failure === undefined ? undefined : sendErrorOf(failure);
-    // Once there is a status, too much of anything is as a body that is too long.
+    // After the status, everything that is too long counts as a body that is too long.
     const isCut = reason === 'head-too-large' && this.#status !== undefined;
     this.#resolve({
       status: this.#status,

@@ -1,6 +1,6 @@
 import { signatureHeaders, type SigningSecrets } from './signatures.ts';
 
-/** What the headers of an attempt are made of. */
+/** The data for the headers of an attempt. */
 export interface DeliveryContent {
   readonly eventId: string;
   readonly eventType: string;
@@ -14,17 +14,17 @@ export interface HeaderContext {
   /** The integration's own headers. */
   readonly custom: readonly { readonly name: string; readonly value: string }[];
   readonly secrets: SigningSecrets;
-  /** Of this service, for `User-Agent`. */
+  /** The version of this service, for `User-Agent`. */
   readonly version: string;
 }
 
 /**
- * All headers of one attempt but Host and Content-Length, names and values alternating. Custom ones come first; the rules for
- * their names keep them from taking another's.
+ * All headers of one attempt except Host and Content-Length; names and values alternate. Custom headers come first. The
+ * rules for their names ensure that they do not replace others.
  */
 export function deliveryHeaders(message: DeliveryContent, context: HeaderContext, at: Date): string[] {
   const { eventId, eventType, targetUuid, traceparent, body } = message;
-  // One that an integration brings along goes before.
+  // A custom header of the integration takes precedence.
   const hasOwnTrace = context.custom.some(({ name }) => name.toLowerCase() === 'traceparent');
   const timestamp = Math.floor(at.getTime() / 1_000);
   return [

@@ -1,13 +1,13 @@
 import { maskUrl } from '../../integrations/url-credentials.ts';
 
-/** Headers of a response that are kept, so many and so long at most. */
+/** Limits of the response headers that are stored. */
 const maxHeaders = 50;
 const longestName = 200;
 const longestValue = 1_000;
 
 const namesUrl = new Set(['location', 'content-location']);
 
-/** What to keep of a response's headers, by lower-case name. Cookies are left out: they are credentials. */
+/** The headers of a response to store, by lower-case name. Cookies are left out, because they are credentials. */
 export function keepHeaders(
   headers: Readonly<Record<string, string | string[] | undefined>>,
 ): Readonly<Record<string, string>> {
@@ -16,7 +16,7 @@ export function keepHeaders(
     if (kept.length === maxHeaders) break;
     if (value === undefined || name === 'set-cookie' || name.length > longestName) continue;
     const text = Array.isArray(value) ? value.join(', ') : value;
-    // A redirect often repeats the query of the URL that it answers.
+    // A redirect often repeats the query of the requested URL.
     kept.push([name, (namesUrl.has(name) ? maskUrl(text) : text).slice(0, longestValue)]);
   }
   return Object.fromEntries(kept);

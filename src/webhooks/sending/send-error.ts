@@ -1,6 +1,5 @@
 /**
- * Why an attempt got no answer, or not all of it. `aborted` says nothing about the receiver: this service gave up, because
- * it is being stopped.
+ * Why an attempt got no answer, or only a part of it. `aborted` is not a failure of the receiver: this service stopped.
  */
 export type SendError =
   | 'target-refused'
@@ -41,11 +40,11 @@ const byCode: Readonly<Record<string, SendError>> = {
   ECONNRESET: 'connection-lost',
   EPIPE: 'connection-lost',
   UND_ERR_SOCKET: 'connection-lost',
-  // The name of an error of undici's that has no code.
+  // The name of an error of undici without a code.
   HTTPParserError: 'not-http',
 };
 
-/** Names an error of undici, a socket, TLS or this service. Its message is not kept: it can quote the URL. */
+/** Names an error of undici, a socket, TLS or this service. Its message is not stored, because it can quote the URL. */
 export function sendErrorOf(error: unknown): SendError {
   for (const code of codesOf(error)) {
     const word = byCode[code];
@@ -62,7 +61,7 @@ interface ErrorParts {
   readonly errors?: readonly unknown[];
 }
 
-/** The codes and names of an error, its causes, and those of a connection that was tried over several addresses. */
+/** The codes and names of an error, its causes, and those of a connection that was attempted over several addresses. */
 function codesOf(error: unknown): string[] {
   if (typeof error !== 'object' || error === null) return [];
   const { name, code, cause, errors = [] } = error as ErrorParts;

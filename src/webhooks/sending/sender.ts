@@ -10,16 +10,16 @@ export interface SendRequest {
   /** Receivers do not share connections. */
   readonly integrationId: string;
   readonly url: string;
-  /** Names and values alternating. */
+  /** Names and values alternate. */
   readonly headers: readonly string[];
   readonly body: Uint8Array;
 }
 
 /** Posts to receivers over warm connections. */
 export interface Sender {
-  /** Never throws, follows no redirects, and takes no longer than the time limit. */
+  /** Sends a POST. Never throws, follows no redirects, and ends within the time limit. */
   post(request: SendRequest): Promise<SendResult>;
-  /** Ends what is in progress (`aborted`) and closes all connections. */
+  /** Ends attempts in progress (`aborted`) and closes all connections. */
   close(): Promise<void>;
 }
 
@@ -30,20 +30,20 @@ export interface SenderOptions {
   readonly lookUp: LookUp;
 }
 
-/** Milliseconds that an unused connection stays open; receivers may announce less. */
+/** Milliseconds that an unused connection stays open; a shorter time that a receiver announces applies. */
 const keepAlive = 10_000;
-/** Milliseconds after which a receiver's pool is forgotten when nothing was sent. */
+/** Milliseconds without a request after which a receiver's pool is closed. */
 const poolIdle = 60_000;
 
 interface ReceiverPool {
   readonly pool: Pool;
   usedAt: number;
-  underWay: number;
+  inProgress: number;
 }
 
 /**
- * Makes a sender. It hands requests to undici's dispatcher itself: `fetch` costs three to four times the CPU, and
- * follows redirects.
+ * Creates a sender. It uses undici's dispatcher directly, because `fetch` costs three to four times the CPU and follows
+ * redirects.
  */
 export function createSender({ mayConnect, timing, limits, lookUp }: SenderOptions): Sender {
   const connect = guardedConnector({
@@ -52,7 +52,7 @@ export function createSender({ mayConnect, timing, limits, lookUp }: SenderOptio
     longestAnswer: limits.framingRead + limits.responseRead,
   });
   const receivers = new Map<string, ReceiverPool>();
-  const underWay = new Set<AttemptRequest>();
+  const inProgress = new Set<AttemptRequest>();
   const attemptLimits = { ...limits, totalTimeout: timing.totalTimeout };
 
   const receiverOf = (integrationId: string, origin: string): ReceiverPool => {
@@ -65,11 +65,11 @@ export function createSender({ mayConnect, timing, limits, lookUp }: SenderOptio
         pipelining: 1,
         allowH2: false,
         keepAliveTimeout: keepAlive,
-        // An attempt has one time limit of its own.
+        // Off, because an attempt has its own time limit.
         headersTimeout: 0,
         bodyTimeout: 0,
       });
-      receiver = { pool, usedAt: 0, underWay: 0 };
+      receiver = { pool, usedAt: 0, inProgress: 0 };
       receivers.set(key, receiver);
     }
     return receiver;
@@ -78,7 +78,7 @@ export function createSender({ mayConnect, timing, limits, lookUp }: SenderOptio
   const sweep = setInterval(() => {
     const before = performance.now() - poolIdle;
     for (const [key, receiver] of receivers) {
-      if (receiver.underWay > 0 || receiver.usedAt > before) continue;
+      if (receiver.inProgress > 0 || receiver.usedAt > before) continue;
       receivers.delete(key);
       void receiver.pool.destroy();
     }
@@ -89,8 +89,8 @@ export function createSender({ mayConnect, timing, limits, lookUp }: SenderOptio
       const { origin, pathname, search } = new URL(url);
       const receiver = receiverOf(integrationId, origin);
       const request = new AttemptRequest(attemptLimits);
-      receiver.underWay += 1;
-      underWay.add(request);
+      receiver.inProgress += 1;
+      inProgress.add(request);
       try {
         const options = {
           path: pathname + search,
@@ -105,21 +105,21 @@ export function createSender({ mayConnect, timing, limits, lookUp }: SenderOptio
         }
         return await request.result;
       } finally {
-        underWay.delete(request);
-        receiver.underWay -= 1;
+        inProgress.delete(request);
+        receiver.inProgress -= 1;
         receiver.usedAt = performance.now();
       }
     },
     async close() {
       clearInterval(sweep);
-      for (const request of underWay) request.end(new AttemptEndedError('ATTEMPT_ABORTED'));
+      for (const request of inProgress) request.end(new AttemptEndedError('ATTEMPT_ABORTED'));
       await Promise.all([...receivers.values()].map(({ pool }) => pool.destroy()));
       receivers.clear();
     },
   };
 }
 
-/** The same bytes, without a copy, as the class that undici knows. */
+/** The same bytes, without a copy, in the class that undici accepts. */
 function asBuffer(body: Uint8Array): Buffer {
   return Buffer.from(body.buffer, body.byteOffset, body.byteLength);
 }

@@ -1,16 +1,16 @@
 import { createHmac, type Hmac } from 'node:crypto';
 
-/** What is signed. */
+/** A message to sign. */
 export interface SignedMessage {
   /** Id of the event: the same on every attempt. */
   readonly id: string;
-  /** Of this attempt, in whole seconds since the epoch. */
+  /** Time of this attempt, in whole seconds since the epoch. */
   readonly timestamp: number;
-  /** Exactly the bytes that are sent. */
+  /** The exact bytes that are sent. */
   readonly body: Uint8Array;
 }
 
-/** A secret's bytes are the key of both signatures. */
+/** The secrets of an integration. Their bytes are the key of both signatures. */
 export interface SigningSecrets {
   /** The current secret. Only it is used for `X-Service-Signature`. */
   readonly secret: string | undefined;
@@ -21,8 +21,8 @@ export interface SigningSecrets {
 /**
  * The headers with which a receiver verifies the sender of a message. `X-Service-Signature` is the lower-case hex
  * HMAC-SHA-256 of the body. The others follow
- * https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md: id and time are signed
- * too, so that an old message cannot be sent again as a new one.
+ * https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md: id and time are also
+ * signed, so that an old message cannot be sent again as a new one.
  *
  * @returns names with their values. Without any secret the message is not signed.
  */

@@ -4,14 +4,14 @@ import { toLookupFunction, type LookUp } from '../../outbound/look-up.ts';
 import type { AddressRule } from './address-rules.ts';
 import { limitAnswers } from './answer-limit.ts';
 
-/** Characters of an address that an integration may have. */
+/** The most characters of an integration's address. */
 const longestUrl = 2_048;
 
-/** Why events cannot be sent to an address; a sentence that goes on from "The URL ". */
+/** Why events cannot be sent to an address: a sentence that begins with "The URL ". */
 export type TargetMistake = string;
 
 /**
- * Checks an address as far as that is possible without looking its name up; the rest is checked with each connection.
+ * Checks an address without looking up its name; each connection checks the rest.
  *
  * @returns the address as the WHATWG URL parser writes it (`http://0x7f.1` is `http://127.0.0.1/`), or what is wrong
  */
@@ -39,18 +39,18 @@ class TargetRefusedError extends Error {
 
 export interface GuardedConnectorOptions {
   readonly mayConnect: AddressRule;
-  /** Milliseconds, name look-up and TLS included. */
+  /** Milliseconds, including name look-up and TLS. */
   readonly timeout: number;
   readonly lookUp: LookUp;
-  /** Bytes of the longest answer that is read. */
+  /** Length of the longest answer that is read, in bytes. */
   readonly longestAnswer: number;
 }
 
 /**
- * Makes a connector for undici that connects only to permitted addresses. The check is made on the very addresses that
- * the socket then uses, so a name cannot resolve to one address for the check and to another for the connection. It
- * covers literals, which sockets do not look up. A name with any refused address is refused as a whole. What arrives
- * over the connection is limited, too.
+ * Creates a connector for undici that connects only to permitted addresses. It checks the addresses that the socket
+ * then uses, so a name cannot resolve to one address for the check and to another for the connection. It also covers
+ * literal addresses, which sockets do not look up. A name with a refused address is refused as a whole. The length of
+ * answers is limited too.
  */
 export function guardedConnector(options: GuardedConnectorOptions): buildConnector.connector {
   const { mayConnect, timeout, lookUp, longestAnswer } = options;

@@ -18,7 +18,7 @@ const idsAtOnce = 100;
 /** Milliseconds between two pages of integrations, so that others can use the database. */
 const pauseMs = 50;
 
-/** Adds up what waits for all integrations, and reports it. */
+/** Adds up the waiting deliveries of all integrations, and reports them. */
 export async function measureBacklog({
   integrations,
   conditions,

@@ -6,13 +6,16 @@ import type { Waiting } from '../../integrations/condition.ts';
 import { shareReads } from '../../runtime/shared-reads.ts';
 import type { DeliveryDocument } from '../deliveries/delivery-documents.ts';
 
-/** Finds the deliveries that wait. */
+/** Finds waiting deliveries. */
 export interface WaitingStore {
-  /** What waits for an integration; undefined when nothing does. Callers that want the same share the reads. */
+  /**
+   * The waiting deliveries of an integration; undefined if there are none. Callers that ask at the same time share the
+   * reads.
+   */
   find(integrationId: string, now: Date): Promise<Waiting | undefined>;
 }
 
-/** What waits for an integration, in two groups: what is due, and what is not. */
+/** The waiting deliveries of an integration in two groups: due, and not due. */
 interface Group {
   /** Whether they are due. */
   readonly _id: boolean;
@@ -21,12 +24,12 @@ interface Group {
   readonly due_since: Date;
 }
 
-/** From so many samples on, some 500 deliveries, the samples alone tell. */
+/** With at least this many samples (about 500 deliveries), only the samples are counted. */
 const manySamples = 8;
 
 /**
- * Where there are few samples, all deliveries are counted: some 500 at most. One command for each integration, because
- * there are servers that look through all documents for a list of integrations (see `db/narrow-reads.ts`).
+ * With few samples, all deliveries are counted: at most about 500. One command for each integration, because some
+ * servers read all documents for a list of integrations (see `db/narrow-reads.ts`).
  */
 export function createWaitingStore(database: Database): WaitingStore {
   const deliveries: Collection<DeliveryDocument> = database.db.collection('deliveries');
@@ -56,7 +59,7 @@ export function createWaitingStore(database: Database): WaitingStore {
   };
 }
 
-/** @param weight deliveries that one of the counted stands for */
+/** @param weight the number of deliveries that each counted one represents */
 function toWaiting(groups: readonly Group[], weight: number): Waiting | undefined {
   if (groups.length === 0) return undefined;
   const due = groups.find(({ _id: isDue }) => isDue);
