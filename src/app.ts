@@ -70,6 +70,7 @@ import { webhookOperations } from './webhooks/webhook-operations.ts';
 import { createAddressRule, parseNetwork } from './webhooks/sending/address-rules.ts';
 import { checkTarget } from './webhooks/sending/target.ts';
 import { createWebhooks, webhookIndexes } from './webhooks/webhooks.ts';
+import type { Clock } from './runtime/clock.ts';
 import { system } from './runtime/system.ts';
 
 export interface AppDependencies {
@@ -94,6 +95,8 @@ export interface AppDependencies {
   readonly isStopping: () => boolean;
   /** Called for every answer, after log and metrics. */
   readonly onExchange?: (exchange: Exchange) => void;
+  /** For tests that move the time. */
+  readonly clock?: Clock;
   /** For tests with other times. */
   readonly createWebhooks?: typeof createWebhooks;
 }
@@ -130,7 +133,8 @@ export const allScopes: readonly Scope[] = document.components.schemas.Scope.enu
 /** Wires stores, rules and operations together. */
 export function createApp(dependencies: AppDependencies): App {
   const { config, database, blobs, providers, lookUp, secrets, version, metrics, log } = dependencies;
-  const { clock, random } = system;
+  const { random } = system;
+  const { clock = system.clock } = dependencies;
   const isDatabaseFull = dependencies.isDatabaseFull ?? (() => Promise.resolve(false));
   const memory = createBudget(halfForEachKey(config.limits.requestMemory));
   const keptBytes = createKeptBytes({
@@ -170,7 +174,7 @@ export function createApp(dependencies: AppDependencies): App {
     timeoutMs: config.invoke.timeoutMs,
     retentionMs: config.limits.testRunRetentionMs,
   });
-  const invoke = createInvoke({ prompts, providers, metrics, settings: config.invoke, memory });
+  const invoke = createInvoke({ prompts, providers, metrics, settings: config.invoke, memory, clock });
 
   const locations = createLocations({ store: createLocationStore(database), clock });
   const integrationStore = createIntegrationStore(database);
@@ -227,6 +231,7 @@ export function createApp(dependencies: AppDependencies): App {
     ...serviceOperations({
       version,
       metrics,
+      clock,
       metricsSharedForMs: dependencies.metricsSharedForMs,
       async checkDatabase() {
         // A write would make the storage engine of a full disk stop.

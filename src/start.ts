@@ -29,6 +29,8 @@ export interface StartOptions {
   /** Shows lines to the operator; not a log. */
   readonly print: (line: string) => void;
   readonly onExchange?: (exchange: Exchange) => void;
+  /** For tests that move the time. */
+  readonly clock?: NonNullable<AppDependencies['clock']>;
   /** For tests with other times. */
   readonly createWebhooks?: NonNullable<AppDependencies['createWebhooks']>;
   /** For tests that cannot wait so long. */
@@ -101,18 +103,19 @@ export async function startService(options: StartOptions): Promise<RunningServic
 
     let stopping = false;
     const metrics = createMetrics();
-    const { onExchange, metricsSharedForMs, createWebhooks } = options;
+    const { onExchange, metricsSharedForMs, createWebhooks, clock } = options;
     const app = createApp({
       ...{ config, database, installation, blobs, providers, lookUp, secrets, metrics, log },
       version: packageJson.version,
       isStopping: () => stopping,
       ...(embedded === undefined ? {} : { isDatabaseFull: () => embedded.isFull() }),
       ...(metricsSharedForMs === undefined ? {} : { metricsSharedForMs }),
+      ...(clock === undefined ? {} : { clock }),
       ...(onExchange === undefined ? {} : { onExchange }),
       ...(createWebhooks === undefined ? {} : { createWebhooks }),
     });
     if (config.security.adminApiKey === undefined) {
-      await ensureFirstKey({ store: app.apiKeyStore, allScopes, print, clock: system.clock });
+      await ensureFirstKey({ store: app.apiKeyStore, allScopes, print, clock: options.clock ?? system.clock });
     }
     void providers.preload();
 

@@ -6,12 +6,12 @@ import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { freePort } from '../src/db/embedded/server-process.ts';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import packageJson from '../package.json' with { type: 'json' };
 import { allScopes } from '../src/app.ts';
 import { testDatabaseUri } from './support/database.ts';
+import { reservePort } from './support/ports.ts';
 import { startServiceProcess } from './support/service-process.ts';
 import { startTestService, type TestService } from './support/service.ts';
 
@@ -61,7 +61,7 @@ function readCalls(): { command: string; answer: unknown }[] {
 /** Starts the README's receiver by its own command. */
 async function startReceiver(): Promise<typeof receiver> {
   const folder = await mkdtemp(path.join(tmpdir(), 'receiver-'));
-  const port = await freePort();
+  const port = await reservePort();
   const program = blockWith('js', 'createServer').replace('listen(9000', `listen(${port}`);
   await writeFile(path.join(folder, 'receiver.mjs'), program);
   const command = blockWith('sh', 'node receiver.mjs');

@@ -2,6 +2,7 @@ import { callBytes, copies, type Budget } from '../limits/memory-budget.ts';
 import type { Metrics } from '../observability/metrics.ts';
 import type { Prompts } from '../prompts/prompts.ts';
 import type { ProviderRegistry } from '../providers/provider.ts';
+import type { Clock } from '../runtime/clock.ts';
 import { createAnswers, type Answer } from './answers.ts';
 import { parseCacheControl } from './cache-control.ts';
 import { lengthOf, renderPrompt } from './render-prompt.ts';
@@ -68,11 +69,12 @@ export interface InvokeDependencies {
   readonly metrics: Pick<Metrics, 'observeProviderCall' | 'countCache'>;
   readonly settings: InvokeSettings;
   readonly memory: Budget;
+  readonly clock: Pick<Clock, 'monotonic'>;
 }
 
 /** Creates the rules for invoking prompts, with their own answer cache. */
-export function createInvoke({ prompts, providers, metrics, settings, memory }: InvokeDependencies): Invoke {
-  const cache = createResponseCache(settings.cacheMaxBytes, () => performance.now());
+export function createInvoke({ prompts, providers, metrics, settings, memory, clock }: InvokeDependencies): Invoke {
+  const cache = createResponseCache(settings.cacheMaxBytes, clock.monotonic);
   const answers = createAnswers({ cache, metrics });
 
   return async (invocation) => {

@@ -1,6 +1,7 @@
 import eventDocument from '../../generated/asyncapi.json' with { type: 'json' };
 import document from '../../generated/openapi.json' with { type: 'json' };
 import { ProblemError } from '../errors/problem-error.ts';
+import type { Clock } from '../runtime/clock.ts';
 import { within } from '../runtime/within.ts';
 import type { OperationHandlers } from '../http/operation.ts';
 import { prepareJson } from '../http/static-body.ts';
@@ -13,6 +14,7 @@ export interface ServiceDependencies {
   readonly checkDatabase: () => Promise<void>;
   readonly checkStorage: () => Promise<void>;
   readonly metricsSharedForMs?: number | undefined;
+  readonly clock: Pick<Clock, 'monotonic'>;
   /** True once the process was asked to stop. */
   readonly isStopping: () => boolean;
 }
@@ -41,8 +43,8 @@ const links = {
 
 /** The start page, health, metrics and both contracts. */
 export function serviceOperations(dependencies: ServiceDependencies): Operations {
-  const { version, metrics, isStopping } = dependencies;
-  const check = shareFor(checkedForMs, async () => {
+  const { version, metrics, isStopping, clock } = dependencies;
+  const check = shareFor(checkedForMs, clock, async () => {
     const [database, storage] = await Promise.allSettled([
       dependencies.checkDatabase(),
       within(checkLimitMs, dependencies.checkStorage(), () => {
@@ -51,7 +53,7 @@ export function serviceOperations(dependencies: ServiceDependencies): Operations
     ]);
     return { database, storage };
   });
-  const render = shareFor(dependencies.metricsSharedForMs ?? metricsSharedForMs, () => metrics.render());
+  const render = shareFor(dependencies.metricsSharedForMs ?? metricsSharedForMs, clock, () => metrics.render());
   const contract = prepareJson(JSON.stringify(document));
   const eventContract = prepareJson(JSON.stringify(eventDocument));
   return {
@@ -77,11 +79,15 @@ export function serviceOperations(dependencies: ServiceDependencies): Operations
 }
 
 /** Runs work once for all who ask while it is in progress or was finished less than so long ago. */
-function shareFor<T>(milliseconds: number, work: () => Promise<T>): () => Promise<T> {
+function shareFor<T>(
+  milliseconds: number,
+  { monotonic }: Pick<Clock, 'monotonic'>,
+  work: () => Promise<T>,
+): () => Promise<T> {
   let last: { finishedAt: number; result: Promise<T> } | undefined;
   return () => {
-    if (last === undefined || performance.now() - last.finishedAt > milliseconds) {
-      const shared = { finishedAt: Infinity, result: work().finally(() => (shared.finishedAt = performance.now())) };
+    if (last === undefined || monotonic() - last.finishedAt > milliseconds) {
+      const shared = { finishedAt: Infinity, result: work().finally(() => (shared.finishedAt = monotonic())) };
       last = shared;
     }
     return last.result;

@@ -1,10 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { createMovableClock } from '../support/clock.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 import { itGuards } from './api-keys-harness.ts';
 
+const clock = createMovableClock();
 let service: TestService;
 beforeAll(async () => {
-  service = await startTestService();
+  service = await startTestService({ clock });
 });
 afterAll(() => service.close());
 
@@ -37,9 +39,9 @@ describe('201', () => {
   });
 
   it('makes a key that ends at its expiry', async () => {
-    const { body: created } = await create({ expires_at: new Date(Date.now() + 1_500).toISOString() });
+    const { body: created } = await create({ expires_at: new Date(clock.now().getTime() + 60_000).toISOString() });
     expect((await service.call('GET', '/api/v1/prompts', { key: created.key })).status).toBe(200);
-    await new Promise((resolve) => setTimeout(resolve, 1_600));
+    clock.advance(60_000);
     const late = await service.call('GET', '/api/v1/prompts', { key: created.key });
     expect([late.status, late.body.detail]).toEqual([401, 'The API key has expired.']);
   });

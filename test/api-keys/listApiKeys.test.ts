@@ -1,11 +1,12 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { createMovableClock } from '../support/clock.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 import { itGuards } from './api-keys-harness.ts';
 
+const clock = createMovableClock();
 let service: TestService;
 beforeAll(async () => {
-  service = await startTestService();
+  service = await startTestService({ clock });
   for (const name of ['first', 'second', 'third']) {
     await service.call('POST', '/api/v1/api-keys', { body: { name, scopes: ['prompts:read'] } });
   }
@@ -38,12 +39,12 @@ describe('200', () => {
       expect(body.status).toBe('active');
       return body.id as string;
     };
-    const soon = new Date(Date.now() + 1_500);
+    const soon = new Date(clock.now().getTime() + 60_000);
     const expiring = await make('expiring', soon.toISOString());
     const revoked = await service.call('POST', `${path}/${await make('revoked')}/revoke`);
     expect(revoked.body.status).toBe('revoked');
     const { headers } = await service.call('GET', `${path}/${expiring}`);
-    await sleep(soon.getTime() + 1 - Date.now());
+    clock.advance(60_000);
     expect(await names('active')).toEqual(['third', 'second', 'first']);
     expect(await names('expired')).toEqual(['expiring']);
     expect(await names('revoked')).toEqual(['revoked']);

@@ -5,13 +5,14 @@ import { createApiKeys, firstKeyId, mintKey } from '../../src/api-keys/api-keys.
 import { createApiKeyStore } from '../../src/api-keys/api-key-store.ts';
 import { allScopes } from '../../src/app.ts';
 import type { Database } from '../../src/db/client.ts';
-import { createSteppableClock } from '../support/clock.ts';
+import { createMovableClock, createSteppableClock } from '../support/clock.ts';
 import { openDatabaseOf } from '../support/per-operation.ts';
 import { adminKey, startTestService, type TestService } from '../support/service.ts';
 import { itGuards } from './api-keys-harness.ts';
 import { system } from '../../src/runtime/system.ts';
 
 const clock = createSteppableClock();
+const clockOfOther = createMovableClock();
 let service: TestService;
 let other: TestService;
 let database: Database;
@@ -19,7 +20,7 @@ beforeAll(async () => {
   service = await startTestService();
   // A second process on the same database.
   const { MONGODB_DATABASE = '' } = service.environment;
-  other = await startTestService({ environment: { MONGODB_DATABASE } });
+  other = await startTestService({ environment: { MONGODB_DATABASE }, clock: clockOfOther });
   database = await openDatabaseOf(service);
 });
 afterAll(async () => {
@@ -72,7 +73,7 @@ describe('200', () => {
     const refused = await use(service);
     expect([refused.status, refused.body.detail]).toEqual([401, 'The API key was revoked.']);
     clock.step(-3_600_000);
-    await new Promise((resolve) => setTimeout(resolve, 5_100));
+    clockOfOther.advance(5_000);
     expect((await use(other)).status).toBe(401);
   });
 
@@ -106,7 +107,7 @@ describe('200 with descendants', () => {
     ]);
     const again = await revoke(adminKey, manager, '?descendants=revoke');
     expect(again.body).toMatchObject({ revoked_at: kept.body.revoked_at, revoked_descendants: 0 });
-    await new Promise((resolve) => setTimeout(resolve, 5_100));
+    clockOfOther.advance(5_000);
     expect(await use(other, grandchild)).toBe(401);
   });
 

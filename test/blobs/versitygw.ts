@@ -6,7 +6,7 @@ import { delimiter, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { once } from 'node:events';
 import type { S3BlobStoreOptions } from '../../src/blobs/s3-blob-store.ts';
-import { freePort } from '../../src/db/embedded/server-process.ts';
+import { reservePort } from '../support/ports.ts';
 
 /** The S3 gateway of that name (https://github.com/versity/versitygw) where it is on the PATH. */
 export function findVersitygw(): string | undefined {
@@ -29,7 +29,7 @@ export async function startVersitygw(
 ): Promise<{ options: S3BlobStoreOptions; stop: () => Promise<void> }> {
   const folder = await mkdtemp(join(tmpdir(), 'versitygw-'));
   await mkdir(join(folder, 'test-bucket'));
-  const port = await freePort();
+  const port = await reservePort();
   const credentials = { accessKeyId: 'root-access', secretAccessKey: 'root-secret' };
   const server = spawn(executable, ['--port', `127.0.0.1:${port}`, '--quiet', 'posix', folder], {
     env: { ROOT_ACCESS_KEY: credentials.accessKeyId, ROOT_SECRET_KEY: credentials.secretAccessKey },

@@ -13,13 +13,13 @@ import { defaultCacheDir } from '../../src/db/embedded/cache-dir.ts';
 import { cacheMebibytesFor, ENGINE_ORDER, engines, type EngineId } from '../../src/db/embedded/engines.ts';
 import { findOnPath } from '../../src/db/embedded/find-on-path.ts';
 import { installSecantus, SECANTUS_VERSION } from '../../src/db/embedded/secantus-install.ts';
-import { freePort } from '../../src/db/embedded/server-process.ts';
 import { startEmbeddedDatabase, type EmbeddedDatabase } from '../../src/db/embedded/embedded-database.ts';
 import type { WatchTimes } from '../../src/db/embedded/watch.ts';
 import { withRetry } from '../../src/db/retry.ts';
 import { insertOnce, type StampedDocument } from '../../src/db/writes.ts';
 import { fakeProgram, mongodStandIn } from '../support/fake-programs.ts';
 import { recordingLog, silentLog } from '../support/log.ts';
+import { reservePort } from '../support/ports.ts';
 import { isNightly } from '../support/run-settings.ts';
 
 /** The download host, as a machine sees it that cannot reach it. */
@@ -179,7 +179,7 @@ describe.each(present)('the password of %s', (engine) => {
     await writeFile(join(database, 'secantusd.toml'), '');
     const context = { cacheDir, env: process.env, log: silentLog, now: () => new Date() };
     const command = await engines[engine].locate(context, undefined);
-    const port = await freePort();
+    const port = await reservePort();
     const args = engines[engine].args({ port, storagePath, cacheMebibytes: 256, auth: false, syncsWrites: true });
     const server = spawn(command ?? '', args, { stdio: 'ignore' });
     const client = new MongoClient(`mongodb://127.0.0.1:${port}/?directConnection=true`);

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { freePort } from '../../src/db/embedded/server-process.ts';
+import { reservePort } from '../support/ports.ts';
 import { startObjectStorage, type ObjectStorage } from '../support/object-storage.ts';
 import { setUpProcesses, until } from './operation-harness.ts';
 
@@ -20,7 +20,7 @@ async function storageState({ url }: { url: string }): Promise<string> {
 
 describe('a service with a bucket that cannot be used', () => {
   it.each([
-    ['nothing listens', async () => `http://127.0.0.1:${await freePort()}`, /cannot be reached \(ECONNREFUSED\)/],
+    ['nothing listens', async () => `http://127.0.0.1:${await reservePort()}`, /cannot be reached \(ECONNREFUSED\)/],
     ['the host name is wrong', () => 'http://storage.invalid', /cannot be resolved\. Correct S3_ENDPOINT/],
     [
       'it is https instead of http',

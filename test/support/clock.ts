@@ -5,6 +5,23 @@ export function clockAhead(milliseconds: number): Clock {
   return { ...systemClock, now: () => new Date(Date.now() + milliseconds) };
 }
 
+/** A clock that a test can set forward, as if time had passed. */
+export interface MovableClock extends Clock {
+  /** Lets so many milliseconds pass at once. */
+  advance(milliseconds: number): void;
+}
+
+export function createMovableClock(): MovableClock {
+  let ahead = 0;
+  return {
+    now: () => new Date(Date.now() + ahead),
+    monotonic: () => systemClock.monotonic() + ahead,
+    advance(milliseconds) {
+      ahead += milliseconds;
+    },
+  };
+}
+
 /** The wall clock of this process (`Date.now`), which a test can set forward and back as an operator or NTP does. */
 export interface SteppableClock {
   /** Steps the clock by so many milliseconds; `performance.now` goes on as before. */

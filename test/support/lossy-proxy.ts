@@ -1,5 +1,6 @@
 import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 import { BSON } from 'mongodb';
+import { reservePort } from './ports.ts';
 
 /** https://www.mongodb.com/docs/manual/reference/mongodb-wire-protocol/#op_msg */
 const OP_MSG = 2013;
@@ -60,7 +61,7 @@ export class LossyProxy {
   }
 
   static async start(upstreamUri: string): Promise<LossyProxy> {
-    return new LossyProxy(upstreamUri, await listen(0));
+    return new LossyProxy(upstreamUri, await listen(await reservePort()));
   }
 
   /** Loses the next matching command, or the next few. @returns resolves once they are lost */

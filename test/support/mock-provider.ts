@@ -12,6 +12,7 @@ import { parseArgs } from 'node:util';
  *
  *     mock-<status>[-<seconds>]  that status with the vendor's error body, and Retry-After
  *     mock-slow-<ms>             an answer after that time
+ *     mock-held                  an answer once the test calls `release`
  *     mock-flaky-<n>             status 500 n times, then answers
  *     mock-hang                  never answers
  *     mock-stall                 sends the headers and half the answer, then nothing
@@ -36,6 +37,8 @@ export interface MockProvider {
   readonly mostConcurrent: number;
   /** Queues what happens to the next requests for a model, one each; then its name decides again. */
   behave(model: string, ...behaviours: Behaviour[]): void;
+  /** Lets the held answers go. */
+  release(): void;
   reset(): void;
   close(): Promise<void>;
 }
@@ -61,7 +64,7 @@ export type Behaviour =
     }
   | { readonly kind: 'body'; readonly contentType: string; readonly body: string }
   | { readonly kind: 'flaky'; readonly failures: number }
-  | { readonly kind: 'hang' | 'stall' | 'reset' | 'cut' | 'redirect' | 'huge' | 'endless' };
+  | { readonly kind: 'held' | 'hang' | 'stall' | 'reset' | 'cut' | 'redirect' | 'huge' | 'endless' };
 
 type Finish = 'stop' | 'length';
 
@@ -83,6 +86,8 @@ export async function startMockProvider(options: MockProviderOptions = {}): Prom
   const scripts = new Map<string, Behaviour[]>();
   const answers = new Map<string, string>();
   const flaked = new Map<string, number>();
+  const held: (() => void)[] = [];
+  const hold = (): Promise<void> => new Promise((resolve) => held.push(resolve));
   let open = 0;
   let mostConcurrent = 0;
 
@@ -100,7 +105,7 @@ export async function startMockProvider(options: MockProviderOptions = {}): Prom
       }
       const behaviour = scripts.get(model)?.shift() ?? fromName(model, delay);
       if (!record) {
-        void perform({ vendor, model, behaviour, request, response, answers, flaked, redirectTarget, said: '' });
+        void perform({ vendor, model, behaviour, request, response, answers, flaked, hold, redirectTarget, said: '' });
         return;
       }
       open += 1;
@@ -118,7 +123,7 @@ export async function startMockProvider(options: MockProviderOptions = {}): Prom
         ended,
       };
       requests.push(entry);
-      void perform({ vendor, model, behaviour, request, response, answers, flaked, redirectTarget, said: body });
+      void perform({ vendor, model, behaviour, request, response, answers, flaked, hold, redirectTarget, said: body });
     });
   });
   server.listen(port, '127.0.0.1');
@@ -132,6 +137,9 @@ export async function startMockProvider(options: MockProviderOptions = {}): Prom
     },
     behave(model, ...behaviours) {
       scripts.set(model, [...(scripts.get(model) ?? []), ...behaviours]);
+    },
+    release() {
+      for (const go of held.splice(0)) go();
     },
     reset() {
       requests.length = 0;
@@ -157,6 +165,8 @@ interface Exchange {
   readonly answers: Map<string, string>;
   /** Failures of flaky models so far. */
   readonly flaked: Map<string, number>;
+  /** Waits until the test lets the held answers go. */
+  readonly hold: () => Promise<void>;
   readonly redirectTarget: string;
   /** The request's body, which error messages quote as careless providers do. */
   readonly said: string;
@@ -168,6 +178,11 @@ async function perform(exchange: Exchange): Promise<void> {
     case 'answer': {
       if (behaviour.delay) await sleep(behaviour.delay);
       sendText(response, answer(exchange, behaviour));
+      return;
+    }
+    case 'held': {
+      await exchange.hold();
+      sendText(response, answer(exchange, { kind: 'answer' }));
       return;
     }
     case 'flaky': {
@@ -243,6 +258,7 @@ function fromName(model: string, delay: number): Behaviour {
       return { kind: 'body', contentType: 'application/json', body: '{"id":"mock","choices":[],"content":null}' };
     case 'nousage':
       return { kind: 'answer', usage: false };
+    case 'held':
     case 'hang':
     case 'stall':
     case 'reset':

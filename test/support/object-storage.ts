@@ -1,5 +1,6 @@
 import { startFauxqs, type FauxqsServer } from 'fauxqs';
 import type { S3BlobStoreOptions } from '../../src/blobs/s3-blob-store.ts';
+import { reservePort } from './ports.ts';
 
 /** An S3-protocol server in this process, with one empty bucket. */
 export interface ObjectStorage {
@@ -20,7 +21,7 @@ const credentials = { accessKeyId: 'test', secretAccessKey: 'test' };
 
 /** Starts the server on a free port. */
 export async function startObjectStorage(): Promise<ObjectStorage> {
-  let server: FauxqsServer | undefined = await start(0);
+  let server: FauxqsServer | undefined = await start(await reservePort());
   const { port } = server;
   const endpoint = `http://127.0.0.1:${port}`;
   return {

@@ -3,7 +3,7 @@ import { afterAll, beforeAll } from '@jest/globals';
 import { connectDatabase, type Database } from '../../src/db/client.ts';
 import { testDatabaseUri } from './database.ts';
 import { silentLog } from './log.ts';
-import { startTestService, type TestService } from './service.ts';
+import { startTestService, type TestService, type TestServiceOptions } from './service.ts';
 
 export const problem = (slug: string): string => `urn:prompt-gateway:problem:${slug}`;
 
@@ -47,8 +47,12 @@ export function openDatabaseOf(service: TestService): Promise<Database> {
 }
 
 /** A second process, as it were, on the same database and files. */
-export function startAnother(service: TestService, environment: Record<string, string> = {}): Promise<TestService> {
+export function startAnother(
+  service: TestService,
+  environment: Record<string, string> = {},
+  options: Omit<TestServiceOptions, 'environment'> = {},
+): Promise<TestService> {
   const { MONGODB_DATABASE = '', DATA_DIR = '', WEBHOOK_ALLOWED_NETWORKS = '' } = service.environment;
   const shared = { MONGODB_DATABASE, DATA_DIR, WEBHOOK_ALLOWED_NETWORKS };
-  return startTestService({ environment: { ...shared, ...environment } });
+  return startTestService({ ...options, environment: { ...shared, ...environment } });
 }

@@ -58,6 +58,7 @@ export interface TestServiceOptions {
   createWebhooks?: NonNullable<StartOptions['createWebhooks']>;
   connectionLimits?: NonNullable<StartOptions['connectionLimits']>;
   onExchange?: NonNullable<StartOptions['onExchange']>;
+  clock?: NonNullable<StartOptions['clock']>;
 }
 
 export const adminKey = 'administrator-key-of-the-tests-0123456789';
@@ -71,6 +72,7 @@ export async function startTestService({
   createWebhooks,
   connectionLimits,
   onExchange,
+  clock,
 }: TestServiceOptions = {}): Promise<TestService> {
   const dataDir = await mkdtemp(path.join(tmpdir(), 'service-'));
   const full: Record<string, string> = {
@@ -101,6 +103,7 @@ export async function startTestService({
     },
     ...(createWebhooks === undefined ? {} : { createWebhooks }),
     ...(connectionLimits === undefined ? {} : { connectionLimits }),
+    ...(clock === undefined ? {} : { clock }),
   });
   const send = supertest(service.url);
 
