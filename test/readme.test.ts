@@ -5,7 +5,6 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import packageJson from '../package.json' with { type: 'json' };
@@ -13,6 +12,7 @@ import { allScopes } from '../src/app.ts';
 import { testDatabaseUri } from './support/database.ts';
 import { reservePort } from './support/ports.ts';
 import { startServiceProcess } from './support/service-process.ts';
+import { until } from './support/until.ts';
 import { startTestService, type TestService } from './support/service.ts';
 
 const run = promisify(execFile);
@@ -91,11 +91,6 @@ async function isListening(port: number): Promise<boolean> {
   } finally {
     socket.destroy();
   }
-}
-
-async function until(isSo: () => boolean | Promise<boolean>): Promise<void> {
-  for (const end = performance.now() + 15_000; performance.now() < end; await sleep(20)) if (await isSo()) return;
-  throw new Error('waited in vain');
 }
 
 /**

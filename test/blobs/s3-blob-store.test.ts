@@ -37,8 +37,8 @@ if (versitygw === undefined) {
 
 const unavailable = { name: 'ProblemError', type: 'storage-unavailable', status: 503, headers: { 'Retry-After': '2' } };
 
-/** Every operation, and that it fails as it should within a time. */
-async function expectUnavailable(store: BlobStore, withinMs: number): Promise<void> {
+/** Every operation, and that it fails as it should, within seconds. */
+async function expectUnavailable(store: BlobStore): Promise<void> {
   const operations = [
     () => store.put('a', text('x'), 'text/plain'),
     () => contentOf(store, 'a'),
@@ -50,7 +50,7 @@ async function expectUnavailable(store: BlobStore, withinMs: number): Promise<vo
     operations.map(async (operation) => {
       const started = performance.now();
       await expect(operation()).rejects.toMatchObject(unavailable);
-      expect(performance.now() - started).toBeLessThan(withinMs);
+      expect(performance.now() - started).toBeLessThan(14_000);
     }),
   );
 }
@@ -91,7 +91,7 @@ describe('createS3BlobStore', () => {
     try {
       await store.put('a', text('before'), 'text/plain');
       await own.stop();
-      await expectUnavailable(store, 3_000);
+      await expectUnavailable(store);
       await own.restart();
       await store.check();
       await store.put('a', text('after'), 'text/plain');
@@ -104,7 +104,7 @@ describe('createS3BlobStore', () => {
 
   it('is storage-unavailable without its bucket', async () => {
     const store = createS3BlobStore({ ...storage.options, bucket: 'no-such-bucket' });
-    await expectUnavailable(store, 5_000);
+    await expectUnavailable(store);
     await store.close();
   });
 
@@ -153,19 +153,19 @@ describe('createS3BlobStore with a server that misbehaves', () => {
   const httpStore = (listener: RequestListener): Promise<BlobStore> => storeFor(createHttpServer(listener));
 
   it('that accepts and never answers', async () => {
-    await expectUnavailable(await storeFor(createServer()), 3_000);
+    await expectUnavailable(await storeFor(createServer()));
   });
 
   it('that closes every connection', async () => {
-    await expectUnavailable(await storeFor(createServer((socket) => socket.destroy())), 3_000);
+    await expectUnavailable(await storeFor(createServer((socket) => socket.destroy())));
   });
 
   it('that does not speak HTTP', async () => {
-    await expectUnavailable(await storeFor(createServer((socket) => socket.end('hello\r\n\r\n'))), 3_000);
+    await expectUnavailable(await storeFor(createServer((socket) => socket.end('hello\r\n\r\n'))));
   });
 
   it.each([403, 500, 503])('that answers everything with %i', async (status) => {
-    await expectUnavailable(await httpStore((_request, response) => response.writeHead(status).end('<html>')), 3_000);
+    await expectUnavailable(await httpStore((_request, response) => response.writeHead(status).end('<html>')));
   });
 
   it('that begins an object and stops in the middle', async () => {

@@ -3,6 +3,7 @@ import { afterEach, describe, expect, it } from '@jest/globals';
 import { MongoServerError } from 'mongodb';
 import { watchServer, type Watched } from '../../src/db/embedded/watch.ts';
 import { recordingLog } from '../support/log.ts';
+import { until } from '../support/until.ts';
 
 const panic = new MongoServerError({ errmsg: 'WT_PANIC: WiredTiger library panic', code: 1 });
 const silence = new Error('no answer within 2 s');
@@ -12,13 +13,20 @@ let stop: (() => Promise<void>) | undefined;
 afterEach(() => stop?.());
 
 /** A server that is as `state` says, and how often it was replaced. */
-function watch(state: { running?: boolean; full?: boolean; failure?: Error; replacementFails?: boolean }) {
+function watch(
+  state: { running?: boolean; full?: boolean; failure?: Error; replacementFails?: boolean },
+  monotonic?: () => number,
+) {
   const replacements: number[] = [];
+  let reads = 0;
   const log = recordingLog();
   const watched: Watched = {
     isRunning: () => state.running !== false,
     openProbe: () => ({
-      read: () => (state.failure === undefined ? Promise.resolve() : Promise.reject(state.failure)),
+      read: () => {
+        reads += 1;
+        return state.failure === undefined ? Promise.resolve() : Promise.reject(state.failure);
+      },
       close: () => Promise.resolve(),
     }),
     isFull: () => Promise.resolve(state.full === true),
@@ -30,16 +38,13 @@ function watch(state: { running?: boolean; full?: boolean; failure?: Error; repl
       return Promise.resolve();
     },
   };
-  stop = watchServer(watched, log, times);
-  return { replacements, log };
-}
-
-async function until(isSo: () => boolean): Promise<void> {
-  const end = performance.now() + 5_000;
-  while (!isSo()) {
-    if (performance.now() > end) throw new Error('still not so after 5 s');
-    await sleep(2);
-  }
+  stop = watchServer(watched, log, times, monotonic);
+  /** Waits until the server was read as it is now. */
+  const seen = async (): Promise<void> => {
+    const before = reads;
+    await until(() => reads > before + 1);
+  };
+  return { replacements, log, seen };
 }
 
 describe('watchServer', () => {
@@ -64,12 +69,15 @@ describe('watchServer', () => {
 
   it('gives a server time that is silent for a while', async () => {
     const state: { failure?: Error } = { failure: silence };
-    const { replacements } = watch(state);
-    await sleep(50);
+    let time = 0;
+    const { replacements, seen } = watch(state, () => time);
+    time += 0.9 * times.silentForMs;
+    await seen();
     delete state.failure;
-    await sleep(20);
+    await seen();
     state.failure = silence;
-    await sleep(50);
+    time += 0.9 * times.silentForMs;
+    await seen();
     expect(replacements).toEqual([]);
   });
 
@@ -86,7 +94,8 @@ describe('watchServer', () => {
   it('waits for space without starting anything, says so once, and starts when there is some', async () => {
     const state = { failure: panic, full: true };
     const { replacements, log } = watch(state);
-    await sleep(50);
+    await until(() => log.lines.length > 0);
+    await sleep(20);
     expect(replacements).toEqual([]);
     expect(log.lines).toEqual([expect.stringMatching(/its file system is full; waiting for space/)]);
     state.full = false;

@@ -257,6 +257,9 @@ describe('reads and idempotent writes', () => {
   });
 });
 
+/** Less than the 15 s after which the driver itself gives up. */
+const patienceMs = 14_000;
+
 describe('an outage', () => {
   const everyHelper = (): Promise<unknown>[] => [
     insertOnce(notes, { _id: 't', slug: 't' }),
@@ -271,7 +274,7 @@ describe('an outage', () => {
     await proxy.stop();
     const started = performance.now();
     await Promise.all(everyHelper().map(expectUnavailable));
-    expect(performance.now() - started).toBeLessThan(8_000);
+    expect(performance.now() - started).toBeLessThan(patienceMs);
     await proxy.restart();
     await database.ping();
     expect(await insertOnce(notes, { _id: 'u', slug: 'u' })).toEqual({ outcome: 'done' });
@@ -281,7 +284,7 @@ describe('an outage', () => {
     proxy.pause();
     const started = performance.now();
     await Promise.all(everyHelper().map(expectUnavailable));
-    expect(performance.now() - started).toBeLessThan(8_000);
+    expect(performance.now() - started).toBeLessThan(patienceMs);
     proxy.resume();
     await database.ping();
     expect(await insertOnce(notes, { _id: 'v', slug: 'v' })).toEqual({ outcome: 'done' });

@@ -25,11 +25,12 @@ describe('bodies of very many mistakes', () => {
 
   // Each of them kept the process busy for minutes when all of its errors were looked for.
   it.each(bodies)('are refused in no time: %s', async (_name, path, body) => {
-    const started = performance.now();
+    const before = process.cpuUsage();
     const answer = await service.call('POST', path, { body });
     expect(answer.status).toBe(400);
     expect(answer.body.errors.length).toBeGreaterThan(0);
-    expect(performance.now() - started).toBeLessThan(5_000);
+    const { user } = process.cpuUsage(before);
+    expect(user / 1_000).toBeLessThan(5_000);
   });
 
   it('are explained in full up to two thousand parts', async () => {

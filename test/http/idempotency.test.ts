@@ -20,6 +20,7 @@ import { problemOf, startInvokeHarness, type InvokeHarness } from '../invoke/inv
 import { createKeptBytes } from '../../src/limits/kept-bytes.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import type { Answer } from '../support/service.ts';
+import { until } from '../support/until.ts';
 import { systemClock } from '../../src/runtime/clock.ts';
 import { system } from '../../src/runtime/system.ts';
 
@@ -100,27 +101,31 @@ describe('over HTTP', () => {
 
   it('answers 409 while the first request runs', async () => {
     const slug = await harness.createPrompt();
-    const invoke = (): Promise<Answer> => post(`${prompts}/${slug}/invoke`, 'running', { model: 'mock-slow-500' });
+    const invoke = (): Promise<Answer> => post(`${prompts}/${slug}/invoke`, 'running', { model: 'mock-held' });
     const first = invoke();
     await harness.received(1);
     const second = await invoke();
     expect([second.status, problemOf(second)]).toEqual([409, 'idempotency-key-in-use']);
     expect(Number(second.headers['retry-after'])).toBeGreaterThan(0);
+    harness.mock.release();
     expect((await first).status).toBe(200);
     expect(isReplay(await invoke())).toBe(true);
   });
 
   it('keeps the answer of a caller that hung up', async () => {
     const slug = await harness.createPrompt();
-    const body = { model: 'mock-slow-300' };
+    const body = { model: 'mock-held' };
     const leave = new AbortController();
     const left = harness.invokeUntil(leave.signal, slug, body, { 'Idempotency-Key': 'left' }).catch(() => undefined);
     const request = await harness.received(1);
     leave.abort();
     await left;
+    harness.mock.release();
     await request.ended;
-    await sleep(200);
-    const again = await post(`${prompts}/${slug}/invoke`, 'left', body);
+    const again = await until(
+      () => post(`${prompts}/${slug}/invoke`, 'left', body),
+      ({ status }) => status !== 409,
+    );
     expect([again.status, isReplay(again)]).toEqual([200, true]);
     expect(harness.mock.requests).toHaveLength(1);
   });
@@ -148,15 +153,6 @@ describe('over HTTP', () => {
   });
 });
 
-/** Waits until something is so. */
-async function until(isSo: () => boolean | Promise<boolean>, limitMs = 5_000): Promise<void> {
-  const end = performance.now() + limitMs;
-  while (!(await isSo())) {
-    if (performance.now() > end) throw new Error('still not so');
-    await sleep(5);
-  }
-}
-
 const unknown = new ProblemError('database-unavailable', { detail: 'away' });
 
 const limits = {
@@ -173,8 +169,15 @@ describe('the rules', () => {
     time += milliseconds;
     await sleep(1);
   };
-  const startProcess = (pause: (milliseconds: number) => Promise<unknown> = timePasses): Idempotency =>
-    createIdempotency({ ...{ ...system, store, ...limits }, clock: { ...systemClock, monotonic: () => time }, pause });
+  const startProcess = (
+    pause: (milliseconds: number) => Promise<unknown> = timePasses,
+    own: IdempotencyStore = store,
+  ): Idempotency =>
+    createIdempotency({
+      ...{ ...system, store: own, ...limits },
+      clock: { ...systemClock, monotonic: () => time },
+      pause,
+    });
   let idempotency: Idempotency;
   beforeAll(async () => {
     database = await createTestDatabase();
@@ -198,7 +201,8 @@ describe('the rules', () => {
   ): Promise<{ resourceId: string; finish: (body: string) => Promise<unknown> }> => {
     const work = Promise.withResolvers<KeptAnswer>();
     const reserved = Promise.withResolvers<string>();
-    const run = startProcess().run(request(key, {}, termMs), (resourceId) => {
+    const dying: IdempotencyStore = { ...store, beat: () => Promise.resolve() };
+    const run = startProcess(undefined, dying).run(request(key, {}, termMs), (resourceId) => {
       reserved.resolve(resourceId);
       return work.promise;
     });
@@ -254,7 +258,7 @@ describe('the rules', () => {
   it('show that an owner lives, and keep the answer of work that takes longer than the term', async () => {
     const slow = createIdempotency({ ...system, store, ...limits });
     const done = slow.run(request('beating'), async (resourceId) => {
-      await until(async () => Number((await recordOf(resourceId))?.['beat']) > 0, 10_000);
+      await until(async () => Number((await recordOf(resourceId))?.['beat']) > 0);
       return answer('slow');
     });
     expect((await done).answer.body).toBe('slow');

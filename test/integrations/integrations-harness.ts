@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from '@jest/globals';
 import { unknownId } from '../catalog/catalog-harness.ts';
 import { problem, setUp, type Setup } from '../support/per-operation.ts';
 import type { ReceivedRequest, Receiver } from '../support/receiver.ts';
 import type { Answer, TestService } from '../support/service.ts';
+import { until } from '../support/until.ts';
 
 export const path = '/api/v1/integrations';
 const missingPath = `${path}/${unknownId}`;
@@ -46,17 +46,15 @@ export async function createIntegration(
 }
 
 /** Looks again and again until an answer is as wanted. */
-export async function eventually(
+export function eventually(
   service: TestService,
   target: string,
   isWanted: (body: Answer['body']) => boolean,
 ): Promise<Answer> {
-  for (let end = Date.now() + 10_000; ;) {
-    const answer = await service.call('GET', target);
-    if (isWanted(answer.body)) return answer;
-    if (Date.now() > end) throw new Error(`${target} is still ${answer.text}`);
-    await sleep(20);
-  }
+  return until(
+    () => service.call('GET', target),
+    ({ body }) => isWanted(body),
+  );
 }
 
 /** Sends a test event. @returns the delivery */

@@ -118,10 +118,11 @@ describe('504', () => {
   });
 
   it('waits for no call that is under way', async () => {
-    const body = { ...somethingNew(), model: 'mock-slow-200' };
+    const body = { ...somethingNew(), model: 'mock-held' };
     const slow = harness.invoke(prompt, body, cacheControl('max-age=60'));
     await harness.received(1);
     expect((await harness.invoke(prompt, body, cacheControl('only-if-cached'))).status).toBe(504);
+    harness.mock.release();
     expect((await slow).status).toBe(200);
   });
 

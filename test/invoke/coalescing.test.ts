@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Behaviour } from '../support/mock-provider.ts';
 import type { Answer } from '../support/service.ts';
+import { until } from '../support/until.ts';
 import { problemOf, startInvokeHarness, type InvokeHarness } from './invoke-harness.ts';
 
 let harness: InvokeHarness;
@@ -31,10 +32,7 @@ const within = (ms: number): Record<string, string> => ({ ...willing, 'X-Timeout
 
 /** Waits until so many callers have joined a call since `before` was counted. */
 async function joined(before: number, count = 1): Promise<void> {
-  for (const end = Date.now() + 5_000; Date.now() < end; await sleep(5)) {
-    if ((await joinedSoFar()) >= before + count) return;
-  }
-  throw new Error('Nobody joined the call.');
+  await until(joinedSoFar, (sofar) => sofar >= before + count);
 }
 const joinedSoFar = (): Promise<number> => harness.metric('invoke_cache_total{result="joined"}');
 

@@ -1,5 +1,5 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { startMockProvider, type MockProvider, type RecordedRequest } from '../support/mock-provider.ts';
+import { until } from '../support/until.ts';
 import { startTestService, type Answer, type TestService, type TestServiceOptions } from '../support/service.ts';
 
 /** The credential of the provider `mock`; must never come out again. */
@@ -53,14 +53,11 @@ export async function startInvokeHarness(options: TestServiceOptions = {}): Prom
         headers: { authorization: `Bearer ${service.adminKey}`, 'content-type': 'application/json', ...headers },
         signal,
       }),
-    async received(count) {
-      for (let waited = 0; waited < 5_000; waited += 5) {
-        const request = mock.requests[count - 1];
-        if (request !== undefined) return request;
-        await sleep(5);
-      }
-      throw new Error(`The provider got ${mock.requests.length} requests, not ${count}.`);
-    },
+    received: (count) =>
+      until(
+        () => mock.requests[count - 1],
+        (request) => request !== undefined,
+      ) as Promise<RecordedRequest>,
     async metric(series) {
       const { text } = await service.call('GET', '/metrics');
       const line = text.split('\n').find((candidate) => candidate.startsWith(`${series} `));

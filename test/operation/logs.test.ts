@@ -1,7 +1,8 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { testDatabaseUri } from '../support/database.ts';
 import { LossyProxy } from '../support/lossy-proxy.ts';
-import { createPrompt, send, setUpProcesses, until } from './operation-harness.ts';
+import { createPrompt, send, setUpProcesses } from './operation-harness.ts';
+import { until } from '../support/until.ts';
 
 /** What callers and operators entrust to the service. None of it may come out where it does not belong. */
 const marks = {

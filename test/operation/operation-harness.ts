@@ -92,12 +92,3 @@ export async function createPrompt(service: ServiceProcess, members: Record<stri
   if (answer.status !== 201) throw new Error(`The prompt was not created: ${await answer.text()}`);
   return `/api/v1/prompts/${((await answer.json()) as { id: string }).id}`;
 }
-
-/** Waits until something is so, ten seconds at most. */
-export async function until(isSo: () => boolean | Promise<boolean>): Promise<void> {
-  const end = performance.now() + 10_000;
-  while (!(await isSo())) {
-    if (performance.now() > end) throw new Error('still not so after 10 s');
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
-}

@@ -4,7 +4,8 @@ import { createMetrics } from '../../src/observability/metrics.ts';
 import { createShadow } from '../../src/http/shadow.ts';
 import type { Exchange } from '../../src/http/pipeline.ts';
 import document from '../../generated/openapi.json' with { type: 'json' };
-import { createPrompt, send, setUpProcesses, until } from './operation-harness.ts';
+import { createPrompt, send, setUpProcesses } from './operation-harness.ts';
+import { until } from '../support/until.ts';
 
 const processes = setUpProcesses();
 const disagreements = /^contract_referee_disagreements_total\{.*\} [1-9]/;

@@ -4,23 +4,30 @@ import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from '@jest/globals';
 import { createDataFolder } from '../faults/data-folder.ts';
-import { startServiceProcess } from '../support/service-process.ts';
-import { adminKey, createPrompt, send, setUpProcesses, until } from './operation-harness.ts';
+import { startServiceProcess, type ServiceProcess } from '../support/service-process.ts';
+import { adminKey, createPrompt, send, setUpProcesses } from './operation-harness.ts';
+import { until } from '../support/until.ts';
 
 const processes = setUpProcesses();
-const received = (count: number): Promise<void> => until(() => processes.mock.requests.length >= count);
-const slow = { model: 'mock-slow-1500' };
+const received = (count: number): Promise<boolean> => until(() => processes.mock.requests.length >= count);
+const held = { model: 'mock-held' };
+
+/** Asks a service to stop, and waits until it does so. */
+async function terminate(service: ServiceProcess): Promise<void> {
+  service.signal('SIGTERM');
+  await until(() => service.messages.some((line) => line.startsWith('SIGTERM: finishing')));
+}
 
 describe('SIGTERM', () => {
   it('lets an invocation under way finish, refuses new connections, and ends with exit code 0', async () => {
     const service = await processes.start();
     const prompt = await createPrompt(service);
-    const answer = send(service, 'POST', `${prompt}/invoke`, slow);
+    const answer = send(service, 'POST', `${prompt}/invoke`, held);
     await received(1);
-    service.signal('SIGTERM');
-    await until(() => service.messages.some((line) => line.startsWith('SIGTERM: finishing')));
+    await terminate(service);
     const connection = connect(Number(new URL(service.url).port), '127.0.0.1');
     await expect(once(connection, 'connect')).rejects.toMatchObject({ code: 'ECONNREFUSED' });
+    processes.mock.release();
     const { status, body } = await answer.then(async (got) => ({ status: got.status, body: await got.json() }));
     expect([status, body]).toEqual([200, expect.objectContaining({ text: expect.stringContaining('Hello') })]);
     expect(await service.exited).toEqual({ code: 0, signal: null });
@@ -46,16 +53,18 @@ describe('SIGTERM', () => {
     const prompt = await createPrompt(service);
     const leave = new AbortController();
     const headers = { 'content-type': 'application/json', 'x-api-key': adminKey, 'idempotency-key': 'left' };
-    const body = JSON.stringify(slow);
+    const body = JSON.stringify(held);
     const { signal } = leave;
     const left = fetch(`${service.url}${prompt}/invoke`, { method: 'POST', headers, body, signal }).catch(() => 'left');
     await received(1);
     leave.abort();
     expect(await left).toBe('left');
-    expect((await service.stop()).code).toBe(0);
+    await terminate(service);
+    processes.mock.release();
+    expect((await service.exited).code).toBe(0);
 
     const next = await processes.start();
-    const again = await send(next, 'POST', `${prompt}/invoke`, slow, { 'idempotency-key': 'left' });
+    const again = await send(next, 'POST', `${prompt}/invoke`, held, { 'idempotency-key': 'left' });
     expect([again.status, again.headers.get('idempotency-replayed')]).toEqual([200, 'true']);
     expect(processes.mock.requests).toHaveLength(1);
   });
@@ -63,10 +72,13 @@ describe('SIGTERM', () => {
   it('lets a test run finish that nobody waits for', async () => {
     const service = await processes.start();
     const prompt = await createPrompt(service);
-    const targets = { providers: [{ provider: 'mock', model: slow.model }] };
+    const targets = { providers: [{ provider: 'mock', model: held.model }] };
     const started = await send(service, 'POST', `${prompt}/test`, targets, { prefer: 'respond-async' });
     const { id } = (await started.json()) as { id: string };
-    expect((await service.stop()).code).toBe(0);
+    await received(1);
+    await terminate(service);
+    processes.mock.release();
+    expect((await service.exited).code).toBe(0);
     const run = await send(await processes.start(), 'GET', `/api/v1/test-runs/${id}`);
     expect(await run.json()).toMatchObject({ status: 'done' });
   });
@@ -79,9 +91,7 @@ describe('SIGTERM', () => {
     const { id } = (await started.json()) as { id: string };
     const cut = send(service, 'POST', `${prompt}/invoke`, { model: 'mock-hang' }).catch(() => 'cut');
     await received(2);
-    const before = performance.now();
     expect((await service.stop()).code).toBe(0);
-    expect(performance.now() - before).toBeLessThan(5_000);
     expect(await cut).toBe('cut');
     const run = await send(await processes.start(), 'GET', `/api/v1/test-runs/${id}`);
     expect(await run.json()).toMatchObject({ status: 'interrupted' });
@@ -89,10 +99,9 @@ describe('SIGTERM', () => {
 
   it('a second time ends the process at once', async () => {
     const service = await processes.start();
-    const cut = send(service, 'POST', `${await createPrompt(service)}/invoke`, slow).catch(() => 'cut');
+    const cut = send(service, 'POST', `${await createPrompt(service)}/invoke`, held).catch(() => 'cut');
     await received(1);
-    service.signal('SIGTERM');
-    await until(() => service.messages.some((line) => line.startsWith('SIGTERM: finishing')));
+    await terminate(service);
     service.signal('SIGTERM');
     expect((await service.exited).code).toBe(1);
     expect(await cut).toBe('cut');

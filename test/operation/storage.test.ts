@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { reservePort } from '../support/ports.ts';
 import { startObjectStorage, type ObjectStorage } from '../support/object-storage.ts';
-import { setUpProcesses, until } from './operation-harness.ts';
+import { setUpProcesses } from './operation-harness.ts';
+import { until } from '../support/until.ts';
 
 const processes = setUpProcesses();
 

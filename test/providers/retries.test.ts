@@ -61,19 +61,19 @@ describe('retries', () => {
   });
 
   it('are not begun when the pause would reach the deadline', async () => {
-    const start = performance.now();
-    const problem = await failure(harness.registry, 'openai', request('mock-429-2', { within: 1_500 }));
-    expect(performance.now() - start).toBeLessThan(1_000);
-    expect(problem).toMatchObject({ type: 'provider-rate-limited', headers: { 'Retry-After': '2' } });
+    // The test would be over before the pause is.
+    const problem = await failure(harness.registry, 'openai', request('mock-429-90', { within: 80_000 }));
+    expect(problem).toMatchObject({ type: 'provider-rate-limited', headers: { 'Retry-After': '90' } });
     expect(harness.mock.requests).toHaveLength(1);
   });
 
   it('share one deadline', async () => {
     harness.mock.behave('gpt', { kind: 'status', status: 500 }, { kind: 'hang' });
-    const start = performance.now();
-    const problem = await failure(harness.registry, 'openai', request('gpt', { within: 600 }));
+    const call = request('gpt', { within: 2_000 });
+    const problem = await failure(harness.registry, 'openai', call);
     expect(problem.type).toBe('provider-timeout');
-    expect(performance.now() - start).toBeLessThan(1_200);
+    expect(performance.now()).toBeGreaterThanOrEqual(call.deadline - 5);
+    expect(harness.mock.requests).toHaveLength(2);
   });
 
   it('do not follow an answer that may have been charged for', async () => {

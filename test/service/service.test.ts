@@ -92,7 +92,8 @@ describe('getReadiness of a service whose database', () => {
     const started = performance.now();
     const probes = Array.from({ length: 50 }, () => other.call('GET', '/health/ready', { key: null }));
     const answers = await Promise.all(probes);
-    expect(performance.now() - started).toBeLessThan(5_000);
+    // Less than the 15 s after which the driver itself gives up.
+    expect(performance.now() - started).toBeLessThan(14_000);
     for (const { status, body } of answers) {
       expect([status, body.type]).toEqual([503, 'urn:prompt-gateway:problem:database-unavailable']);
     }

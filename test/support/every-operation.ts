@@ -16,6 +16,8 @@ interface Fixture {
   readonly run: string;
   readonly key: string;
   readonly location: string;
+  /** The fiscal day of locations in UTC whose day ends at midnight. */
+  readonly today: string;
   /** A location whose day is closed. */
   readonly closed: string;
   readonly category: string;
@@ -27,9 +29,6 @@ interface Fixture {
   readonly replay: string;
 }
 
-/** The fiscal day of locations in UTC whose day ends at midnight. */
-const today = new Date().toISOString().slice(0, 10);
-
 async function createFixture(service: TestService): Promise<Fixture> {
   const post = async (path: string, body?: unknown): Promise<{ id: string; secret_rotation?: { id: string } }> => {
     const answer = await service.call('POST', path, body === undefined ? {} : { body });
@@ -38,6 +37,7 @@ async function createFixture(service: TestService): Promise<Fixture> {
   };
   const create = async (path: string, body?: unknown): Promise<string> => (await post(path, body)).id;
   const body = { name: 'Outage', messages: [{ role: 'user', content: 'Hello' }], selected_provider: 'echo' };
+  const today = new Date().toISOString().slice(0, 10);
   const prompt = await create('/api/v1/prompts', body);
   const place = { name: 'Harbour', currency: 'EUR', timezone: 'UTC', fiscal_day_end: '00:00' };
   const location = await create('/v1/locations', place);
@@ -63,6 +63,7 @@ async function createFixture(service: TestService): Promise<Fixture> {
   await post(`/api/v1/integrations/${canceling}/secret/rotation`, {});
   return {
     location,
+    today,
     closed,
     category,
     product,
@@ -140,7 +141,7 @@ type OrdersApi = Pick<
   | 'getFiscalDay'
 >;
 
-function callOrdersApi({ location, closed, category, product, orders }: Fixture): OrdersApi {
+function callOrdersApi({ location, today, closed, category, product, orders }: Fixture): OrdersApi {
   const [first = '', second = ''] = orders;
   const place = { name: 'Pier', currency: 'EUR', timezone: 'Europe/Berlin' };
   const item = { location_id: location, category_id: category, name: 'Tea', price: 200 };

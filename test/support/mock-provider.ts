@@ -37,7 +37,7 @@ export interface MockProvider {
   readonly mostConcurrent: number;
   /** Queues what happens to the next requests for a model, one each; then its name decides again. */
   behave(model: string, ...behaviours: Behaviour[]): void;
-  /** Lets the held answers go. */
+  /** Lets the held answers go, and those that are asked for until the next `reset`. */
   release(): void;
   reset(): void;
   close(): Promise<void>;
@@ -87,7 +87,8 @@ export async function startMockProvider(options: MockProviderOptions = {}): Prom
   const answers = new Map<string, string>();
   const flaked = new Map<string, number>();
   const held: (() => void)[] = [];
-  const hold = (): Promise<void> => new Promise((resolve) => held.push(resolve));
+  let isReleased = false;
+  const hold = (): Promise<void> => (isReleased ? Promise.resolve() : new Promise((resolve) => held.push(resolve)));
   let open = 0;
   let mostConcurrent = 0;
 
@@ -139,9 +140,12 @@ export async function startMockProvider(options: MockProviderOptions = {}): Prom
       scripts.set(model, [...(scripts.get(model) ?? []), ...behaviours]);
     },
     release() {
+      isReleased = true;
       for (const go of held.splice(0)) go();
     },
     reset() {
+      for (const go of held.splice(0)) go();
+      isReleased = false;
       requests.length = 0;
       scripts.clear();
       flaked.clear();

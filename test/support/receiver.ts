@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { until } from './until.ts';
 
 /** What a receiver does with a request. */
 export type Reaction =
@@ -13,6 +14,8 @@ export type Reaction =
       readonly body?: string | Uint8Array;
       /** Milliseconds before it answers. */
       readonly delay?: number;
+      /** What it waits for before it answers. */
+      readonly after?: Promise<unknown>;
     }
   /** Reads the request and never answers. */
   | { readonly kind: 'hang' }
@@ -56,7 +59,7 @@ export interface Receiver {
   /** What to do with the next requests. */
   next(...reactions: Reaction[]): void;
   /** Resolves when so many requests have arrived. */
-  received(count: number, timeoutMs?: number): Promise<readonly ReceivedRequest[]>;
+  received(count: number): Promise<readonly ReceivedRequest[]>;
   forget(): void;
   close(): Promise<void>;
 }
@@ -122,12 +125,11 @@ export async function startReceiver({ host = '127.0.0.1', port = 0 }: ReceiverOp
     next(...reactions) {
       script.push(...reactions);
     },
-    async received(count, timeoutMs = 10_000) {
-      const end = Date.now() + timeoutMs;
-      while (requests.length < count) {
-        if (Date.now() > end) throw new Error(`${requests.length} of ${count} requests arrived in ${timeoutMs} ms`);
-        await sleep(5);
-      }
+    async received(count) {
+      await until(
+        () => requests.length,
+        (length) => length >= count,
+      );
       return requests;
     },
     forget() {
@@ -152,6 +154,7 @@ async function react(
   switch (reaction.kind) {
     case 'answer':
       if (reaction.delay !== undefined) await sleep(reaction.delay);
+      await reaction.after;
       response.writeHead(reaction.status ?? 200, reaction.headers).end(reaction.body);
       return;
     case 'hang':

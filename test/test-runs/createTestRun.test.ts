@@ -14,8 +14,8 @@ import {
   setUpTestRuns,
   startRun,
   testPath,
-  until,
 } from './test-runs-harness.ts';
+import { until } from '../support/until.ts';
 
 const harness = setUpTestRuns();
 const missing = '00000000-0000-4000-8000-000000000000';
@@ -187,7 +187,7 @@ describe('201', () => {
     const leaving = new AbortController();
     const request = fetch(harness.service.url + testPath(prompt), {
       method: 'POST',
-      body: JSON.stringify(onMock('mock-slow-400')),
+      body: JSON.stringify(onMock('mock-held')),
       headers: { authorization: `Bearer ${harness.service.adminKey}`, 'content-type': 'application/json' },
       signal: leaving.signal,
     });
@@ -197,6 +197,7 @@ describe('201', () => {
     );
     leaving.abort();
     await expect(request).rejects.toThrow();
+    harness.mock.release();
     const { body } = await harness.service.call('GET', `/api/v1/prompts/${prompt}/test-runs`);
     expect((await ended(harness.service, body.data[0].id as string)).body.status).toBe('done');
     expect(harness.mock.requests[0]?.aborted).toBe(false);
@@ -206,14 +207,9 @@ describe('201', () => {
 describe('202', () => {
   it('answers at once, and the run can be watched until it is done', async () => {
     const prompt = await createPrompt(harness.service);
-    const { status, headers, body } = await createTestRun(
-      harness.service,
-      prompt,
-      onMock('mock-slow-1000', 'model-a'),
-      {
-        Prefer: 'wait=5; foo="a, b", Respond-Async',
-      },
-    );
+    const { status, headers, body } = await createTestRun(harness.service, prompt, onMock('mock-held', 'model-a'), {
+      Prefer: 'wait=5; foo="a, b", Respond-Async',
+    });
     expect(status).toBe(202);
     expect(headers).toMatchObject({ 'preference-applied': 'respond-async', location: runPath(body.id as string) });
     expect(body).toMatchObject({ prompt_id: prompt, status: 'running' });
@@ -225,11 +221,12 @@ describe('202', () => {
     expect([early.status, problemOf(early), early.headers['retry-after']]).toEqual([409, 'test-run-running', '2']);
     const metrics = await harness.service.call('GET', '/metrics');
     expect(metrics.text).toMatch(/^test_runs_active 1$/m);
+    harness.mock.release();
 
     const done = await ended(harness.service, body.id as string);
     expect(done.body.status).toBe('done');
     const results = await harness.service.call('GET', resultsPath(body.id as string));
-    expect(results.body.results).toEqual([hello('mock-slow-1000'), hello('model-a')]);
+    expect(results.body.results).toEqual([hello('mock-held'), hello('model-a')]);
     await until(
       () => harness.service.call('GET', '/metrics'),
       ({ text }) => /^test_runs_active 0$/m.test(text),

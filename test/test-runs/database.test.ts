@@ -2,15 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, describe, expect, it } from '@jest/globals';
 import { testDatabaseUri } from '../support/database.ts';
 import { LossyProxy } from '../support/lossy-proxy.ts';
-import {
-  createPrompt,
-  onMock,
-  problemOf,
-  resultsPath,
-  createTestRun,
-  setUpTestRuns,
-  until,
-} from './test-runs-harness.ts';
+import { createPrompt, onMock, problemOf, resultsPath, createTestRun, setUpTestRuns } from './test-runs-harness.ts';
+import { until } from '../support/until.ts';
 
 let proxy: LossyProxy;
 const harness = setUpTestRuns(async () => {
@@ -40,12 +33,13 @@ describe('an outage while a run is under way', () => {
   it('is told to the caller within seconds, but the run is done when it is over', async () => {
     const prompt = await createPrompt(harness.service);
     const headers = { 'Idempotency-Key': 'outage' };
-    const answer = createTestRun(harness.service, prompt, onMock('mock-slow-500'), headers);
+    const answer = createTestRun(harness.service, prompt, onMock('mock-held'), headers);
     await until(
       () => harness.mock.requests.length,
       (count) => count === 1,
     );
     await proxy.stop();
+    harness.mock.release();
     const told = await answer;
     expect([told.status, problemOf(told)]).toEqual([503, 'database-unavailable']);
     await sleep(2_000);
@@ -57,7 +51,7 @@ describe('an outage while a run is under way', () => {
     expect((await harness.service.call('GET', resultsPath(body.data[0].id as string))).status).toBe(200);
 
     await harness.database.db.collection('idempotency_keys').updateMany({}, { $set: { given_up: true } });
-    const repeat = await createTestRun(harness.service, prompt, onMock('mock-slow-500'), headers);
+    const repeat = await createTestRun(harness.service, prompt, onMock('mock-held'), headers);
     expect([repeat.status, repeat.body.id]).toEqual([201, body.data[0].id]);
     expect(harness.mock.requests).toHaveLength(1);
   });

@@ -10,8 +10,8 @@ import {
   createTestRun,
   setUpTestRuns,
   startRun,
-  until,
 } from './test-runs-harness.ts';
+import { until } from '../support/until.ts';
 import { observe } from './observer.ts';
 import { systemClock } from '../../src/runtime/clock.ts';
 import { clockAhead } from '../support/clock.ts';
@@ -71,12 +71,13 @@ describe('deleting a prompt', () => {
 
   it('leaves nothing of a run whose calls end after it', async () => {
     const prompt = await createPrompt(harness.service);
-    const id = await startRun(harness.service, prompt, onMock('mock-slow-700'));
+    const id = await startRun(harness.service, prompt, onMock('mock-held'));
     await until(
       () => harness.mock.requests.length,
       (count) => count === 1,
     );
     await remove(prompt);
+    harness.mock.release();
     expect(problemOf(await harness.service.call('GET', runPath(id)))).toBe('test-run-not-found');
     await until(
       () => harness.service.call('GET', '/metrics'),
@@ -89,8 +90,9 @@ describe('deleting a prompt', () => {
 describe('the daily round', () => {
   it('removes results that were stored for a run after it was deleted', async () => {
     const prompt = await createPrompt(harness.service);
-    const id = await startRun(harness.service, prompt, onMock('mock-slow-700'));
+    const id = await startRun(harness.service, prompt, onMock('mock-held'));
     await remove(prompt);
+    harness.mock.release();
     await until(
       () => harness.service.call('GET', '/metrics'),
       ({ text }) => /^test_runs_active 0$/m.test(text),

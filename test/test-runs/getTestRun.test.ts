@@ -23,8 +23,9 @@ describe('200', () => {
   });
 
   it('has another entity tag while it runs', async () => {
-    const id = await startRun(harness.service, await createPrompt(harness.service), onMock('mock-slow-500'));
+    const id = await startRun(harness.service, await createPrompt(harness.service), onMock('mock-held'));
     const running = await harness.service.call('GET', runPath(id));
+    harness.mock.release();
     const done = await ended(harness.service, id);
     expect(running.headers['etag']).not.toBe(done.headers['etag']);
   });

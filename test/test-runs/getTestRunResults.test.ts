@@ -61,10 +61,11 @@ describe('404', () => {
 
 describe('409', () => {
   it('asks to wait while the run is running', async () => {
-    const id = await startRun(harness.service, await createPrompt(harness.service), onMock('mock-slow-500'));
+    const id = await startRun(harness.service, await createPrompt(harness.service), onMock('mock-held'));
     const answer = await harness.service.call('GET', resultsPath(id));
     expect([answer.status, problemOf(answer)]).toEqual([409, 'test-run-running']);
     expect(Number(answer.headers['retry-after'])).toBeGreaterThan(0);
+    harness.mock.release();
     await ended(harness.service, id);
   });
 

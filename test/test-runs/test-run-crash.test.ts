@@ -17,8 +17,8 @@ import {
   setUpTestRuns,
   startRun,
   testPath,
-  until,
 } from './test-runs-harness.ts';
+import { until } from '../support/until.ts';
 import { observe } from './observer.ts';
 
 const harness = setUpTestRuns();
@@ -107,8 +107,14 @@ describe('a service that is stopped', () => {
 
   it('finishes its runs first', async () => {
     const service = await another('10000');
-    const id = await startRun(service, await createPrompt(service), onMock('mock-slow-800'));
-    await service.close();
+    const id = await startRun(service, await createPrompt(service), onMock('mock-held'));
+    await until(
+      () => harness.mock.requests.length,
+      (count) => count === 1,
+    );
+    const closing = service.close();
+    harness.mock.release();
+    await closing;
     const run = await harness.service.call('GET', runPath(id));
     expect(run.body.status).toBe('done');
     expect((await harness.service.call('GET', resultsPath(id))).status).toBe(200);
@@ -168,14 +174,14 @@ describe('drain', () => {
 describe('the heartbeat', () => {
   it('keeps a run alive that takes longer than the term', async () => {
     const prompt = await createPrompt(harness.service);
-    const registry = new Map([['echo', slowEcho(1_500)]]);
+    const registry = new Map([['echo', slowEcho(3_000)]]);
     const worker = observe(harness, { providers: { get: (id) => registry.get(id) }, heartbeatMs: 50 });
     const id = '11111111-1111-4111-8111-111111111111';
     const run = worker.testRuns.run({
       ...{ id, isRepeatable: false, slugOrId: prompt, version: undefined, variables: undefined },
       ...{ keyId: 'a key', targets: [{ provider: 'echo' }], respondAsync: false },
     });
-    const watcher = observe(harness, { staleMs: 400 });
+    const watcher = observe(harness, { staleMs: 1_500 });
     let finished = false;
     void run.finally(() => (finished = true));
     while (!finished) await watcher.testRuns.sweep();
@@ -186,7 +192,7 @@ describe('the heartbeat', () => {
 describe('a worker that was given up but lives', () => {
   it('removes what it stored, and tells its caller', async () => {
     const prompt = await createPrompt(harness.service);
-    const answer = createTestRun(harness.service, prompt, onMock('mock-slow-2000'));
+    const answer = createTestRun(harness.service, prompt, onMock('mock-held'));
     await until(
       () => harness.mock.requests.length,
       (count) => count === 1,
@@ -194,6 +200,7 @@ describe('a worker that was given up but lives', () => {
     const { body } = await harness.service.call('GET', `/api/v1/prompts/${prompt}/test-runs`);
     const id = body.data[0].id as string;
     await sweepUntilInterrupted(id);
+    harness.mock.release();
     const { status, body: problem } = await answer;
     expect([status, problem.type]).toEqual([409, 'urn:prompt-gateway:problem:test-run-not-stored']);
     expect((await ended(harness.service, id)).body.status).toBe('interrupted');

@@ -9,6 +9,7 @@ import {
   createTestRun,
   setUpTestRuns,
 } from './test-runs-harness.ts';
+import { until } from '../support/until.ts';
 
 const harness = setUpTestRuns();
 let prompt: string;
@@ -88,12 +89,14 @@ describe('a test with an idempotency key', () => {
 
   it('gets the run that goes on when the 202 was lost in a crash', async () => {
     const headers = withKey('lost-202', { Prefer: 'respond-async' });
-    const first = await createTestRun(harness.service, prompt, onMock('mock-slow-1000'), headers);
+    const first = await createTestRun(harness.service, prompt, onMock('mock-held'), headers);
     await forgetAnswers();
-    const repeat = await createTestRun(harness.service, prompt, onMock('mock-slow-1000'), headers);
+    const repeat = await createTestRun(harness.service, prompt, onMock('mock-held'), headers);
     expect([repeat.status, repeat.body]).toEqual([202, first.body]);
-    expect(harness.mock.requests).toHaveLength(1);
+    await until(() => harness.mock.requests.length > 0);
+    harness.mock.release();
     await ended(harness.service, first.body.id as string);
+    expect(harness.mock.requests).toHaveLength(1);
   });
 
   it('replays answers that are too large to be kept from the stored results', async () => {

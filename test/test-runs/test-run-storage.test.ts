@@ -13,8 +13,8 @@ import {
   createTestRun,
   setUpTestRuns,
   startRun,
-  until,
 } from './test-runs-harness.ts';
+import { until } from '../support/until.ts';
 
 let bucket: ObjectStorage;
 const harness = setUpTestRuns(async () => {
@@ -74,12 +74,13 @@ describe('a bucket that is away', () => {
 
   it('makes a run fail whose results cannot be stored', async () => {
     const prompt = await createPrompt(harness.service);
-    const answer = createTestRun(harness.service, prompt, onMock('mock-slow-500'), { 'Idempotency-Key': 'no-storage' });
+    const answer = createTestRun(harness.service, prompt, onMock('mock-held'), { 'Idempotency-Key': 'no-storage' });
     await until(
       () => harness.mock.requests.length,
       (count) => count === 1,
     );
     await bucket.stop();
+    harness.mock.release();
     expectUnavailable(await answer);
     const { body } = await harness.service.call('GET', `/api/v1/prompts/${prompt}/test-runs`);
     expect(body.data[0]).toMatchObject({ status: 'failed', finished_at: expect.any(String) });
@@ -87,7 +88,7 @@ describe('a bucket that is away', () => {
     expect([results.status, problemOf(results)]).toEqual([409, 'test-run-not-stored']);
 
     await bucket.restart();
-    const repeat = await createTestRun(harness.service, prompt, onMock('mock-slow-500'), {
+    const repeat = await createTestRun(harness.service, prompt, onMock('mock-held'), {
       'Idempotency-Key': 'no-storage',
     });
     expect([repeat.status, problemOf(repeat)]).toEqual([409, 'test-run-not-stored']);
@@ -95,12 +96,13 @@ describe('a bucket that is away', () => {
   });
 
   it('is given another chance to store what was paid for', async () => {
-    const id = await startRun(harness.service, await createPrompt(harness.service), onMock('mock-slow-300'));
+    const id = await startRun(harness.service, await createPrompt(harness.service), onMock('mock-held'));
     await until(
       () => harness.mock.requests.length,
       (count) => count === 1,
     );
     await bucket.stop();
+    harness.mock.release();
     await harness.mock.requests[0]?.ended;
     setTimeout(() => void bucket.restart(), 1_000);
     expect((await ended(harness.service, id)).body.status).toBe('done');

@@ -1,11 +1,11 @@
 import { access } from 'node:fs/promises';
 import path from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll } from '@jest/globals';
 import type { Database } from '../../src/db/client.ts';
 import { create } from '../prompts/prompts-harness.ts';
 import { openDatabaseOf, type Setup } from '../support/per-operation.ts';
 import { startMockProvider, type MockProvider } from '../support/mock-provider.ts';
+import { until } from '../support/until.ts';
 import { startTestService, type Answer, type TestService } from '../support/service.ts';
 
 /** What a test asks of a run. */
@@ -90,17 +90,6 @@ export async function startRun(service: TestService, prompt: string, body: TestB
   const answer = await createTestRun(service, prompt, body, { Prefer: 'respond-async' });
   if (answer.status !== 202) throw new Error(`The test run was not started: ${answer.text}`);
   return (answer.body as { id: string }).id;
-}
-
-/** Asks again and again until something is so. */
-export async function until<T>(ask: () => Promise<T> | T, isSo: (value: T) => boolean, limitMs = 20_000): Promise<T> {
-  const end = performance.now() + limitMs;
-  for (;;) {
-    const value = await ask();
-    if (isSo(value)) return value;
-    if (performance.now() > end) throw new Error(`Still not so after ${limitMs} ms: ${JSON.stringify(value)}`);
-    await sleep(20);
-  }
 }
 
 /** Polls a run until it has ended, as a caller would. */

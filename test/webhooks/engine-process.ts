@@ -1,9 +1,9 @@
 /** An engine in a process of its own, to be stopped and killed: `node engine-process.ts <uri> <database>`. */
 import { connectDatabase } from '../../src/db/client.ts';
 import { silentLog } from '../support/log.ts';
-import { engineOn, patientTiming } from './webhooks-harness.ts';
+import { engineOn, takeoverTiming } from './webhooks-harness.ts';
 
 const [uri = '', databaseName = ''] = process.argv.slice(2);
 const database = await connectDatabase({ uri, databaseName, log: silentLog });
-engineOn(database, { timing: patientTiming }).start();
+engineOn(database, { timing: takeoverTiming }).start();
 process.stdout.write('started\n');

@@ -4,7 +4,8 @@ import { LossyProxy } from '../support/lossy-proxy.ts';
 import { testDatabaseUri } from '../support/database.ts';
 import { connectDatabase } from '../../src/db/client.ts';
 import { silentLog } from '../support/log.ts';
-import { defaultLocationId, startHarness, until, type Harness } from './webhooks-harness.ts';
+import { defaultLocationId, startHarness, type Harness } from './webhooks-harness.ts';
+import { until } from '../support/until.ts';
 
 let harness: Harness;
 let ids: string[];
@@ -115,7 +116,7 @@ describe('the poll', () => {
     for (let each = 0; each < 300; each += 1) events.push(await harness.placeOrder());
     const engine = harness.createEngine();
     engine.start();
-    await until(async () => (await harness.waitingEvents()) === 0, 20_000);
+    await until(async () => (await harness.waitingEvents()) === 0);
     await engine.stop(1_000);
     for (const eventId of events.slice(0, 5)) await expectRelayedOnce(eventId);
     expect(await harness.database.db.collection('deliveries').countDocuments({ event_id: { $in: events } })).toBe(900);

@@ -2,7 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import type { Webhooks } from '../../src/webhooks/webhooks.ts';
 import { startReceiver, type Receiver } from '../support/receiver.ts';
-import { quickTiming, settableClock, startHarness, until, type Harness } from './webhooks-harness.ts';
+import { quickTiming, settableClock, startHarness, type Harness } from './webhooks-harness.ts';
+import { until } from '../support/until.ts';
 import { readList } from '../support/read-list.ts';
 
 let harness: Harness;
@@ -63,7 +64,7 @@ describe('a replay of a span', () => {
     const replayId = randomUUID();
     const replay = await webhooks.replays.beginSpan({ id: replayId, integrationId: id, ...daySpan('2025-03-01') });
     expect(replay).toMatchObject({ status: 'running', deliveries: 0 });
-    await harness.settled(id, 450, 'delivered', 30_000);
+    await harness.settled(id, 450);
     await until(async () => (await webhooks.replays.find(replayId))?.status === 'done');
     expect(await webhooks.replays.find(replayId)).toMatchObject({ deliveries: 450 });
     expect([...new Set(receivedIds())].sort()).toEqual(events);
@@ -104,7 +105,7 @@ describe('a replay of a span', () => {
     await harness.edit(id, (integration) => ({ ...integration, status: 'active' }));
     webhooks = harness.createEngine();
     webhooks.start();
-    await harness.settled(id, 300, 'delivered', 30_000);
+    await harness.settled(id, 300);
     expect(new Set(receivedIds()).size).toBe(300);
   });
 });

@@ -5,7 +5,8 @@ import { createMetrics } from '../../src/observability/metrics.ts';
 import { deliveryId } from '../../src/webhooks/deliveries/delivery.ts';
 import { defaultTiming } from '../../src/webhooks/timing.ts';
 import { startReceiver, type Receiver } from '../support/receiver.ts';
-import { patientTiming, settableClock, startHarness, until, type Harness } from './webhooks-harness.ts';
+import { quickTiming, settableClock, startHarness, type Harness } from './webhooks-harness.ts';
+import { until } from '../support/until.ts';
 
 const minute = 60_000;
 const body = new TextEncoder().encode('{}');
@@ -106,7 +107,7 @@ describe('the gauges of what waits', () => {
 
   it('count what waits for a receiver that is left alone as retried later', async () => {
     receiver.always({ kind: 'answer', status: 503 });
-    const timing = { ...patientTiming, breaker: { ...defaultTiming.breaker, failures: 1 } };
+    const timing = { ...quickTiming, breaker: { ...defaultTiming.breaker, failures: 1 } };
     const webhooks = harness.createEngine({ timing });
     webhooks.start();
     const id = await harness.addIntegration({ url: receiver.url });

@@ -29,17 +29,21 @@ import {
 } from '../../src/webhooks/webhooks.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { silentLog } from '../support/log.ts';
+import { until } from '../support/until.ts';
 import { readList } from '../support/read-list.ts';
 import { systemClock, type Clock } from '../../src/runtime/clock.ts';
 import { system } from '../../src/runtime/system.ts';
 
-/** The design's times, shortened so that tests see them pass. */
+/**
+ * The design's times, shortened so that tests see them pass, but for those that must not run out by themselves while the
+ * machine is busy.
+ */
 export const quickTiming: WebhookTiming = {
   ...defaultTiming,
   schedule: [0, 100, 200, 300],
-  connectTimeout: 500,
-  totalTimeout: 1_000,
-  lease: 3_000,
+  connectTimeout: 10_000,
+  totalTimeout: 10_000,
+  lease: 15_000,
   renewal: 500,
   linger: 100,
   poll: 100,
@@ -47,13 +51,16 @@ export const quickTiming: WebhookTiming = {
   breaker: { failures: 5, firstOpen: 500, longestOpen: 2_000 },
 };
 
-/** Times that do not run out by themselves while the machine is busy with other tests. */
-export const patientTiming: WebhookTiming = {
+/** For engines of which one is gone, so that another takes over. */
+export const takeoverTiming: WebhookTiming = {
   ...quickTiming,
   connectTimeout: 5_000,
   totalTimeout: 5_000,
   lease: 8_000,
 };
+
+/** For receivers that never answer. */
+export const hastyTiming: WebhookTiming = { ...quickTiming, connectTimeout: 500, totalTimeout: 1_000, lease: 3_000 };
 
 const secretBox = createSecretBox(randomBytes(32));
 
@@ -99,7 +106,7 @@ export interface Harness {
   delivery(eventId: string, integrationId: string): Promise<Delivery | undefined>;
   attempts(eventId: string, integrationId: string): Promise<Attempt[]>;
   /** Waits until all deliveries of an integration have a status. */
-  settled(integrationId: string, count: number, status?: DeliveryStatus, timeoutMs?: number): Promise<void>;
+  settled(integrationId: string, count: number, status?: DeliveryStatus): Promise<void>;
   /** Stops all engines, those of failed tests too. */
   stopEngines(): Promise<void>;
   close(): Promise<void>;
@@ -220,14 +227,11 @@ export async function startHarness(): Promise<Harness> {
     delivery: (eventId, integrationId) => deliveries.find(deliveryId({ eventId, integrationId })),
     attempts: (eventId, integrationId) =>
       deliveries.attempts({ id: deliveryId({ eventId, integrationId }), integrationId }),
-    async settled(integrationId, count, status = 'delivered', timeoutMs = 10_000) {
-      const end = Date.now() + timeoutMs;
-      for (;;) {
-        const total = await deliveries.list({ integrationId, status }).total();
-        if (total >= count) return;
-        if (Date.now() > end) throw new Error(`${total} of ${count} deliveries are ${status} after ${timeoutMs} ms`);
-        await new Promise((resolve) => setTimeout(resolve, 20));
-      }
+    async settled(integrationId, count, status = 'delivered') {
+      await until(
+        () => deliveries.list({ integrationId, status }).total(),
+        (total) => total >= count,
+      );
     },
     stopEngines,
     async close() {
@@ -247,13 +251,4 @@ export function settableClock(): Clock & { skew(milliseconds: number): void } {
       offset += milliseconds;
     },
   };
-}
-
-/** Waits until something is so. */
-export async function until(isSo: () => boolean | Promise<boolean>, timeoutMs = 10_000): Promise<void> {
-  const end = Date.now() + timeoutMs;
-  while (!(await isSo())) {
-    if (Date.now() > end) throw new Error(`still not so after ${timeoutMs} ms`);
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
 }

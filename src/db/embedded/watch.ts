@@ -48,10 +48,11 @@ export function watchServer(
   watched: Watched,
   log: DatabaseLog,
   times: WatchTimes = usualWatchTimes,
+  monotonic: () => number = () => performance.now(),
 ): () => Promise<void> {
   let probe: ServerProbe | undefined;
   let brokenAnswers = 0;
-  let lastAnswer = performance.now();
+  let lastAnswer = monotonic();
   let wellSince: number | undefined;
   let failedAttempts = 0;
   let nextAttempt = 0;
@@ -66,14 +67,14 @@ export function watchServer(
     } catch (error) {
       wellSince = undefined;
       if (isBroken(error)) {
-        lastAnswer = performance.now();
+        lastAnswer = monotonic();
         brokenAnswers += 1;
         return brokenAnswers >= BROKEN_ANSWERS ? `cannot read any more (${messageOf(error)})` : undefined;
       }
-      const silentMs = performance.now() - lastAnswer;
+      const silentMs = monotonic() - lastAnswer;
       return silentMs >= times.silentForMs ? `has not answered for ${Math.round(silentMs / 1_000)} s` : undefined;
     }
-    const now = performance.now();
+    const now = monotonic();
     brokenAnswers = 0;
     lastAnswer = now;
     wellSince ??= now;
@@ -82,7 +83,7 @@ export function watchServer(
   };
 
   const replace = async (fault: string): Promise<void> => {
-    if (performance.now() < nextAttempt) return;
+    if (monotonic() < nextAttempt) return;
     if (await watched.isFull()) {
       if (!toldFull) log.warn({}, `the embedded database ${fault}; its file system is full; waiting for space`);
       toldFull = true;
@@ -98,7 +99,7 @@ export function watchServer(
     } catch (error) {
       log.warn({ err: error }, 'the embedded database could not be restarted; retrying');
     }
-    const now = performance.now();
+    const now = monotonic();
     nextAttempt = now + Math.min(times.firstPauseMs * 2 ** failedAttempts, times.longestPauseMs);
     failedAttempts += 1;
     brokenAnswers = 0;
