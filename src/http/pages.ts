@@ -1,20 +1,23 @@
+import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { RequestHandler } from 'express';
 import { createStaticBody, type StaticBody } from './static-body.ts';
 import { hasCode } from '../runtime/system-error.ts';
 
-/** Scripts and data come from this service only. Redoc makes style elements as it runs, which need `unsafe-inline`. */
-const policy = [
-  "default-src 'none'",
+/** What no page needs. */
+const closed = ["default-src 'none'", "base-uri 'none'", "form-action 'none'", "frame-ancestors 'none'"];
+/**
+ * Scripts and data come from this service only. Redoc makes style elements and attributes as it runs, which need
+ * `unsafe-inline`, and it brings its font and images as data.
+ */
+const referencePolicy = [
+  ...closed,
   "script-src 'self'",
   "style-src 'unsafe-inline'",
   "connect-src 'self'",
   'img-src data:',
   'font-src data:',
-  "base-uri 'none'",
-  "form-action 'none'",
-  "frame-ancestors 'none'",
 ].join('; ');
 
 const html = 'text/html; charset=utf-8';
@@ -47,6 +50,7 @@ interface StaticFile {
   readonly status?: 404;
   readonly body: StaticBody;
   readonly cacheControl: string;
+  readonly policy: string;
 }
 
 /**
@@ -72,7 +76,8 @@ export function createPages(options: PageOptions): Record<string, RequestHandler
     response.vary(vary).writeHead(status === 304 ? 304 : (found.status ?? 200), {
       ...fields,
       'cache-control': found.cacheControl,
-      'content-security-policy': policy,
+      'content-security-policy': found.policy,
+      'referrer-policy': 'no-referrer',
       'x-content-type-options': 'nosniff',
     });
     response.end(body);
@@ -94,14 +99,14 @@ async function loadFiles(options: PageOptions): Promise<Map<string, StaticFile>>
   const schemas = eventTypes.map((type) => `<a href="/schemas/events/${type}/v1.json">${type}</a>`).join(' ');
   const start = fill(await readPage('start.html'), { version, schemas });
   const files = new Map<string, StaticFile>([
-    ['/', { body: createStaticBody(start, html), cacheControl: revalidated }],
+    ['/', { body: createStaticBody(start, html), cacheControl: revalidated, policy: plainPolicy(start) }],
   ]);
   /** @returns the path of the asset */
   const addAsset = (name: string, content: string | Buffer, mediaType: string): string => {
     const body = createStaticBody(content, mediaType);
     const { name: stem, ext } = path.parse(name);
     const location = `/docs/assets/${stem}.${body.hash}${ext}`;
-    files.set(location, { body, cacheControl: keptForGood });
+    files.set(location, { body, cacheControl: keptForGood, policy: closed.join('; ') });
     return location;
   };
   const bundle = await readIfThere(redoc);
@@ -117,10 +122,19 @@ async function loadFiles(options: PageOptions): Promise<Map<string, StaticFile>>
       ...scripts,
       ...(patch && { patch: addAsset('patch.json', await readFile(patch), json) }),
     };
-    const body = createStaticBody(fill(template, values), html);
-    files.set(location, { body, cacheControl: revalidated, ...(scripts === undefined && { status: 404 }) });
+    const page = fill(template, values);
+    const kind =
+      scripts === undefined ? { status: 404 as const, policy: plainPolicy(page) } : { policy: referencePolicy };
+    files.set(location, { body: createStaticBody(page, html), cacheControl: revalidated, ...kind });
   }
   return files;
+}
+
+/** For a page without scripts: its style element, and nothing else. */
+function plainPolicy(page: string): string {
+  const style = /<style>(.*?)<\/style>/s.exec(page)?.[1] ?? '';
+  const hash = createHash('sha256').update(style).digest('base64');
+  return [...closed, `style-src 'sha256-${hash}'`, 'img-src data:'].join('; ');
 }
 
 async function readIfThere(file: URL): Promise<Buffer | undefined> {

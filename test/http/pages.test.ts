@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { randomUUID } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { cp, mkdtemp, rm } from 'node:fs/promises';
 import { request, type IncomingMessage } from 'node:http';
@@ -164,7 +164,12 @@ describe('the start page', () => {
         ...[200, 'text/html; charset=utf-8', 'no-cache'],
       ]);
       expect(headers['vary']).toBe('Accept, Accept-Encoding');
-      expect(headers['content-security-policy']).toContain("default-src 'none'");
+      const style = /<style>(.*)<\/style>/s.exec(body.toString())?.[1] ?? '';
+      const hash = createHash('sha256').update(style).digest('base64');
+      const policy = String(headers['content-security-policy']);
+      expect(policy).toBe(
+        `default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; style-src 'sha256-${hash}'; img-src data:`,
+      );
       expect(body.toString()).toContain(`Version ${packageJson.version} is running here.`);
     }
   });
