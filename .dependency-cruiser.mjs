@@ -105,6 +105,8 @@ export default {
   ],
   options: {
     doNotFollow: { path: ['node_modules', '(^|/)generated/'] },
+    // What a stranger compiles with the published package.
+    exclude: { path: '^test/package/project/' },
     tsPreCompilationDeps: true,
     tsConfig: { fileName: 'tsconfig.json' },
     enhancedResolveOptions: { exportsFields: ['exports'], conditionNames: ['node', 'import', 'default', 'types'] },

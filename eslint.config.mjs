@@ -9,7 +9,16 @@ const aws = { group: ['@aws-sdk/*'], message: 'Only src/blobs talks to object st
 const restrict = (...patterns) => ({ 'no-restricted-imports': ['error', { patterns }] });
 
 export default tseslint.config(
-  { ignores: ['dist/**', '**/generated/**', 'node_modules/**', 'data/**', 'clients/*/dist/**'] },
+  {
+    ignores: [
+      'dist/**',
+      '**/generated/**',
+      'node_modules/**',
+      'data/**',
+      'clients/*/dist/**',
+      'test/package/project/**',
+    ],
+  },
   ...tseslint.configs.strict,
   {
     files: ['**/*.ts'],
