@@ -197,12 +197,11 @@ const clientMethods = () => {
 
 /** A POST without an idempotency key says whether a client may send it again when its answer got lost. */
 const statedRepetition = () => ({
-  PathItem: {
-    post(operation, { report, location }) {
-      const takesKey = operation.parameters?.some(({ $ref }) => $ref?.endsWith('/IdempotencyKey.yaml')) === true;
-      if (takesKey === (operation['x-repeatable'] === undefined)) return;
-      report({ message: 'x-repeatable belongs to each POST without Idempotency-Key, and to no other', location });
-    },
+  Operation(operation, { key: method, report, location }) {
+    const takesKey = operation.parameters?.some(({ $ref }) => $ref?.endsWith('/IdempotencyKey.yaml')) === true;
+    const mustState = method === 'post' && !takesKey;
+    if (mustState === (operation['x-repeatable'] !== undefined)) return;
+    report({ message: 'x-repeatable belongs to each POST without Idempotency-Key, and to no other', location });
   },
 });
 

@@ -339,7 +339,7 @@ describe('answers that are not of the service', () => {
 describe('the request', () => {
   it('goes to a base URL with a path, whatever its end', async () => {
     server.always(order);
-    await connect({ baseUrl: `${address()}/gateway/` }).orders.get('order-1');
+    await connect({ baseUrl: `${address()}/gateway//` }).orders.get('order-1');
     await connect({ baseUrl: `${address()}/gateway` }).orders.list({ status: 'open', limit: 5 });
     expect(server.requests.map(({ path }) => path)).toEqual([
       '/gateway/v1/orders/order-1',

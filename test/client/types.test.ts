@@ -76,8 +76,14 @@ async function answers(gateway: PromptGateway): Promise<void> {
     // @ts-expect-error a member that the entries of this list do not have
     void entry.variables;
   }
+  const run = await gateway.testRuns.create('greeter', { providers: [] });
+  const results: unknown[] = run.results;
+  const options = { headers: { Prefer: 'respond-async' } };
+  const started = await gateway.testRuns.create('greeter', { providers: [] }, options);
+  // @ts-expect-error this answer comes before the results
+  void started.results;
   const metrics: string = await gateway.service.getMetrics();
-  void [isOpen, later, metrics];
+  void [isOpen, later, results, metrics];
 }
 
 function errors(error: unknown): void {

@@ -53,8 +53,17 @@ export type InvokeMethod = PromptMethod<
   Schemas['InvocationResult']
 >;
 
-export type CreateTestRunMethod = PromptMethod<
-  Schemas['TestRunCreate'],
-  CallOptions<'createTestRun'>,
-  Schemas['TestRunWithResults'] | Schemas['TestRun']
->;
+type TestRunRequest<Slug extends string> = RequestFor<Slug, Schemas['TestRunCreate']>;
+type TestRunOptions = CallOptions<'createTestRun'>;
+
+export interface CreateTestRunMethod {
+  <Slug extends string>(
+    slugOrId: Slug,
+    ...rest: BodyAndOptions<TestRunRequest<Slug>, TestRunOptions & { headers?: { Prefer?: undefined } }>
+  ): Call<Schemas['TestRunWithResults']>;
+  /** With `Prefer: respond-async` the answer comes before the results. */
+  <Slug extends string>(
+    slugOrId: Slug,
+    ...rest: BodyAndOptions<TestRunRequest<Slug>, TestRunOptions>
+  ): Call<Schemas['TestRunWithResults'] | Schemas['TestRun']>;
+}
