@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import { inspect } from 'node:util';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import {
@@ -455,6 +456,23 @@ describe('the key', () => {
     expect(seen.join('\n')).toContain('Bearer ********');
     expect(seen.filter((text) => text.includes(apiKey))).toEqual([]);
     expect(events).toHaveLength(10);
+  });
+});
+
+describe('a failure', () => {
+  it('is reported once, to whom the call is given', async () => {
+    const unhandled: unknown[] = [];
+    const note = (reason: unknown): number => unhandled.push(reason);
+    process.on('unhandledRejection', note);
+    server.always(refuse(404, 'order-not-found'));
+    await failure(connect().orders.get('order-1'));
+    await failure(connect().orders.get('order-1').withResponse());
+    await failure(connect().orders.list().withResponse());
+    await failure(connect().orders.list().toArray({ limit: 5 }));
+    await failure(connect().orders.list().pages()[Symbol.asyncIterator]().next());
+    await setImmediate();
+    process.off('unhandledRejection', note);
+    expect(unhandled).toEqual([]);
   });
 });
 

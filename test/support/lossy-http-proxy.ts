@@ -18,18 +18,18 @@ export interface LossyHttpProxy {
 
 /**
  * Starts a proxy in front of a service that loses what it is told to lose.
- * @param choose called with each request's headers
+ * @param choose called with each request's method and body
  */
 export async function startLossyHttpProxy(
   upstream: string,
-  choose: (request: IncomingMessage) => Loss,
+  choose: (method: string, body: string) => Loss,
 ): Promise<LossyHttpProxy> {
   const agent = new Agent({ keepAlive: true });
   const counts: Record<Loss, number> = { none: 0, request: 0, answer: 0, 'half-answer': 0 };
 
   const relay = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const body = await buffer(request);
-    const loss = choose(request);
+    const loss = choose(request.method ?? '', body.toString());
     counts[loss] += 1;
     if (loss === 'request') {
       request.socket.destroy();
