@@ -77,27 +77,27 @@ export interface AppDependencies {
   readonly config: Config;
   readonly database: Database;
   readonly installation: Installation;
-  /** Whether the database's disk is full, where this process can see it. */
+  /** Whether the database's disk is full, if this process can check it. */
   readonly isDatabaseFull?: () => Promise<boolean>;
   readonly blobs: BlobStore;
   readonly providers: ProviderRegistry;
   /** Finds the addresses of receivers. */
   readonly lookUp: LookUp;
-  /** Seals what must not be readable in the database. */
+  /** Encrypts secrets in the database. */
   readonly secrets: SecretBox;
-  /** Of the service, for `User-Agent`. */
+  /** Version of the service, for `User-Agent`. */
   readonly version: string;
   readonly metrics: Metrics;
   readonly log: Logger;
-  /** How long one rendering of the metrics serves, in milliseconds. */
+  /** How long one rendering of the metrics is used, in milliseconds. */
   readonly metricsSharedForMs?: number;
-  /** True once the process was asked to stop. */
+  /** True after the process was asked to stop. */
   readonly isStopping: () => boolean;
   /** Called for every answer, after log and metrics. */
   readonly onExchange?: (exchange: Exchange) => void;
   /** For tests that move the time. */
   readonly clock?: Clock;
-  /** For tests with other times. */
+  /** Other times for tests. */
   readonly createWebhooks?: typeof createWebhooks;
 }
 
@@ -108,11 +108,11 @@ export interface App {
   readonly chores: readonly Chore[];
   /** Starts to send events. */
   start(): void;
-  /** Waits for work that outlives its request and for deliveries in progress, at most so many milliseconds. */
+  /** Waits for work that outlives its request and for deliveries in progress, at most this many milliseconds. */
   drain(timeoutMs: number): Promise<void>;
 }
 
-/** Every collection's indexes, made at start. */
+/** The indexes of every collection, created at start. */
 export const indexes: readonly CollectionIndexes[] = [
   apiKeyIndexes,
   idempotencyIndexes,
@@ -127,10 +127,10 @@ export const indexes: readonly CollectionIndexes[] = [
   webhookIndexes,
 ].flat();
 
-/** Every scope that the contract knows, as the administrator has them. */
+/** Every scope of the contract: the scopes of the administrator. */
 export const allScopes: readonly Scope[] = document.components.schemas.Scope.enum as Scope[];
 
-/** Wires stores, rules and operations together. */
+/** Creates and connects stores, rules and operations. */
 export function createApp(dependencies: AppDependencies): App {
   const { config, database, blobs, providers, lookUp, secrets, version, metrics, log } = dependencies;
   const { random } = system;
@@ -234,7 +234,7 @@ export function createApp(dependencies: AppDependencies): App {
       clock,
       metricsSharedForMs: dependencies.metricsSharedForMs,
       async checkDatabase() {
-        // A write would make the storage engine of a full disk stop.
+        // On a full disk a write would make the storage engine stop.
         if (await isDatabaseFull()) throw databaseFull(undefined);
         await database.ping();
       },
@@ -324,10 +324,10 @@ function halfForEachKey(perProcess: number): BudgetOptions {
   return { perKey: Math.floor(perProcess / 2), perProcess };
 }
 
-/** Milliseconds beyond the deadline of a provider's call: reading the prompt, rendering and storing. */
+/** Milliseconds in addition to the deadline of a provider's call: for reading the prompt, rendering and storing. */
 const paidTermMarginMs = 10_000;
 
-/** A paid call is not repeated before its own deadline has certainly passed. */
+/** A paid call is not repeated before its deadline has certainly passed. */
 function paidTermMs(timeoutMs: number, requested: unknown): number {
   return (typeof requested === 'number' ? Math.min(requested, timeoutMs) : timeoutMs) + paidTermMarginMs;
 }

@@ -9,7 +9,7 @@ import { createLogger } from './observability/logger.ts';
 import { startService } from './start.ts';
 import { hasCode } from './runtime/system-error.ts';
 
-/** For people; standard output is the log, one JSON object a line. */
+/** Prints a line for people, to standard error. Standard output is the log, with one JSON object in each line. */
 function print(line: string): void {
   process.stderr.write(`${line}\n`);
 }
@@ -26,7 +26,7 @@ export async function main(): Promise<void> {
     return;
   }
   const config = readConfig();
-  // Some provider packages read their variables themselves, and fail on those that are set but blank.
+  // Some provider packages read their variables themselves and fail on blank ones.
   dropBlankVariables(process.env);
   const log = createLogger(config.log.level);
   const starting = startService({ config, environment: process.env, log, print });

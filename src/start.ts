@@ -26,28 +26,28 @@ export interface StartOptions {
   /** For the embedded database: `PATH`, proxies, pip settings. */
   readonly environment: NodeJS.ProcessEnv;
   readonly log: Logger;
-  /** Shows lines to the operator; not a log. */
+  /** Prints lines for the operator; not a log. */
   readonly print: (line: string) => void;
   readonly onExchange?: (exchange: Exchange) => void;
   /** For tests that move the time. */
   readonly clock?: NonNullable<AppDependencies['clock']>;
-  /** For tests with other times. */
+  /** Other times for tests. */
   readonly createWebhooks?: NonNullable<AppDependencies['createWebhooks']>;
-  /** For tests that cannot wait so long. */
+  /** Shorter times for tests. */
   readonly connectionLimits?: ConnectionLimits;
-  /** For tests that cannot wait a second for new metrics. */
+  /** A shorter time for tests. */
   readonly metricsSharedForMs?: number;
 }
 
 export interface RunningService {
   /** Where it listens, such as `http://127.0.0.1:8080`. */
   readonly url: string;
-  /** Stops accepting, lets what is in progress finish within the configured time, and closes everything. */
+  /** Accepts no more connections, waits for work in progress within the configured time, and closes everything. */
   stop(): Promise<void>;
 }
 
 /**
- * Starts the whole service: database (embedded where none is configured), object storage, providers, listener. If
+ * Starts the whole service: database (embedded if none is configured), object storage, providers, listener. If
  * something fails, everything that was started before is stopped again.
  */
 export async function startService(options: StartOptions): Promise<RunningService> {

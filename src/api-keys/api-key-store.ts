@@ -8,7 +8,7 @@ import { compareAndSet, insertOnce, read, writeIdempotently, type StampedDocumen
 import type { Listing } from '../lists/listing.ts';
 import { requireMatch, type Precondition } from '../editing/edits.ts';
 
-/** An API key as stored: of its secret only the SHA-256. */
+/** A stored API key. It contains only the SHA-256 of the secret. */
 export interface StoredApiKey {
   readonly id: string;
   readonly revision: number;
@@ -18,7 +18,7 @@ export interface StoredApiKey {
   readonly secretHash: string;
   /**
    * The chain of keys that led to this one: the key that created it is last, the key that created that one is before
-   * it, and so on. Empty where it is unknown.
+   * it, and so on. Empty if it is unknown.
    */
   readonly ancestors: readonly string[];
   readonly createdAt: Date;
@@ -33,19 +33,19 @@ export type ApiKeyStatus = 'active' | 'expired' | 'revoked';
 export type NewApiKey = Omit<StoredApiKey, 'revision' | 'lastUsedAt' | 'revokedAt'>;
 
 export interface ApiKeyStore {
-  /** False when a key with this id exists already. */
+  /** False if a key with this id already exists. */
   insert(key: NewApiKey): Promise<boolean>;
   find(id: string): Promise<StoredApiKey | undefined>;
   /** Newest first. @param status only those that have it at this time */
   list(status: ApiKeyStatus | undefined, at: Date): Listing<StoredApiKey>;
   isEmpty(): Promise<boolean>;
-  /** Sets the time of revocation, once. @throws {ProblemError} precondition-failed unless it is revoked already */
+  /** Sets the time of revocation, once. @throws {ProblemError} precondition-failed unless it is already revoked */
   revoke(id: string, at: Date, precondition?: Precondition<StoredApiKey>): Promise<StoredApiKey | undefined>;
-  /** Revokes some of a key's descendants. @returns their ids; none when all are revoked */
+  /** Revokes some of a key's descendants. @returns their ids; empty if all are revoked */
   revokeDescendants(id: string, at: Date): Promise<string[]>;
-  /** How many of a key's descendants are neither revoked nor expired. */
+  /** Number of a key's descendants that are neither revoked nor expired. */
   countActiveDescendants(id: string, at: Date): Promise<number>;
-  /** Moves the last use forward; never brings a deleted key back. */
+  /** Moves the last use forward; never creates a deleted key again. */
   touch(id: string, at: Date): Promise<void>;
 }
 
@@ -53,7 +53,7 @@ interface ApiKeyDocument extends StampedDocument, Sampled {
   name: string;
   scopes: Scope[];
   secret_hash: string;
-  /** Absent on keys that were made before it was kept, and on the first one. */
+  /** Absent on keys of earlier versions, and on the first key. */
   ancestors?: string[];
   created_at: Date;
   expires_at?: Date;
@@ -121,7 +121,7 @@ export function createApiKeyStore(database: Database): ApiKeyStore {
       const options = { projection: { _id: 1 }, limit: revokedAtOnce };
       const ids = (await read(() => keys.find(active, options).toArray())).map(({ _id }) => _id);
       if (ids.length === 0) return [];
-      // Repeated it matches nothing more, so the revision is counted up once.
+      // A repetition matches nothing, so the revision is incremented once.
       const unrevoked: Filter<ApiKeyDocument> = { _id: { $in: ids }, revoked_at: { $exists: false } };
       const change = { $set: { revoked_at: at }, $inc: { revision: 1 } };
       await writeIdempotently(() => keys.updateMany(unrevoked, change));

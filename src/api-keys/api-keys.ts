@@ -15,12 +15,12 @@ export interface CreatedApiKey {
   readonly key: string;
 }
 
-/** The id that stands for the key from configuration, which is in no database. */
+/** The id of the key from configuration, which is not in the database. */
 export const administratorId = 'administrator';
-/** The id of the key that the first start makes: fixed, so that of several first starts only one can win. */
+/** The id of the key that the first start creates. It is fixed, so that only one of several first starts succeeds. */
 export const firstKeyId = '00000000-0000-4000-8000-000000000001';
 
-/** The key that makes or revokes another. */
+/** The key that creates or revokes another. */
 export interface ActingKey {
   readonly keyId: string;
   readonly scopes: ReadonlySet<Scope>;
@@ -29,24 +29,25 @@ export interface ActingKey {
 /** A revoked key, with the numbers of its descendants. */
 export interface RevokedApiKey {
   readonly key: StoredApiKey;
-  /** Descendants that were revoked with it now. */
+  /** Number of descendants that were revoked with it. */
   readonly revokedDescendants: number;
-  /** Descendants that still work. */
+  /** Number of descendants that are still valid. */
   readonly activeDescendants: number;
 }
 
 /** Creating, reading and revoking API keys. */
 export interface ApiKeys {
   /**
-   * Creates a key. It has no scopes that its creator lacks, and does not expire later than its creator.
-   * @throws {ProblemError} insufficient-scope for a scope that the maker lacks; invalid-request for an expiry in the past
-   *   or after the maker's; no-authority when the maker has too many makers itself; unauthenticated when it was revoked
+   * Creates a key. It can only have scopes of its creator, and expires at the latest with its creator.
+   * @throws {ProblemError} insufficient-scope for a scope that the creator lacks; invalid-request for an expiry in the
+   *   past or after the creator's; no-authority if the creator's chain of keys is too long; unauthenticated if it was
+   *   revoked
    */
   create(
     request: { name: string; scopes: readonly Scope[]; expiresAt: Date | undefined },
     maker: ActingKey,
   ): Promise<CreatedApiKey>;
-  /** What is known of the key that acts. */
+  /** The acting key. */
   describe(acting: ActingKey): Promise<{ readonly expiresAt: Date | undefined; readonly isAdministrator: boolean }>;
   /** @throws {ProblemError} api-key-not-found */
   get(id: string): Promise<StoredApiKey>;
@@ -55,7 +56,7 @@ export interface ApiKeys {
   statusOf(key: StoredApiKey): ApiKeyStatus;
   /**
    * Revokes a key, and its descendants if asked to; revoking it again changes nothing.
-   * @throws {ProblemError} api-key-not-found, no-authority, precondition-failed unless it is revoked already
+   * @throws {ProblemError} api-key-not-found, no-authority, precondition-failed unless it is already revoked
    */
   revoke(
     id: string,
@@ -76,11 +77,11 @@ export interface ApiKeysOptions {
   readonly onRevoked?: (ids: ReadonlySet<string>) => void;
 }
 
-/** The longest chain of keys, each made by the one before: each key keeps the list. */
+/** The longest chain of keys that were created by one another, because each key stores the chain. */
 const maxAncestors = 16;
 
 export function createApiKeys({ store, allScopes, clock, random, onRevoked }: ApiKeysOptions): ApiKeys {
-  /** The acting key as it is now; `undefined` for the one from configuration. */
+  /** The current state of the acting key; `undefined` for the one from configuration. */
   const readActing = async ({ keyId }: ActingKey): Promise<StoredApiKey | undefined> => {
     if (keyId === administratorId) return undefined;
     const key = await store.find(keyId);
@@ -89,7 +90,7 @@ export function createApiKeys({ store, allScopes, clock, random, onRevoked }: Ap
     return key;
   };
 
-  /** The first key stays one when a release adds a scope, which it does not have. */
+  /** The first key stays an administrator key when a release adds a scope that it does not have. */
   const isAdministrator = ({ keyId, scopes }: ActingKey, stored: StoredApiKey | undefined): boolean =>
     keyId === administratorId ||
     keyId === firstKeyId ||
@@ -134,11 +135,11 @@ export function createApiKeys({ store, allScopes, clock, random, onRevoked }: Ap
       const record = { id, name, scopes, secretHash, createdAt, expiresAt: expiresAt ?? end, ancestors };
       await store.insert(record);
       try {
-        // Who revokes a key with its descendants marks the key first and looks for them afterwards: either it finds this
-        // one, or this finds the mark.
+        // A revocation with descendants marks the key first and searches for descendants afterwards. So either it finds
+        // this new key, or this check finds the mark.
         await readActing(maker);
       } catch (error) {
-        // Nobody has seen its secret; this only keeps the list correct.
+        // No caller has seen its secret; this only keeps the list correct.
         await store.revoke(id, clock.now());
         throw error;
       }
@@ -188,7 +189,7 @@ function missing(): never {
   throw new ProblemError('api-key-not-found', { detail: 'No API key has this id.' });
 }
 
-/** Makes a key with 32 random bytes of secret. */
+/** Creates a key with a secret of 32 random bytes. */
 export function mintKey(id: string): { key: string; id: string; secretHash: string } {
   const secret = randomBytes(32).toString('base64url');
   return { key: `pgw_${id.replaceAll('-', '')}_${secret}`, id, secretHash: hashSecret(secret) };

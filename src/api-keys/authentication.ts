@@ -27,11 +27,11 @@ export interface Caller {
 export interface Authentication {
   /**
    * Authenticates the caller of a request, by `Authorization: Bearer <key>` or `X-API-Key: <key>`.
-   * @throws {ProblemError} unauthenticated, with `WWW-Authenticate`; rate-limited where too many keys from the caller's
-   * address were refused, and this one was not used successfully before
+   * @throws {ProblemError} unauthenticated, with `WWW-Authenticate`; rate-limited if too many keys from the caller's
+   *   address were refused and this one was not verified before
    */
   authenticate(caller: Caller): Promise<AuthenticatedKey>;
-  /** Forgets what is known of keys. */
+  /** Removes keys from the cache. */
   forget(ids: ReadonlySet<string>): void;
 }
 
@@ -40,9 +40,9 @@ export interface AuthenticationOptions {
   readonly allScopes: ReadonlySet<Scope>;
   /** A key from configuration, with every scope. */
   readonly adminKey: string | undefined;
-  /** Undefined where refused keys are not limited. */
+  /** Undefined if refused keys are not limited. */
   readonly refusedKeys?: RefusedKeys | undefined;
-  /** Called when a key's last use cannot be recorded. Such a failure never fails a request. */
+  /** Called when a key's last use cannot be recorded. This does not fail the request. */
   readonly onError: (error: unknown) => void;
   readonly clock: Clock;
 }
@@ -58,11 +58,14 @@ export function createAuthentication(options: AuthenticationOptions): Authentica
   const administrator: AuthenticatedKey = { keyId: administratorId, name: 'administrator', scopes: allScopes };
   const adminHash = adminKey === undefined ? undefined : hashSecret(adminKey);
   const lookUps = new LRUCache<string, LookUp>({ max: 10_000 });
-  /** Keys that were just verified, by the hash of the whole token, which tells nothing of the token in memory or time. */
+  /**
+   * Keys that were verified recently, by the hash of the whole token, so that neither memory nor timing reveals the
+   * token.
+   */
   const verified = new LRUCache<string, Verified>({ max: 10_000 });
   /** The ids of keys that were verified. */
   const trusted = new LRUCache<string, true>({ max: 10_000 });
-  /** Counts what was forgotten. */
+  /** Number of removals from the cache. */
   let forgotten = 0;
   const touched = new LRUCache<string, true>({ max: 10_000, ttl: touchMs });
 
@@ -91,7 +94,7 @@ export function createAuthentication(options: AuthenticationOptions): Authentica
     const before = forgotten;
     const found = lookUp(id);
     const key = await found.key;
-    // What was read may be older than a revocation in the meantime.
+    // A revocation may have happened since the read.
     if (forgotten !== before) return await verify(token);
     // Also compared for an unknown id, so that the response time does not reveal which ids exist.
     const matches = sameHash(hashSecret(secret), key?.secretHash ?? '0'.repeat(64));
@@ -101,7 +104,10 @@ export function createAuthentication(options: AuthenticationOptions): Authentica
     return { principal, until: found.until, expiresAt: key.expiresAt?.getTime() ?? Infinity };
   };
 
-  /** Whether this can be a key that was verified before. Decides without a hash, and errs on the side of true. */
+  /**
+   * Whether this can be a key that was verified before. It decides without a hash; the result can be true for other
+   * keys.
+   */
   const mayBeTrusted = (token: string): boolean => {
     if (token.length === adminKey?.length) return true;
     const [, a, b, c, d, e] = keyForm.exec(token) ?? [];
@@ -143,16 +149,16 @@ export function createAuthentication(options: AuthenticationOptions): Authentica
   };
 }
 
-/** What is known of an id, or will be. */
+/** The cached result for an id, or the look-up in progress. */
 interface LookUp {
   readonly key: Promise<StoredApiKey | undefined>;
-  /** When it has to be looked up again: measured from the start of the database read, on the monotonic clock. */
+  /** When it must be looked up again: measured from the start of the database read, on the monotonic clock. */
   readonly until: number;
 }
 
 interface Verified {
   readonly principal: AuthenticatedKey;
-  /** When it has to be looked up again, on the monotonic clock. */
+  /** When it must be looked up again, on the monotonic clock. */
   readonly until: number;
   /** In milliseconds since the epoch. */
   readonly expiresAt: number;

@@ -6,14 +6,14 @@ import type { Clock } from '../runtime/clock.ts';
 export interface FirstKeyOptions {
   readonly store: ApiKeyStore;
   readonly allScopes: readonly Scope[];
-  /** Shows lines to the operator; not a log. */
+  /** Prints lines for the operator; not a log. */
   readonly print: (line: string) => void;
   readonly clock: Clock;
 }
 
 /**
- * Makes the administrator key of an installation that has no keys. The key is printed before it is stored. A crash in
- * between leaves a printed key that is not valid, never a valid key that was not printed.
+ * Creates the administrator key of an installation without keys. The key is printed before it is stored. After a crash
+ * in between, the printed key is not valid, but there is never a valid key that was not printed.
  */
 export async function ensureFirstKey({ store, allScopes, print, clock }: FirstKeyOptions): Promise<void> {
   if (!(await store.isEmpty())) return;

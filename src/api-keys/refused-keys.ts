@@ -12,18 +12,18 @@ export interface RefusedKeysPolicy {
 
 /** Counts refused keys by client address. */
 export interface RefusedKeys {
-  /** True while an address has used up its refusals. Very cheap while no address has. */
+  /** True while an address has used up its refusals. Costs almost nothing while no address has. */
   isExceeded(caller: { readonly ip?: string | undefined }): boolean;
   count(caller: { readonly ip?: string | undefined }): void;
-  /** The delayed answer to such an address: `rate-limited`, with `Retry-After`. */
+  /** The delayed problem for such an address: `rate-limited`, with `Retry-After`. */
   problem(caller: { readonly ip?: string | undefined }): Promise<ProblemError>;
 }
 
-/** Addresses whose windows are kept; beyond that, the one that was refused longest ago starts a new window. */
+/** The most addresses with a window. Above it, the address that was refused longest ago starts a new window. */
 const maxAddresses = 10_000;
 /**
- * Delay of the refusal for such an address, in milliseconds. Each of its connections then gets at most ten refusals a
- * second, so that other requests do not have to wait.
+ * Delay of the answer to such an address, in milliseconds. Each of its connections gets at most ten refusals a second,
+ * so that other requests do not wait.
  */
 const refusalDelayMs = 100;
 
@@ -33,12 +33,12 @@ export function createRefusedKeys(policy: RefusedKeysPolicy | undefined): Refuse
   const { refusals, windowSeconds } = policy;
   const windowMs = windowSeconds * 1_000;
   const windows = new LRUCache<string, { refused: number }>({ max: maxAddresses, ttl: windowMs });
-  /** When no address can be exceeded any more, on the monotonic clock. */
+  /** The time from which no address is over its limit, on the monotonic clock. */
   let someUntil = -Infinity;
   return {
     isExceeded(caller) {
       if (performance.now() > someUntil) return false;
-      // Express works the address out when it is asked for: not before there is a need.
+      // Express computes the address when it is read, so it is read only if needed.
       return (windows.get(origin(caller.ip))?.refused ?? 0) >= refusals;
     },
     count({ ip }) {

@@ -1,28 +1,28 @@
 import type { Readable } from 'node:stream';
 import { ProblemError } from '../errors/problem-error.ts';
 
-/** An object that is read piece by piece. Whoever opened it reads it to its end or destroys `content`. */
+/** An object that is read piece by piece. The caller must read `content` to its end or destroy it. */
 export interface OpenBlob {
-  /** In bytes; undefined where the storage does not say. */
+  /** In bytes; undefined if the storage does not report it. */
   readonly size: number | undefined;
-  /** Ends early, without an error, where the object was cut. Fails with the errors of the storage as they are. */
+  /** If the object is incomplete, it ends early without an error. Errors of the storage are passed on unchanged. */
   readonly content: Readable;
 }
 
 /**
  * Object storage: bytes under keys. Every method throws ProblemError `storage-unavailable` (503, with `Retry-After`)
- * within seconds when the storage cannot be reached or does not do what was asked, `storage-full` when it has no space.
+ * within seconds if the storage cannot be reached or fails, `storage-full` if it has no space.
  */
 export interface BlobStore {
   /**
-   * Stores an object, replacing one of the same key. When it resolves the object survives a crash, and at no moment
-   * does a reader see half of it.
+   * Stores an object, replacing one with the same key. After it has resolved, the object survives a crash. A reader
+   * never sees a part of it.
    *
    * @throws RangeError when the body is larger than `maxBlobBytes`
    */
   put(key: string, body: Uint8Array, contentType: string): Promise<void>;
   /**
-   * Opens an object; undefined when there is none. Only some 100 KiB are read ahead of the reader, who may be slow.
+   * Opens an object; undefined if there is none. Only about 100 KiB are read ahead of the reader, which can be slow.
    * @param signal ends the wait for the storage. Its reason is thrown then.
    */
   open(key: string, signal?: AbortSignal): Promise<OpenBlob | undefined>;
@@ -30,9 +30,11 @@ export interface BlobStore {
   delete(key: string): Promise<void>;
   /** The keys that start with a prefix, in no particular order. The prefix is empty or ends with a slash. */
   list(prefix: string): AsyncIterable<string>;
-  /** Resolves when the storage can be used. The first time, and after a failure, an object is stored, read and removed. */
+  /**
+   * Resolves if the storage can be used. The first call, and calls after a failure, store, read and remove an object.
+   */
   check(): Promise<void>;
-  /** Lets go of connections. */
+  /** Closes connections. */
   close(): Promise<void>;
 }
 
@@ -42,8 +44,8 @@ export const maxBlobBytes = 64 * 1024 * 1024;
 const keyPattern = /^[A-Za-z0-9_-][A-Za-z0-9._-]{0,127}(\/[A-Za-z0-9_-][A-Za-z0-9._-]{0,127}){0,7}$/;
 
 /**
- * Refuses keys that are not plain names separated by single slashes. A name starts with no dot, so that a key can
- * neither leave the folder of a file system nor name a hidden file. No key may be the folder of another (`a`, `a/b`).
+ * Refuses keys that are not plain names separated by single slashes. A name does not start with a dot, so that a key
+ * cannot leave the folder in a file system or name a hidden file. No key may be the folder of another (`a`, `a/b`).
  *
  * @throws TypeError
  */
@@ -51,7 +53,7 @@ export function assertBlobKey(key: string): void {
   if (!keyPattern.test(key)) throw new TypeError(`Not a blob key: ${JSON.stringify(key.slice(0, 200))}`);
 }
 
-/** @throws TypeError unless the prefix is empty or a key with a slash at its end */
+/** @throws TypeError unless the prefix is empty or a key followed by a slash */
 export function assertBlobPrefix(prefix: string): void {
   if (prefix === '') return;
   if (!prefix.endsWith('/')) throw new TypeError(`A blob prefix ends with a slash: ${JSON.stringify(prefix)}`);
@@ -63,7 +65,7 @@ export function assertBlobSize(bytes: number): void {
   if (bytes > maxBlobBytes) throw new RangeError(`A blob has at most ${maxBlobBytes} bytes, not ${bytes}.`);
 }
 
-/** Seconds after which a caller may try again. */
+/** Seconds after which a caller may send the request again. */
 const retryAfter = '2';
 const retryAfterSpace = '10';
 

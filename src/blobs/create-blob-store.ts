@@ -4,23 +4,23 @@ import { createFsBlobStore } from './fs-blob-store.ts';
 import { createS3BlobStore, type S3BlobStoreOptions } from './s3-blob-store.ts';
 import { explainS3Error } from './s3-mistakes.ts';
 
-/** Where objects go: a bucket, or files under a folder. */
+/** Where objects are stored: a bucket, or files under a folder. */
 export type BlobStorage =
   ({ readonly kind: 's3' } & S3BlobStoreOptions) | { readonly kind: 'files'; readonly directory: string };
 
-/** A blob store, and words about it for the operator. */
+/** A blob store, and its description for the operator. */
 export interface DescribedBlobStore {
   readonly store: BlobStore;
   readonly description: string;
-  /** What is wrong, and what to do about it, from an error of the store. */
+  /** Describes an error of the store, and what to do about it. */
   explain(error: unknown): string;
 }
 
 /**
- * Makes the blob store that the configuration asks for, with a description of it for the operator. A bucket is not
- * asked for anything yet: the service starts without it.
+ * Creates the configured blob store, with a description for the operator. It does not connect to a bucket yet: the
+ * service starts without it.
  *
- * @throws Error when files are to go into a folder that cannot be written
+ * @throws Error if the folder for files cannot be written
  */
 export async function createBlobStore(storage: BlobStorage): Promise<DescribedBlobStore> {
   if (storage.kind === 's3') {
@@ -53,7 +53,7 @@ function reasonOf(error: unknown): string {
   return cause instanceof Error ? cause.message : String(cause);
 }
 
-/** The store, with its checks telling when it stops working and when it works again. The first failure is told too. */
+/** The store, whose checks report when it stops working and when it works again. They also report the first failure. */
 export function tellingChecks({ store, explain }: DescribedBlobStore, tell: (message: string) => void): BlobStore {
   let works = true;
   return {

@@ -12,17 +12,17 @@ import {
 } from './blob-store.ts';
 import { codeOf } from '../runtime/system-error.ts';
 
-/** Inside the store's folder, so that a rename stays within one file system. No key starts with a dot. */
+/** Inside the store's folder, so that a rename stays in one file system. No key starts with a dot. */
 const temporaryFolder = '.tmp';
-/** Milliseconds after which a temporary file belongs to a process that died. */
+/** Milliseconds after which a temporary file was left by a process that died. */
 const abandonedAfter = 60 * 60_000;
 const probeBytes = 4_096;
-/** A folder can vanish between being made and being used, when another key in it is deleted. */
+/** A folder can disappear before it is used, when another key in it is deleted. */
 const putAttempts = 5;
 
 /**
- * Keeps each object in a file of that name under a folder, which is made when needed. Several processes may share
- * it. Content types are not kept.
+ * Stores each object in a file of its name under a folder, which is created when needed. Several processes can share
+ * it. Content types are not stored.
  */
 export function createFsBlobStore(directory: string): BlobStore {
   const root = resolve(directory);
@@ -31,7 +31,7 @@ export function createFsBlobStore(directory: string): BlobStore {
     return join(root, key);
   };
   let prepared: Promise<void> | undefined;
-  /** Makes the folder and removes what killed processes left; once, but again after a failure. */
+  /** Creates the folder and removes files of killed processes; once, and again after a failure. */
   const prepare = (): Promise<void> => {
     prepared ??= prepareFolder(root).catch((error: unknown) => {
       prepared = undefined;
@@ -68,7 +68,7 @@ export function createFsBlobStore(directory: string): BlobStore {
         await mkdir(join(root, temporaryFolder), { recursive: true, mode: 0o700 });
         const probe = temporaryFile(root);
         try {
-          // An empty file can be made on a full disk.
+          // On a full disk an empty file could still be created.
           await writeFile(probe, Buffer.alloc(probeBytes), { flag: 'wx', mode: 0o600, flush: true });
         } finally {
           await rm(probe, { force: true });
@@ -98,7 +98,7 @@ function temporaryFile(root: string): string {
   return join(root, temporaryFolder, randomUUID());
 }
 
-/** Writes beside the target, makes it durable, and only then gives it its name; the name is made durable too. */
+/** Writes a temporary file, makes it durable, and then renames it; the name is made durable too. */
 async function writeDurably(root: string, file: string, body: Uint8Array): Promise<void> {
   const temporary = temporaryFile(root);
   try {
@@ -127,14 +127,14 @@ async function writeDurably(root: string, file: string, body: Uint8Array): Promi
   }
 }
 
-/** Makes a folder with its parents, each one's name durable. */
+/** Creates a folder with its parents, with durable names. */
 async function makeFolder(folder: string): Promise<void> {
   const firstMade = await mkdir(folder, { recursive: true, mode: 0o700 });
   if (firstMade === undefined) return;
   for (let made = folder; made.length >= firstMade.length; made = dirname(made)) await syncFolder(dirname(made));
 }
 
-/** A folder that is gone has no names left to make durable. */
+/** A folder that no longer exists has no names to make durable. */
 async function syncFolder(folder: string): Promise<void> {
   const handle = await unlessMissing(open(folder, 'r'));
   if (handle === undefined) return;
@@ -145,7 +145,7 @@ async function syncFolder(folder: string): Promise<void> {
   }
 }
 
-/** Removes a folder and its parents as far as they are empty. @returns the first one that stays */
+/** Removes a folder and its parents as far as they are empty. @returns the first one that remains */
 async function removeEmptyFolders(root: string, folder: string): Promise<string> {
   let current = folder;
   while (current !== root) {
@@ -182,7 +182,7 @@ async function* filesUnder(root: string, prefix: string): AsyncGenerator<string>
   }
 }
 
-/** Undefined where there is no such file: a part of its path is missing, or is a file, or it is a folder itself. */
+/** Undefined if there is no such file: a part of its path is missing or is a file, or it is a folder. */
 async function unlessMissing<Result>(work: Promise<Result>): Promise<Result | undefined> {
   try {
     return await work;
@@ -192,7 +192,7 @@ async function unlessMissing<Result>(work: Promise<Result>): Promise<Result | un
   }
 }
 
-/** Turns errors of the file system (full, read-only, no permission …) into the 503 problems. */
+/** Converts errors of the file system (full, read-only, no permission …) to the 503 problems. */
 async function available<Result>(work: () => Promise<Result>): Promise<Result> {
   try {
     return await work();

@@ -16,15 +16,18 @@ export interface S3BlobStoreOptions {
   /** Left out for Amazon S3. */
   readonly endpoint?: string | undefined;
   readonly region: string;
-  /** Whether the bucket stands in the path (true) or in the host name. */
+  /** Whether the bucket is in the path (true) or in the host name. */
   readonly forcePathStyle: boolean;
-  /** When requests carry checksums; not every S3-compatible service understands them. */
+  /** When requests have checksums. Some S3-compatible services do not support them. */
   readonly checksums: 'when-required' | 'when-supported';
   /** Prefix of every key; empty, or ends with a slash. */
   readonly prefix: string;
   /** If left out, the AWS SDK finds the credentials: environment, profiles, roles. */
   readonly credentials?: { readonly accessKeyId: string; readonly secretAccessKey: string };
-  /** Milliseconds for an operation with all its attempts, and as long again for each MiB sent, begun ones included. 5,000 by default. */
+  /**
+   * Milliseconds for an operation with all its attempts, plus the same for each MiB sent (rounded up). By default
+   * 5,000.
+   */
   readonly limitMs?: number;
 }
 
@@ -32,7 +35,7 @@ export interface S3BlobStoreOptions {
 interface Connection {
   readonly sdk: typeof S3;
   readonly client: S3.S3Client;
-  /** With connections of its own, as many as there are readers, so that slow readers hold up nothing else. */
+  /** With separate connections, one for each reader, so that slow readers delay nothing else. */
   readonly reader: S3.S3Client;
 }
 
@@ -42,13 +45,13 @@ const maxAttempts = 2;
 const mebibyte = 1024 * 1024;
 
 /**
- * Keeps objects in a bucket of Amazon S3 or a compatible service. The SDK is loaded on first use: it takes a while,
- * and most processes start without needing it.
+ * Stores objects in a bucket of Amazon S3 or a compatible service. The SDK is loaded on first use, because this takes a
+ * while and most processes do not need it at start.
  */
 export function createS3BlobStore(options: S3BlobStoreOptions): BlobStore {
   const { bucket, prefix, limitMs = defaultLimitMs } = options;
   let loading: Promise<Connection> | undefined;
-  /** Whether the last check found everything to work. */
+  /** Whether the last check succeeded. */
   let wasUsable = false;
   const load = (): Promise<Connection> => (loading ??= loadClient(options, limitMs));
   const nameOf = (key: string): { Bucket: string; Key: string } => {
@@ -134,7 +137,8 @@ export function createS3BlobStore(options: S3BlobStoreOptions): BlobStore {
         );
         return;
       }
-      // Not HEAD: its answers have no body that would tell one refusal from another. And it is no use to be able to read.
+      // Not HEAD: its answers have no body that distinguishes refusals. And a read alone does not show that writes
+      // work.
       const limits = within(limitMs);
       const name = { Bucket: bucket, Key: `${prefix}check/${randomUUID()}` };
       await available(async () => {
@@ -176,7 +180,7 @@ async function loadClient(options: S3BlobStoreOptions, limitMs: number): Promise
       ...shared,
       requestHandler: {
         connectionTimeout,
-        // Silence in the middle of an answer; a timeout before its beginning is set for each request.
+        // The longest silence within an answer; the time limit before its beginning is set for each request.
         socketTimeout: limitMs,
         throwOnRequestTimeout: true,
       },
@@ -185,7 +189,7 @@ async function loadClient(options: S3BlobStoreOptions, limitMs: number): Promise
       ...shared,
       requestHandler: {
         connectionTimeout,
-        // A connection is silent, too, while its reader is slow. `unlessSilent` tells one from the other.
+        // A connection is also silent while its reader is slow. `unlessSilent` distinguishes the two.
         socketTimeout: 0,
         throwOnRequestTimeout: true,
         httpAgent: everyReader,
@@ -196,12 +200,12 @@ async function loadClient(options: S3BlobStoreOptions, limitMs: number): Promise
 }
 
 /**
- * A stream that fails if more of it is wanted and nothing comes for a time. Time in which nobody reads does not count,
- * nor time in which this process stood still.
+ * A stream that fails if its reader waits and nothing arrives for a time. Time without a waiting reader does not count,
+ * and neither does time in which this process was stopped.
  */
 function unlessSilent(source: Readable, limitMs: number): Readable {
   const chunks = source[Symbol.asyncIterator]() as AsyncIterator<Uint8Array>;
-  // Between two reads nobody listens; the next read fails with it.
+  // Between two reads there is no listener; the next read fails with this error.
   source.on('error', () => undefined);
   let timer: NodeJS.Timeout | undefined;
   let lastLook: NodeJS.Immediate | undefined;
@@ -212,7 +216,7 @@ function unlessSilent(source: Readable, limitMs: number): Readable {
   return new Readable({
     read() {
       timer = setTimeout(() => {
-        // What has arrived by now is read first.
+        // Data that has already arrived is read first.
         lastLook = setImmediate(() => this.destroy(new Error(`the bucket sent nothing for ${limitMs} ms`)));
       }, limitMs);
       void chunks
@@ -236,13 +240,13 @@ function within(limitMs: number): { requestTimeout: number; abortSignal: AbortSi
   return { requestTimeout: limitMs / maxAttempts, abortSignal: AbortSignal.timeout(limitMs) };
 }
 
-/** Services differ in the code they give for a missing object, but a missing bucket has one of its own. */
+/** Services use different codes for a missing object, but a missing bucket always has its own. */
 function isMissingObject(error: unknown): boolean {
   const { name, $metadata } = error as Partial<S3.S3ServiceException>;
   return name === 'NoSuchKey' || (name !== 'NoSuchBucket' && $metadata?.httpStatusCode === 404);
 }
 
-/** Whatever the SDK throws (network, time limits, refusals, missing credentials, nonsense) is a 503 problem. */
+/** Every error of the SDK (network, time limits, refusals, missing credentials, invalid answers) is a 503 problem. */
 async function available<Result>(work: () => Promise<Result>): Promise<Result> {
   try {
     return await work();

@@ -1,6 +1,6 @@
 import { ProblemError } from '../errors/problem-error.ts';
 
-/** What a bucket's operator has set. */
+/** The settings of a bucket. */
 export interface BucketSettings {
   readonly bucket: string;
   readonly endpoint?: string | undefined;
@@ -11,8 +11,8 @@ export interface BucketSettings {
 const toAllow = 's3:ListBucket on the bucket, and s3:PutObject, s3:GetObject and s3:DeleteObject on its objects';
 
 /**
- * Says in words what is wrong with a bucket and what to set, from an error of the blob store. Names no credentials.
- * Codes: https://docs.aws.amazon.com/AmazonS3/latest/API/ErrorResponses.html, and those of Node's sockets.
+ * Describes an error of the bucket and which setting to correct. Never contains credentials. Codes:
+ * https://docs.aws.amazon.com/AmazonS3/latest/API/ErrorResponses.html, and those of Node's sockets.
  */
 export function explainS3Error(error: unknown, settings: BucketSettings): string {
   const cause = error instanceof ProblemError ? error.cause : error;
@@ -86,7 +86,7 @@ function describe(error: unknown): { name: string; code: string; status: number 
     errors?: readonly unknown[];
     $metadata?: { httpStatusCode?: number };
   };
-  // Node tries every address of a name, and puts the errors of all into one.
+  // Node attempts every address of a name and combines their errors in one.
   const inner = typeof code === 'string' ? undefined : (cause ?? errors?.[0]);
   if (inner !== undefined && $metadata?.httpStatusCode === undefined) return describe(inner);
   return {

@@ -4,11 +4,11 @@ import { allSettings } from './settings.ts';
 export type Command = 'start' | 'help' | 'version';
 
 /**
- * Reads the command line, which has two options and nothing else: settings are environment variables.
+ * Reads the command line. It has only two options; settings are environment variables.
  *
- * @param words what follows the program's name
- * @param environment npm keeps an option that was given without `--` to itself, and leaves it here as `npm_config_…`
- * @returns what to do, and one sentence for each mistake. They quote no values: one of them may be a secret
+ * @param words the arguments after the program's name
+ * @param environment npm does not pass on options without `--`; it sets `npm_config_…` here instead
+ * @returns what to do, and one sentence for each mistake. They quote no values, because a value can be a secret
  */
 export function readArguments(
   words: readonly string[],

@@ -15,7 +15,7 @@ import {
 export { readArguments } from './arguments.ts';
 export { helpText } from './help.ts';
 
-/** Test-run results go into a bucket. Credentials are found by the AWS SDK itself. */
+/** Test-run results are stored in a bucket. The AWS SDK finds the credentials. */
 export interface S3Storage {
   readonly kind: 's3';
   readonly bucket: string;
@@ -24,11 +24,11 @@ export interface S3Storage {
   readonly region: string;
   readonly forcePathStyle: boolean;
   readonly checksums: 'when-required' | 'when-supported';
-  /** Empty, or ends with a slash. */
+  /** Empty, or with a slash at its end. */
   readonly prefix: string;
 }
 
-/** Test-run results go into files. */
+/** Test-run results are stored in files. */
 export interface FileStorage {
   readonly kind: 'files';
   /** Absolute path. */
@@ -45,24 +45,24 @@ export interface Config {
     readonly rateLimit: { readonly requests: number; readonly windowSeconds: number } | undefined;
     /** Refused API keys by address; undefined means no limit. */
     readonly refusedKeysLimit: { readonly refusals: number; readonly windowSeconds: number } | undefined;
-    /** Networks whose `X-Forwarded-For` tells the client's address. */
+    /** Networks whose `X-Forwarded-For` is trusted for the client's address. */
     readonly trustedProxies: readonly string[];
     /** Exact origins; empty means no CORS. */
     readonly corsOrigins: readonly string[];
     readonly shutdownTimeoutMs: number;
-    /** For how long idle connections stay open then. */
+    /** How long idle connections stay open during a shutdown. */
     readonly shutdownGraceMs: number;
     /** Whether express-openapi-validator shadows live traffic. */
     readonly contractReferee: boolean;
   };
   readonly security: {
-    /** A key with every scope; undefined where the first start is to make one. */
+    /** A key with every scope; if undefined, the first start creates one. */
     readonly adminApiKey: string | undefined;
-    /** Keys for secrets in the database, the one in use first; empty where the key is a file in the data folder. */
+    /** Keys for secrets in the database, the current one first; empty if the key is a file in the data folder. */
     readonly secretKeys: readonly string[];
-    /** Name servers to ask, as Node takes them; undefined means those of the system. */
+    /** Name servers in the form of Node; undefined means those of the system. */
     readonly dnsServers: readonly string[] | undefined;
-    /** Networks that are not public and that events may be sent to. */
+    /** Networks that are not public but to which events may be sent. */
     readonly allowedNetworks: readonly string[];
   };
   readonly database: {
@@ -79,15 +79,15 @@ export interface Config {
   readonly storage: S3Storage | FileStorage;
   readonly invoke: {
     readonly timeoutMs: number;
-    /** Seconds; 0 means that only callers who ask are answered from the cache. */
+    /** Seconds; 0 means that only callers with `Cache-Control` get cached answers. */
     readonly cacheMaxAge: number;
     /** Bytes; 0 means no cache. */
     readonly cacheMaxBytes: number;
   };
   readonly limits: {
-    /** Bytes for what is in progress. */
+    /** Bytes of memory for requests in progress. */
     readonly requestMemory: number;
-    /** Bytes of answers for Idempotency-Keys and of results of test runs, in a day. */
+    /** Bytes of stored answers for Idempotency-Keys and results of test runs, for a day. */
     readonly keptAnswers: number;
     readonly testRunRetentionMs: number;
   };
@@ -97,7 +97,7 @@ export interface Config {
   readonly warnings: readonly string[];
 }
 
-/** The environment has mistakes: all of them, each a sentence that names the variable and quotes no secret. */
+/** The environment has mistakes. There is one sentence for each; it names the variable and quotes no secret. */
 export class ConfigError extends Error {
   readonly mistakes: readonly string[];
 
@@ -109,10 +109,10 @@ export class ConfigError extends Error {
 }
 
 /**
- * Makes the configuration from environment variables; nothing else in the service reads them.
+ * Creates the configuration from environment variables; nothing else in the service reads them.
  *
  * @param environment usually `process.env`
- * @throws ConfigError naming every mistake at once
+ * @throws ConfigError that names every mistake
  */
 export function loadConfig(environment: Environment): Config {
   const { values, mistakes } = readSettings(allSettings, environment);
@@ -174,14 +174,14 @@ export function loadConfig(environment: Environment): Config {
   });
 }
 
-/** Removes the service's own variables that are set but blank, which means the same as not set. */
+/** Removes the service's own variables that are blank, which means the same as not set. */
 export function dropBlankVariables(environment: NodeJS.ProcessEnv): void {
   for (const name of Object.keys(allSettings)) {
     if (environment[name]?.trim() === '') Reflect.deleteProperty(environment, name);
   }
 }
 
-/** Processes that share a database may be on different machines, each with its own folder and so its own key. */
+/** Processes that share a database can be on different machines, each with its own folder and so its own key. */
 function findKeyWarnings({ MONGODB_URI, SECRETS_KEY }: SettingValues): string[] {
   if (MONGODB_URI === undefined || SECRETS_KEY !== undefined) return [];
   return [
@@ -217,7 +217,7 @@ function findStorageMistakes(environment: Environment): string[] {
     .map((name) => `${name}: has no effect without S3_BUCKET, which is not set.`);
 }
 
-/** Finds what is wrong with the further providers as a whole, once each of the two variables can be read. */
+/** Finds mistakes in the combination of the two variables of further providers, after each was read. */
 function findProviderMistakes(values: Readonly<Record<string, unknown>>): string[] {
   if (!('OPENAI_COMPATIBLE_PROVIDERS' in values && 'PROVIDER_MODELS' in values)) return [];
   const { OPENAI_COMPATIBLE_PROVIDERS: compatible, PROVIDER_MODELS: models } = values as unknown as SettingValues;
@@ -229,7 +229,7 @@ function findProviderMistakes(values: Readonly<Record<string, unknown>>): string
   ];
 }
 
-/** The settings of each provider that at least one variable is set for. */
+/** The settings of each provider with at least one variable. */
 function builtInProviders(values: Readonly<Record<string, unknown>>): ProviderSettings['builtIn'] {
   const builtIn: { [Id in RemoteProviderId]?: RemoteProviderSettings } = {};
   for (const { name, provider, setting } of providerVariables) {

@@ -3,10 +3,10 @@ import { z } from 'zod';
 import { parseSecretKey } from '../secrets/secret-key-file.ts';
 import { parseNetwork } from '../webhooks/sending/address-rules.ts';
 
-/** Reads the text of an environment variable. Issues say what was expected and never quote what was found. */
+/** Reads the text of an environment variable. Issues describe what was expected and never quote the text. */
 export type Format<Value> = z.ZodType<Value, string>;
 
-/** A format by a function that returns undefined for what it does not accept. `expected` goes on from "expected …". */
+/** A format by a function that returns undefined for invalid text. `expected` continues "expected …". */
 function format<Value>(expected: string, read: (text: string) => Value | undefined): Format<Value> {
   return z.string().transform((text, context) => {
     const value = read(text);
@@ -47,7 +47,7 @@ export const httpAddress: Format<string> = format('an http or https address with
   return /^https?:$/.test(protocol) && isPlain ? found.replace(/\/+$/, '') : undefined;
 });
 
-/** How many requests fit into a window. */
+/** How many requests a window allows. */
 export interface RateLimit {
   readonly requests: number;
   readonly windowSeconds: number;
@@ -82,7 +82,7 @@ export const networks: Format<readonly string[]> = format(
   },
 );
 
-/** Name servers as Node takes them, separated by commas. */
+/** Name servers in the form of Node, separated by commas. */
 export const nameServers: Format<readonly string[]> = format(
   'IP addresses such as 10.0.0.2, 10.0.0.2:5353 or [fd00::2]:5353, separated by commas',
   (found) => {
@@ -107,7 +107,7 @@ export function json<Value>(schema: z.ZodType<Value>): Format<Value> {
     try {
       return JSON.parse(found) as unknown;
     } catch {
-      // The parser's message quotes the text, which may hold a key.
+      // The parser's message quotes the text, which can contain a key.
       return undefined;
     }
   }).pipe(schema);

@@ -2,7 +2,7 @@ import { allSettings, type Setting } from './settings.ts';
 
 const width = 110;
 
-/** What `--help` prints: how to start the service, and every setting with its default, by group. */
+/** The output of `--help`: how to start the service, and every setting with its default, by group. */
 export function helpText(): string {
   const column = Math.max(...Object.keys(allSettings).map((name) => name.length)) + 4;
   const groups = settingsByGroup().map(([group, members]) => {
@@ -22,18 +22,18 @@ ${groups.join('\n\n')}
 `;
 }
 
-/** The settings in the order of their table, gathered by group. */
+/** The settings by group, in the order of their table. */
 export function settingsByGroup(): [group: string, members: [name: string, setting: Setting][]][] {
   return [...Map.groupBy(Object.entries(allSettings), ([, setting]) => setting.group)];
 }
 
-/** The description, and after it the default or what happens without the variable, if anything. */
+/** The description, followed by the default or by what happens without the variable. */
 export function describe(setting: Setting): string {
   const fallback = setting.default ?? setting.otherwise;
   return fallback === undefined ? setting.description : `${setting.description} [default: ${fallback}]`;
 }
 
-/** Breaks a text between words into lines of at most `limit` characters, where its words allow. */
+/** Breaks a text into lines of at most `limit` characters, or of one longer word. */
 export function wrap(text: string, limit: number): string[] {
   const lines: string[] = [];
   let line = '';

@@ -5,7 +5,7 @@ const shortestName = 7;
 const maxEdits = 2;
 
 /**
- * Finds variables that look like misspelt settings: two letters at most from a setting that is not set, whatever their
+ * Finds variables that look like misspelt settings: at most two letters differ from a setting that is not set, in any
  * case. Values are not used.
  *
  * @returns one sentence for each
@@ -21,7 +21,7 @@ export function findNearMisses(names: readonly string[], environment: Environmen
     });
 }
 
-/** Whether the Levenshtein distance is `mostEdits` or less. The first letter has to agree. */
+/** Whether the Levenshtein distance is `mostEdits` or less. The first letter must be the same. */
 function isNear(found: string, name: string): boolean {
   if (found[0] !== name[0] || Math.abs(found.length - name.length) > maxEdits) return false;
   let above = Array.from({ length: name.length + 1 }, (_, column) => column);

@@ -14,8 +14,8 @@ export function variableText(environment: Environment, name: string): string | u
 /**
  * Reads settings by their table.
  *
- * @returns the values by name, of those that could be read; one sentence for each mistake, naming the variable, what
- *   was expected, and what was found unless it is a secret
+ * @returns the valid values by name; one sentence for each mistake, with the variable, what was expected, and the text
+ *   unless it is a secret
  */
 export function readSettings(
   table: Readonly<Record<string, Setting>>,
@@ -43,7 +43,7 @@ function member(key: PropertyKey): string {
   return typeof key === 'number' ? `[${key}]` : `.${String(key)}`;
 }
 
-/** What was found, cut short, and without what stands before an `@`: addresses can carry a password there. */
+/** The text, shortened and without what precedes an `@`, because addresses can contain a password there. */
 function quote(text: string): string {
   const safe = text.replace(/^.*@/s, '…@');
   return JSON.stringify(safe.length > longestQuote ? `${safe.slice(0, longestQuote)}…` : safe);

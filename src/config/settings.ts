@@ -21,7 +21,7 @@ export interface Setting {
   /** A sentence or two, for `--help` and `.env.example`. */
   readonly description: string;
   readonly format: Format<unknown>;
-  /** Used when the variable is not set; written as in the environment, and read by the same format. */
+  /** Used if the variable is not set. Written as in the environment, and read by the same format. */
   readonly default?: string;
   /** What happens without the variable, if there is no fixed default. */
   readonly otherwise?: string;
@@ -279,7 +279,7 @@ const settings = {
     format: modelsByProvider,
     default: '{}',
     example: '{"openai":["gpt-next"]}',
-    // Not secret by itself, but easily given the value of its neighbour.
+    // Not a secret, but easily confused with the value of its neighbour.
     secret: true,
   },
 } as const satisfies Readonly<Record<string, Setting>>;

@@ -2,13 +2,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { ProblemError } from '../errors/problem-error.ts';
 import { within } from '../runtime/within.ts';
 
-/** Milliseconds after which a turn is over, should its edit take that long: then the database is slow or away. */
+/** The longest turn, in milliseconds. If an edit takes longer, the database is slow or unavailable. */
 const turnMs = 250;
-/** Milliseconds that anyone waits for a turn. */
+/** The longest wait for a turn, in milliseconds. */
 const waitLimitMs = 15_000;
-/** Milliseconds in which an edit has to win a race. */
+/** Milliseconds within which an edit must win a race. */
 const raceLimitMs = 5_000;
-/** What one attempt counts at most of that. One that takes longer has waited for a database that is away, and not raced. */
+/** The most milliseconds that one attempt counts. A longer attempt has waited for an unavailable database. */
 const longestRaceMs = 500;
 const firstPauseMs = 10;
 const longestPauseMs = 200;
@@ -17,15 +17,15 @@ const longestPauseMs = 200;
 export interface EditQueue {
   /**
    * Does the work after the previous work with the same key has ended or has taken longer than its turn. Turns only
-   * save work; edits are safe without them.
-   * @param otherwise done instead if the turn has not come within 15 s; an edit-conflict when left out
+   * reduce work; edits are also safe without them.
+   * @param otherwise runs instead if there was no turn within 15 s; if left out, an edit-conflict is thrown
    */
   run<Result>(key: string, work: () => Promise<Result>, otherwise?: () => Promise<Result>): Promise<Result>;
 }
 
 /**
- * Without this, of a hundred simultaneous edits of one resource all but one would lose their compare-and-set and start
- * again. This can still happen between processes; {@link retryLostRaces} handles it.
+ * Without this, only one of a hundred simultaneous edits of one resource would win its compare-and-set, and the others
+ * would start again. This can still happen between processes; {@link retryLostRaces} handles it.
  */
 export function createEditQueue(): EditQueue {
   const last = new Map<string, Promise<undefined>>();
@@ -46,7 +46,7 @@ export function createEditQueue(): EditQueue {
           () => false,
         ))
       ) {
-        // Whoever comes next still has to wait for those before.
+        // The next entrant still waits for the earlier ones.
         void before.then(end);
         return await otherwise();
       }
@@ -62,8 +62,8 @@ export function createEditQueue(): EditQueue {
 }
 
 /**
- * Repeats an attempt until it wins its race, with growing random pauses.
- * @param attempt returns `undefined` when someone else was first
+ * Repeats an attempt until it wins its race, with increasing random pauses.
+ * @param attempt returns `undefined` if another writer was first
  * @throws {ProblemError} edit-conflict after 5 s of lost races
  */
 export async function retryLostRaces<Result>(attempt: () => Promise<Result | undefined>): Promise<Result> {

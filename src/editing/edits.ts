@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { ProblemError } from '../errors/problem-error.ts';
 
-/** Whether a resource, just before it is changed, matches the caller's `If-Match`. */
+/** Checks whether a resource matches the caller's `If-Match` before it is changed. */
 export type Precondition<Thing> = (thing: Thing) => boolean;
 
 /** @throws ProblemError `precondition-failed` */
@@ -23,7 +23,7 @@ export function changed<Thing extends { readonly updatedAt: Date }>(
   return { ...next, updatedAt: changeTime(present.updatedAt, at) };
 }
 
-/** The time of a change: now, or just after the one before where the clocks of two processes disagree. */
+/** The time of a change: now, or a millisecond after the previous change if the clocks of two processes disagree. */
 export function changeTime(before: Date, now: Date): Date {
   return new Date(Math.max(now.getTime(), before.getTime() + 1));
 }

@@ -4,9 +4,9 @@ import { ProblemError } from '../errors/problem-error.ts';
 /**
  * Requires that a PUT does not change read-only fields: they can be sent only with their current values.
  * @param sent the fields of the body that the operation does not change, by their names in the contract
- * @param shown the resource as it would be answered just before the change
+ * @param shown the representation of the resource before the change
  * @returns true, so that it can be part of a precondition
- * @throws {ProblemError} read-only-field, with each field at fault by its pointer
+ * @throws {ProblemError} read-only-field, with a pointer to each wrong field
  */
 export function requireUnchanged(sent: object, shown: object): true {
   const present = new Map<string, unknown>(Object.entries(shown));
@@ -24,7 +24,7 @@ function mistake(present: unknown): string {
   return `cannot be changed: leave it out, or send its current value${value}`;
 }
 
-/** Clients write the same moment in other ways: `+00:00` instead of `Z`, more digits. */
+/** Clients can write the same moment in other ways: `+00:00` instead of `Z`, or more digits. */
 function isSame(sent: unknown, present: unknown): boolean {
   return sent === undefined || isDeepStrictEqual(withMoments(sent), withMoments(present));
 }

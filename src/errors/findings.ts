@@ -7,7 +7,7 @@ import { ProblemError, type ProblemDetail } from './problem-error.ts';
  */
 export interface Finding {
   readonly type: ProblemType;
-  /** What is wrong, in a sentence. */
+  /** A sentence about the mistake. */
   readonly detail: string;
   readonly errors: readonly ProblemDetail[];
 }
@@ -15,7 +15,7 @@ export interface Finding {
 /**
  * Refuses a request with all mistakes of one kind together.
  * @param findings in the order of the operation's list of problems
- * @throws {ProblemError} the first that has a place, with the places of all
+ * @throws {ProblemError} the first finding with a place, with the places of all
  */
 export function refuseFindings(...findings: readonly Finding[]): void {
   const first = findings.find(({ errors }) => errors.length > 0);

@@ -1,9 +1,11 @@
 import { problems, type ProblemType } from '../../generated/problems.ts';
 
-/** One thing that is wrong with a request, and where: a JSON pointer into the body (`#/messages/0/role`), a parameter or a header. */
+/**
+ * One mistake in a request and its place: a JSON pointer into the body (`#/messages/0/role`), a parameter or a header.
+ */
 export type ProblemDetail = { detail: string } & ({ pointer: string } | { parameter: string } | { header: string });
 
-/** Members that a problem may carry beside those of RFC 9457. */
+/** Members that a problem can have in addition to those of RFC 9457. */
 export interface ProblemExtensions {
   provider?: string;
   model?: string;
@@ -14,7 +16,9 @@ export interface ProblemExtensions {
 }
 
 export interface ProblemOptions {
-  /** What happened in this case, in a sentence. It is sent to the caller: no secrets, no prompt text. */
+  /**
+   * What happened in this case, in a sentence. It is sent to the caller, so it contains no secrets and no prompt text.
+   */
   detail: string;
   errors?: ProblemDetail[];
   /** Response headers that belong to the problem, such as `Retry-After`. */

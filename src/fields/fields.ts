@@ -1,26 +1,26 @@
 /**
- * The fields of a resource, each declared once: what kind of value it is, who sets it, and whether it may be missing.
+ * The fields of a resource, each declared once: the kind of its value, who sets it, and whether it can be missing.
  * Everything that is the same for all fields follows from that: the types of the thing, its document, its
- * representation and its changes, and the ways between them. A document is read and an answer written field by field;
- * what is not declared gets nowhere.
+ * representation and its changes, and the conversions between them. A document is read and an answer written field by
+ * field, so values that are not declared are never stored or answered.
  */
 import type { Kind, SentOf, ShownOf, StoredOf, ValueOf } from './kinds.ts';
 import { snakeCase, type SnakeCase } from './names.ts';
 
 /**
- * Who decides a field. `caller`: on creation and by PUT. `creation`: the caller, permanently. `server`: the service.
- * `hidden`: the service, and no answer shows it.
+ * Who sets a field. `caller`: the caller, on creation and by PUT. `creation`: the caller, only on creation. `server`:
+ * the service. `hidden`: the service, and no answer shows it.
  */
 export type SetBy = 'caller' | 'creation' | 'server' | 'hidden';
 
 export interface FieldOptions<Value> {
-  /** The field may be missing: `undefined` in the code, absent in documents and answers. In a PUT `null` clears it. */
+  /** The field can be missing: `undefined` in the code, absent in documents and answers. In a PUT `null` clears it. */
   readonly optional?: true;
-  /** The value that it has when the creation leaves it out, and in documents of earlier versions, which lack it. */
+  /** The value if a creation leaves it out, and in documents of earlier versions without it. */
   readonly initially?: Value;
-  /** Its name in the contract, where that is not its name in snake case. */
+  /** Its name in the contract, if that is not its name in snake case. */
   readonly shownAs?: string;
-  /** Its name in documents, where that is another one: documents of earlier versions have it. */
+  /** Its name in documents, if documents of earlier versions have another one. */
   readonly storedAs?: string;
 }
 
@@ -34,7 +34,7 @@ export interface Field<
   readonly options: Options;
 }
 
-/** Makes the function that declares fields which this one sets. */
+/** Creates the function that declares fields of one source. */
 function declare<By extends SetBy>(setBy: By) {
   return <K extends Kind, const Options extends FieldOptions<ValueOf<K>> = Record<never, never>>(
     kind: K,
@@ -65,12 +65,12 @@ type ShownName<F extends Field, Name, By extends SetBy> = F['setBy'] extends By
     ? Other
     : SnakeCase<Name & string>
   : never;
-/** A name for fields of which this is true. */
+/** The name of a field if the condition is true; otherwise `never`. */
 type If<F extends Field, Condition, Name> = F['options'] extends Condition ? Name : never;
 type Unless<F extends Field, Condition, Name> = F['options'] extends Condition ? never : Name;
 
 type Optional = { readonly optional: true };
-/** What a creation may leave out. */
+/** The fields that a creation can leave out. */
 type LeftOut = Optional | { readonly initially: unknown };
 type Given = 'caller' | 'creation';
 type Visible = Given | 'server';
@@ -111,7 +111,7 @@ export type SentChange<T extends Table> = {
 };
 /** The fields that a caller sets on a new thing. */
 export type New<T extends Table> = { [Name in keyof T as SetByOf<T[Name], Given, Name>]: Thing<T>[Name] };
-/** Changes that a caller makes: what is left out stays, an optional field that is `undefined` is cleared. */
+/** Changes by a caller. Fields that are left out do not change; an optional field that is `undefined` is cleared. */
 export type Change<T extends Table> = { [Name in keyof T as SetByOf<T[Name], 'caller', Name>]?: Thing<T>[Name] };
 type SetByOf<F extends Field, By extends SetBy, Name> = F['setBy'] extends By ? Name : never;
 
@@ -121,16 +121,16 @@ export interface Fields<T extends Table> {
   /** The names of the fields in documents. */
   readonly storedNames: readonly string[];
   toDocument(thing: Thing<T>): Document<T>;
-  /** @throws Error when a field is missing that has to be there */
+  /** @throws Error if a required field is missing */
   fromDocument(document: Document<T>): Thing<T>;
-  /** The update that stores these values; the id is left alone. */
+  /** The update that stores these values, without the id. */
   toUpdate(values: Partial<Thing<T>>): { $set: Partial<Document<T>>; $unset?: Record<string, ''> };
   show(thing: Thing<T>): Shown<T>;
   readNew(body: SentNew<T>): New<T>;
   readChange(body: SentChange<T>): Change<T>;
-  /** What a body has beside the fields that a PUT changes. */
+  /** The members of a body besides the fields that a PUT changes. */
   others(body: object): object;
-  /** The thing's own values of these fields, without all else. */
+  /** The thing's values of these fields, without others. */
   pick(thing: Thing<T>): Thing<T>;
 }
 
@@ -206,10 +206,10 @@ function map<Value>(value: Value | undefined, change: (value: Value) => unknown)
 /** Compiles only for `never`. */
 export type None<Names extends never> = Names;
 /**
- * The names of fields that the contract has and a table lacks, or the other way round: in the schema of answers, of the
- * body that creates, and of the body that changes.
+ * The names of fields that only the contract or only a table has: in the schema of answers, of the body that creates,
+ * and of the body that changes.
  */
 export type Undeclared<T extends Table, Answer, Create, Update> =
   Difference<Answer, Shown<T>> | Difference<Create, SentNew<T>> | Difference<Update, SentChange<T>>;
-/** The members that one has and the other lacks. */
+/** The members that only one of the two has. */
 export type Difference<One, Other> = Exclude<keyof One, keyof Other> | Exclude<keyof Other, keyof One>;

@@ -1,15 +1,15 @@
-/** The kinds of values that fields have. Each copies member by member, so that nothing else gets into storage or answers. */
+/** The kinds of values of fields. Each copies member by member, so that nothing else is stored or answered. */
 import { snakeCase, type SnakeCase } from './names.ts';
 
 /**
- * What a value is in the code (`Value`), in the database (`Stored`), in answers (`Shown`) and in requests (`Sent`).
+ * The type of a value in the code (`Value`), in the database (`Stored`), in answers (`Shown`) and in requests (`Sent`).
  * Requests are checked against the contract before they are read.
  */
 export interface Kind<Value = unknown, Stored = unknown, Shown = unknown, Sent = Shown> {
   toStored(value: Value): Stored;
   fromStored(stored: Stored): Value;
   show(value: Value): Shown;
-  /** @returns `undefined` for what means the same as leaving an optional field out */
+  /** @returns `undefined` for a value that means the same as leaving out an optional field */
   read(sent: Sent): Value | undefined;
 }
 
@@ -19,7 +19,7 @@ export type StoredOf<K extends Kind> = ReturnType<K['toStored']>;
 export type ShownOf<K extends Kind> = ReturnType<K['show']>;
 export type SentOf<K extends Kind> = Parameters<K['read']>[0];
 
-/** What is the same everywhere, up to a copy. */
+/** A kind whose values are the same everywhere and are only copied. */
 export function same<Value>(copy: (value: Value) => Value = (value) => value): Kind<Value, Value, Value> {
   return { toStored: copy, fromStored: copy, show: copy, read: copy };
 }
@@ -28,7 +28,7 @@ export const text: Kind<string, string, string> = same();
 export const integer: Kind<number, number, number> = same();
 export const flag: Kind<boolean, boolean, boolean> = same();
 
-/** A moment. Leaves as ISO 8601 in UTC with milliseconds. */
+/** A moment. Answers contain it as ISO 8601 in UTC with milliseconds. */
 export const moment: Kind<Date, Date, string> = {
   toStored: (at) => at,
   fromStored: (at) => at,

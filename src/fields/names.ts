@@ -3,7 +3,7 @@ export type SnakeCase<Name extends string> = Name extends `${infer First}${infer
   ? `${First extends Lowercase<First> ? First : `_${Lowercase<First>}`}${SnakeCase<Rest>}`
   : '';
 
-/** As {@link SnakeCase}, of a value. */
+/** Like {@link SnakeCase}, for a value. */
 export function snakeCase<Name extends string>(name: Name): SnakeCase<Name> {
   return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`) as SnakeCase<Name>;
 }

@@ -1,16 +1,16 @@
 import type { IncomingMessage } from 'node:http';
 
 /**
- * Fields that a request has once at most, by the length of their names. Of two, this service would read the first, and
+ * Fields that a request can have only once, by the length of their names. This service would read the first of two, and
  * a proxy in front of it perhaps the last.
  */
 const singletons: Readonly<Record<number, string>> = { 4: 'host', 12: 'content-type', 13: 'authorization' };
-/** A host name or address and a port: nothing that separates one from what follows (RFC 9112, section 3.2). */
+/** A host name or address and a port, without other separators (RFC 9112, section 3.2). */
 const hostForm = /^[\w\-.~!$&'()*+,;=%:[\]]*$/;
 
 /**
- * Finds what Node's parser takes and HTTP/1.1 refuses (RFC 9112, sections 2.3, 3.2 and 6.1): requests that programs on
- * the way may understand differently.
+ * Finds requests that Node's parser accepts and HTTP/1.1 refuses (RFC 9112, sections 2.3, 3.2 and 6.1). Proxies may
+ * understand them differently.
  * @returns what is wrong, for the caller
  */
 export function findAmbiguity(request: IncomingMessage): string | undefined {

@@ -7,7 +7,7 @@ import { findInexactNumber } from './inexact-numbers.ts';
 
 /** Largest request body, in bytes. */
 const bodyLimit = 1024 * 1024;
-/** How much of a refused body is read and thrown away, so that the caller gets to see the answer instead of a reset. */
+/** How many bytes of a refused body are read and discarded, so that the caller receives the answer and not a reset. */
 const lingerBytes = 16 * 1024 * 1024;
 const lingerMs = 2_000;
 /** Deepest nesting of arrays and objects in a body. */
@@ -15,13 +15,13 @@ const maxDepth = 64;
 
 const jsonTypes = new Set(['application/json', 'application/json; charset=utf-8', 'application/json;charset=utf-8']);
 
-/** True when the request announces a body that is not empty. */
+/** True if the request announces a body that is not empty. */
 function hasBody(request: IncomingMessage): boolean {
   const length = request.headers['content-length'];
   return request.headers['transfer-encoding'] !== undefined || (length !== undefined && length !== '0');
 }
 
-/** The bytes that a request's body may have, as far as they are read: those that it announces, else as many as may be. */
+/** The most bytes of a request's body that are read: the announced number, else the limit. */
 export function announcedBytes(request: IncomingMessage): number {
   if (!hasBody(request)) return 0;
   const length = request.headers['content-length'];
@@ -123,14 +123,14 @@ function tooLarge(): ProblemError {
 /** @throws {ProblemError} malformed-body */
 function parseJson(bytes: Buffer): unknown {
   if (!isUtf8(bytes)) throw new ProblemError('malformed-body', { detail: 'The body is not valid UTF-8.' });
-  // Not by TextDecoder: its strings take two bytes a character, as does what is parsed from them, and an answer made of
-  // that takes three times as long to send.
+  // Not by TextDecoder: its strings take two bytes for each character, and so do the values parsed from them. Sending
+  // an answer made from these takes three times as long.
   const text = bytes.toString('utf8');
   let value: unknown;
   try {
     value = JSON.parse(text);
   } catch (error) {
-    // V8's message quotes the body; only the position is of use to the caller.
+    // V8's message quotes the body. The caller only needs the position.
     const position = /position \d+|end of JSON input/.exec(error instanceof Error ? error.message : '')?.[0];
     throw new ProblemError('malformed-body', {
       detail: `The body is not valid JSON${position === undefined ? '' : ` (at ${position})`}.`,
@@ -143,8 +143,8 @@ function parseJson(bytes: Buffer): unknown {
 }
 
 /**
- * Refuses what JSON allows but nothing behind this point could keep: nesting that would exhaust the stack, and half
- * surrogate pairs (UTF-8 cannot carry them, an escape can; no database would give them back as they were).
+ * Refuses valid JSON that cannot be processed: nesting that would exhaust the stack, and half surrogate pairs, which
+ * escapes can contain but UTF-8 and databases cannot.
  */
 function checkValues(value: unknown, surrogates: boolean): { hasNumbers: boolean } {
   let hasNumbers = typeof value === 'number';

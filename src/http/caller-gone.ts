@@ -6,5 +6,5 @@ export class CallerGoneError extends Error {
   }
 }
 
-/** Status in log and metrics of an exchange whose caller did not wait, as in nginx. It is never sent. */
+/** Status in log and metrics if the caller did not wait for the answer, as in nginx. It is never sent. */
 export const callerGoneStatus = 499;

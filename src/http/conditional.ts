@@ -5,20 +5,20 @@ export function ifMatch(field: string | undefined, etag: string): boolean {
   return field === undefined || field.trim() === '*' || entityTags(field).includes(etag);
 }
 
-/** A resource that counts its changes. */
+/** A resource with a number of changes. */
 interface Revised {
   readonly id: string;
   readonly revision: number;
 }
 
-/** The entity tag of a resource that nothing changes without incrementing its revision. */
+/** The entity tag of a resource whose every change increments its revision. */
 export function revisionTag({ id, revision }: Revised): string {
   return `"${id}.${revision}"`;
 }
 
 /**
- * As {@link ifMatch}, for resources whose entity tags say more than id and revision: the rest changes by itself, and no
- * edit overwrites it.
+ * Like {@link ifMatch}, for resources whose entity tags contain more than id and revision. The rest changes without
+ * edits, and no edit overwrites it.
  */
 export function ifMatchRevision(field: string | undefined, { id, revision }: Revised): boolean {
   if (field === undefined || field.trim() === '*') return true;
@@ -32,7 +32,7 @@ export function ifNoneMatch(field: string | undefined, etag: string): boolean {
   return field.trim() === '*' || entityTags(field).some((tag) => tag.replace(/^W\//, '') === etag.replace(/^W\//, ''));
 }
 
-/** Entity tags contain no blanks or quotes inside, so they can be found without a full parser. */
+/** Entity tags here contain no blanks or quotes, so a full parser is not needed. */
 function entityTags(field: string): string[] {
   return field.match(/(?:W\/)?"[\x21\x23-\x7e\x80-\xff]*"/g) ?? [];
 }

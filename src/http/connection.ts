@@ -4,35 +4,35 @@ import type { Socket } from 'node:net';
 /** The end of every head and of every chunked body. */
 const endOfHead = '\r\n\r\n';
 /**
- * Number of bytes that are always parsed together. A request has 18 at least, so these are 14 requests at most; and a
- * body of nothing but line ends is still parsed in pieces of this size.
+ * Number of bytes that are always parsed together. A request has at least 18, so these are at most 14 requests; a body
+ * of line ends only is also parsed in pieces of this size.
  */
 const smallestPiece = 256;
 
-/** A request that was parsed while an answer was in progress, or something else to be done once that is handed over. */
+/** A request that was parsed while an answer was in progress, or another action to run after that answer. */
 interface Waiting {
   readonly response: ServerResponse | undefined;
   readonly begin: () => void;
 }
 
-/** Requests that may wait on one connection. */
+/** The most requests that can wait on one connection. */
 const maxWaiting = 100;
 
 /**
  * One connection, whose requests reach the application one at a time.
  *
- * Node parses everything that a chunk holds and hands all of it over at once: thousands of requests, whose answers pile
- * up in memory when the client reads none of them. Here the next request begins when the operating system has taken the
- * whole answer to the one before, so a client that reads nothing gets no further. A connection on which a request comes
- * before its turn is parsed piece by piece from then on: what comes behind a request that is not answered yet stays as
- * it was received, and nothing more is read from the socket. Other connections are left to Node, which parses them
- * faster. So only the first chunk can bring many requests at once; when it does, some are answered and then the
- * connection ends, and the client may repeat the others (RFC 9112, section 9.3.2).
+ * Node parses a whole chunk and emits all its requests at once. These can be thousands, whose answers fill the memory
+ * if the client does not read them. Here the next request begins when the operating system has taken the whole answer
+ * to the one before, so a client that reads nothing gets no further answers. When a request arrives before the answer
+ * to the previous one, the connection is parsed piece by piece from then on: the input after an unanswered request is
+ * not parsed yet, and nothing more is read from the socket. Node parses other connections itself, which is faster. So
+ * only the first chunk can contain many requests at once. Then some of them are answered, the connection ends, and the
+ * client can repeat the others (RFC 9112, section 9.3.2).
  */
 export class Connection {
   readonly socket: Socket;
   readonly #onFlood: () => void;
-  /** Undefined while Node parses by itself. */
+  /** Undefined while Node parses. */
   #parse: ((chunk: Buffer) => void) | undefined;
   /** The last answer that has begun. */
   #answer: ServerResponse | undefined;
@@ -42,13 +42,13 @@ export class Connection {
   #isOver = false;
   #progress = { completed: 0, queued: 0, at: performance.now() };
 
-  /** @param onFlood called once if more requests come at once than can be kept until the connection has ended */
+  /** @param onFlood called once if more requests arrive at once than can wait */
   constructor(socket: Socket, onFlood: () => void) {
     this.socket = socket;
     this.#onFlood = onFlood;
   }
 
-  /** The answer in progress; undefined when the operating system has taken all of the last one. */
+  /** The answer in progress; undefined if the operating system has taken all of the last one. */
   get answer(): ServerResponse | undefined {
     return this.#answer?.closed === false ? this.#answer : undefined;
   }
@@ -86,8 +86,8 @@ export class Connection {
   }
 
   /**
-   * For how many milliseconds the client has taken nothing of what is written to it, as far as earlier calls can tell;
-   * 0 where nothing waits. To be called now and then.
+   * For how many milliseconds the client has received nothing although data is waiting, as far as earlier calls show; 0
+   * if nothing waits. Call it regularly.
    */
   stalledFor(now: number): number {
     const { bytesWritten, writableLength } = this.socket;
@@ -105,11 +105,11 @@ export class Connection {
     const [parse, ...others] = this.socket.listeners('data');
     if (parse === undefined || others.length > 0) throw new Error("this version of Node's HTTP server is not known");
     this.#parse = parse.bind(this.socket) as (chunk: Buffer) => void;
-    // Not within the chunk that Node is parsing.
+    // Not during the chunk that Node is parsing.
     process.nextTick(() => {
       this.socket.off('data', parse as (chunk: Buffer) => void);
       if (this.socket.destroyed) return;
-      // Node removes the listeners by which it stops and starts reading, but has stopped, or is about to.
+      // Node removes the listeners that pause and resume reading, but it has paused or is about to.
       const paused = this.socket.listeners('pause') as (() => void)[];
       const resumed = this.socket.listeners('resume') as (() => void)[];
       this.socket.on('data', (chunk: Buffer) => {
@@ -126,7 +126,7 @@ export class Connection {
     else this.#parseInPieces(chunk);
   }
 
-  /** True while no further request may be parsed. The body of the one that is being answered may. */
+  /** True while no further request may be parsed. The body of the current request may be parsed. */
   #mustWait(): boolean {
     return this.#waiting.length > 0 || this.answer?.req.complete === true;
   }
@@ -167,7 +167,7 @@ export class Connection {
   }
 
   #goOn(): void {
-    // Node ends the socket itself when the answer was the last one.
+    // Node ends the socket after the last answer.
     if (!this.socket.writable) {
       this.#waiting.length = 0;
       this.#unparsed = [];
@@ -192,22 +192,22 @@ export class Connection {
 
   #next(): Waiting | undefined {
     let next = this.#waiting.shift();
-    // The rest of its body was ignored, so it cannot be answered.
+    // The rest of its body was ignored, so the request cannot be answered.
     while (this.#isOver && next?.response?.req.complete === false) next = this.#waiting.shift();
     return next;
   }
 }
 
 /**
- * What the operating system has not taken yet of the write in progress. A long answer is one write, of which nothing
- * else tells how far it is. Node keeps this number for its own time-outs, which do not fit: they begin anew whenever
- * the client sends something.
+ * Bytes of the write in progress that the operating system has not taken yet. A long answer is one write, and nothing
+ * else shows its progress. Node has this number for its own time-outs, which are not suitable: they start again
+ * whenever the client sends something.
  */
 function queuedBytes(socket: Socket): number {
   return (socket as { _handle?: { writeQueueSize?: number } | null })._handle?.writeQueueSize ?? 0;
 }
 
-/** The answer waits for the rest of its request, and so will not come. */
+/** The answer waits for the rest of its request, which will not come. */
 function isHeldUp({ req, headersSent }: ServerResponse<IncomingMessage>): boolean {
   return !req.complete && !headersSent;
 }

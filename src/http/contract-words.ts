@@ -1,6 +1,6 @@
 /**
  * Descriptions of the contract's patterns, formats and exclusions for people. Each continues the word "must". A pattern
- * without a description is shown as it is.
+ * without a description is shown unchanged.
  */
 const date = 'be a date such as 2026-11-06';
 const offsetExample = '2026-11-06T12:30:00+01:00';
@@ -39,7 +39,7 @@ export function inUrl(sentence: string): string {
   return sentence.replace(offsetExample, `${offsetExample.replace('+', '%2B')} (%2B is the + in a URL)`);
 }
 
-/** By the end of the schema path of a `not`. */
+/** Descriptions by the end of the schema path of a `not`. */
 export const exclusionWords: readonly (readonly [RegExp, string])[] = [
   [/\/Slug\/not$/, 'not have the form of a UUID'],
   [/\/secret\/not$/, 'not begin with whsec_, which marks a secret in base64'],

@@ -2,15 +2,15 @@ import type { ErrorObject } from 'ajv';
 import type { ProblemDetail } from '../errors/problem-error.ts';
 import { exclusionWords, formatWords, inUrl, patternWords } from './contract-words.ts';
 
-/** More errors do not help, and would let hostile input create large answers. */
+/** The most errors of an answer. More do not help, and hostile input could create large answers. */
 const maxErrors = 20;
 const longest = 1_000;
-/** Members and elements in a body, at most, for which all errors are looked for. */
+/** The most members and elements of a body whose errors are all searched. */
 const maxParts = 2_000;
 
 /**
- * Turns ajv errors into problem details: `pointer` is a JSON Pointer in URI fragment form (RFC 6901, section 6).
- * Where a value may take one of several forms (`anyOf`), one sentence names them all.
+ * Turns ajv errors into problem details: `pointer` is a JSON Pointer in URI fragment form (RFC 6901, section 6). If a
+ * value can have one of several forms (`anyOf`), one sentence names them all.
  */
 export function explainBody(errors: readonly ErrorObject[]): ProblemDetail[] {
   return distinct(errors).map((error) => ({
@@ -29,7 +29,7 @@ export function explainParameters(errors: readonly ErrorObject[]): ProblemDetail
   });
 }
 
-/** Whether the value is small enough to look for all its errors. */
+/** Whether the value is small enough to search for all its errors. */
 export function isSmall(value: unknown): boolean {
   const waiting = [value];
   for (let parts = 0; parts < maxParts; parts += 1) {

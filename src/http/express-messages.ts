@@ -2,9 +2,9 @@ import { IncomingMessage, ServerResponse, type RequestListener, type ServerOptio
 import type { Express } from 'express';
 
 /**
- * Classes whose instances have the prototypes that an Express application sets on each request and response, so that it
- * changes nothing: V8 is slow at changing the prototype of an object, and at every access to it afterwards.
- * @returns options for the HTTP server; none where the application is not Express
+ * Classes whose instances already have the prototypes that an Express application sets on each request and response.
+ * Changing the prototype of an object is slow in V8, and so is every later access to it.
+ * @returns options for the HTTP server; none if the application is not an Express application
  */
 export function expressMessages(
   application: RequestListener,

@@ -1,6 +1,6 @@
 /**
  * The key inside an `Idempotency-Key` field: a structured-field string (draft-ietf-httpapi-idempotency-key-header) or,
- * as most clients send it, the bare value. Both spellings name the same key.
+ * as most clients send it, the bare value. Both forms mean the same key.
  */
 export function idempotencyKey(field: unknown): string | undefined {
   if (typeof field !== 'string') return undefined;

@@ -1,25 +1,26 @@
 /**
  * Numbers that JavaScript would change. `JSON.parse` reads every number as an IEEE 754 double: 1234567890123456789
  * becomes 1234567890123456800, and 1e999 becomes infinity (RFC 8259, section 6). Here a number is *exact* if the
- * double, written again, has the same value, as for 0.1 and 1e23. Every number of at most 15 significant digits within
- * the range of doubles is exact.
+ * double, written as text again, has the same value, as 0.1 and 1e23 do. Every number of at most 15 significant digits
+ * within the range of doubles is exact.
  */
 
-/** Sixteen consecutive digits and points, in a form that makes the search fast. They can be in a string. */
+/**
+ * Sixteen consecutive digits and points, which can be in a string. The form of the expression makes the search fast.
+ */
 const long = /[\d.][\d.][\d.][\d.][\d.][\d.][\d.][\d.]{9}/;
-/** An exponent after something that looks like a number. It may be in a string, but not in most UUIDs. */
+/** An exponent after something that looks like a number. It can be in a string; few UUIDs match. */
 const exponential = /[eE][-+\d](?<=[:,[\s]-?[\d.]+[eE].)/;
 
 /**
- * Finds the first number in a JSON text that is not exact. Takes time linear in the length of the text, and next to none
- * where no number is long.
+ * Finds the first number in a JSON text that is not exact. It takes linear time, and almost none if no number is long.
  *
  * @param text valid JSON
- * @returns where it is, as member names and indexes from the outside in
+ * @returns its place, as member names and indexes from the outside in
  */
 export function findInexactNumber(text: string): (string | number)[] | undefined {
   if (!long.test(text) && !exponential.test(text)) return undefined;
-  /** For each open array the index of the present element, for each open object where its present name begins and ends. */
+  /** For each open array the index of the current element, for each open object the range of its current name. */
   const open: (number | { start: number; end: number })[] = [];
   for (let at = 0; at < text.length; at += 1) {
     const inside = open.at(-1);
@@ -61,7 +62,7 @@ function nameOf(step: number | { start: number; end: number }, text: string): st
 /** At most 15 digits, and an exponent far from the ends of the range: always exact. */
 const plain = /^-?[\d.]{1,15}(?:[eE][-+]?(?:\d{1,2}|1\d\d|2[0-8]\d))?$/;
 
-/** Whether a double, written out again, has the value of this JSON number. */
+/** Whether the double, written as text again, has the value of this JSON number. */
 export function isExact(literal: string): boolean {
   if (plain.test(literal)) return true;
   const value = Number(literal);
@@ -72,7 +73,7 @@ export function isExact(literal: string): boolean {
   return written.digits === kept.digits && (written.digits === '' || written.exponent === kept.exponent);
 }
 
-/** A number's significant digits, and the power of ten that they are to be multiplied with. The sign is left out. */
+/** A number's significant digits, and the power of ten to multiply them by. The sign is left out. */
 function decimal(literal: string): { digits: string; exponent: number } {
   const [mantissa = '', power = '0'] = literal.toLowerCase().split('e');
   const [whole = '', fraction = ''] = mantissa.replace('-', '').split('.');
@@ -93,14 +94,17 @@ function endOfString(text: string, start: number): number {
   }
 }
 
-/** The index after the number that begins at `start`; `start` itself when none does. */
+/** The index after the number that begins at `start`; `start` itself if there is none. */
 function endOfNumber(text: string, start: number): number {
   let at = start;
   while (isPartOfNumber(text.charCodeAt(at))) at += 1;
   return at;
 }
 
-/** Digits, `+`, `-`, `.`, `e` and `E`. The last letter of a literal is one of them too, and alone as no long number is. */
+/**
+ * Digits, `+`, `-`, `.`, `e` and `E`. A literal such as `true` also ends with one of these letters, but it is too short
+ * for a long number.
+ */
 function isPartOfNumber(code: number): boolean {
   return (code >= 0x30 && code <= 0x39) || code === 0x2b || code === 0x2d || code === 0x2e || (code | 0x20) === 0x65;
 }

@@ -4,21 +4,21 @@ import { shareReads } from '../runtime/shared-reads.ts';
 import { createFairQueue, QueueFullError, type Entrant, type FairQueue } from '../limits/fair-queue.ts';
 import type { RawAnswer } from './problem-response.ts';
 
-/** Limits the number of lists in progress: one list can read thousands of documents, and its answer can have 8 MiB. */
+/** Limits the number of lists in progress. One list can read thousands of documents, and its answer can have 8 MiB. */
 export interface ListQueue {
   /**
-   * Reads a list when it is its turn, which is fair by key. Callers who close the connection leave the queue. Callers
-   * who ask for the same list while they wait for its reading share one that begins after they asked.
-   * @param call by whom, for which list (its path and query decide the answer), and a signal that is aborted when the
-   * caller closes the connection
-   * @throws {ProblemError} rate-limited when too many of the key wait; overloaded when too many wait in all, or the turn
-   *   does not come in time; what a list that was being read has failed with, when the database was unavailable
+   * Reads a list when a place is free; places are given fairly by key. Callers that close the connection leave the
+   * queue. Callers that wait for the same list share one read that begins after their requests.
+   * @param call the caller, the list (its path and query decide the answer), and a signal that is aborted when the
+   *   caller closes the connection
+   * @throws {ProblemError} rate-limited if too many of the key wait; overloaded if too many wait in total, or no place
+   *   is free in time; the failure of a list in progress if the database is unavailable
    */
   run(call: ListCall, list: () => Promise<RawAnswer>): Promise<RawAnswer>;
 }
 
 export interface ListCall {
-  /** Of the API key. */
+  /** Id of the API key. */
   readonly key: string;
   readonly target: string;
   readonly response: ServerResponse;
@@ -28,15 +28,15 @@ export interface ListCall {
 export interface ListQueueOptions {
   /** Lists that are read at once. */
   readonly places?: number;
-  /** Number of lists whose answers are being read, or not yet received by their callers. It bounds their memory. */
+  /** The most lists that are being read or whose answers are not yet received. It limits their memory. */
   readonly answers?: number;
   readonly maxWaiting?: number;
   readonly maxWaitingPerKey?: number;
-  /** Milliseconds that a list waits for its turn. */
+  /** Milliseconds that a list waits for a place. */
   readonly waitLimitMs?: number;
 }
 
-/** Seconds after which a refused list may be tried again. */
+/** Seconds after which a refused list can be requested again. */
 const retryAfter = '5';
 
 export function createListQueue({
@@ -46,10 +46,10 @@ export function createListQueue({
   maxWaitingPerKey = 250,
   waitLimitMs = 60_000,
 }: ListQueueOptions = {}): ListQueue {
-  // A caller that does not read its answers leaves a quarter of the places to others.
+  // A quarter of the places is kept free from a caller that does not read its answers.
   const answering = createFairQueue({ places: answers, reserved: answers / 4, maxWaiting, maxWaitingPerKey });
   const reading = createFairQueue({ places });
-  /** Ends all waits for a turn. */
+  /** Ends all waits for a place. */
   let outage = new AbortController();
   const read = shareReads(async (_list: string, key: string, list: () => Promise<RawAnswer>) => {
     const leave = await reading.enter({ key, signal: outage.signal });
@@ -82,7 +82,7 @@ export function createListQueue({
       try {
         return await read(`${key} ${target}`, key, list);
       } finally {
-        // Not when the caller closes the connection: the reading goes on, so more and more could be in progress.
+        // Not when the caller closes the connection: the read continues, so the number of reads could grow.
         if (response.closed) leave();
         else response.once('close', leave);
       }

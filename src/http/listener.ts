@@ -16,7 +16,7 @@ import { expressMessages } from './express-messages.ts';
 import { problemAnswer } from './problem-response.ts';
 import { requestIdOf } from './request-context.ts';
 
-/** How long a client may take, in milliseconds. */
+/** Time limits for clients, in milliseconds. */
 export interface ConnectionLimits {
   /** For the head of a request. */
   readonly head: number;
@@ -24,7 +24,7 @@ export interface ConnectionLimits {
   readonly request: number;
   /** Between two checks for late requests: the answer can be late by this time. */
   readonly check: number;
-  /** For receiving any part of an answer. After this time the connection is closed. */
+  /** Without receiving any part of an answer. After this time the connection is closed. */
   readonly answer: number;
 }
 
@@ -34,30 +34,30 @@ const lingerMs = 2_000;
 /** Maximum number of connections. Above it, idle connections are closed. */
 const maxConnections = 10_000;
 
-/** Connections at once that may hold far more requests than are answered, each some megabytes. The oldest are cut. */
+/** The most connections with far more requests than can be answered, of some megabytes each. The oldest are closed. */
 const maxFloods = 8;
 
 /** An HTTP server that can stop without disturbing its clients. */
 export interface HttpServer {
   readonly server: Server;
-  /** From now on every answer closes its connection and announces this. */
+  /** Makes every later answer announce the end of its connection and close it. */
   announceClose(): void;
 }
 
 /**
  * An HTTP server whose own refusals (unparseable requests, slow requests, oversized header fields, `Expect`, `CONNECT`)
- * are problem documents as well, which lets the application refuse a request before its body is sent, and which hands
- * over the requests of a connection one at a time, however many were sent at once.
+ * are problem documents too. The application can refuse a request before its body is sent, and gets the requests of a
+ * connection one at a time.
  */
 export function createHttpServer(
   application: RequestListener,
   { head, request, check, answer }: ConnectionLimits = defaultLimits,
 ): HttpServer {
   const connections = new Map<Duplex, Connection>();
-  /** Connections with many requests at once that are still being answered. */
+  /** Connections that sent many requests at once and are still being answered. */
   const floods = new Set<Socket>();
   let isClosing = false;
-  /** Does the work when all earlier requests are answered. */
+  /** Runs the work when all earlier requests are answered. */
   const inTurn = (work: RequestListener): RequestListener => {
     const begin: RequestListener = (incoming, response) => {
       if (isClosing) response.setHeader('connection', 'close');
@@ -128,7 +128,7 @@ export function createHttpServer(
     if (error.code === 'ECONNRESET' || !socket.writable) socket.destroy();
     else {
       connections.get(socket)?.end(() => {
-        // After a request that closes the connection nothing more is answered (RFC 9112, section 9.6).
+        // Requests after one that closes the connection are not answered (RFC 9112, section 9.6).
         if (error.code === 'HPE_CLOSED_CONNECTION') socket.end();
         else answerRaw(socket, unparseable(error.code), randomUUID());
       });
@@ -171,7 +171,7 @@ function refuse(request: IncomingMessage, response: ServerResponse, error: Probl
   response.end(answer.body);
 }
 
-/** Node gives no response object here, so the answer is written to the socket by hand. */
+/** There is no response object here, so the answer is written to the socket. */
 function answerRaw(socket: Duplex, error: ProblemError, requestId: string): void {
   const { status, headers, body } = problemAnswer(error, '', requestId);
   const fields = {

@@ -36,24 +36,25 @@ export function listen(server: Server, host: string, port: number): Promise<stri
   });
 }
 
-/** How a server is stopped, in milliseconds. */
+/** Time limits of stopping a server, in milliseconds. */
 export interface ClosingTimes {
-  /** How long idle connections stay open, so that an answer can tell the client that the connection ends. */
+  /** How long idle connections stay open, so that an answer can announce the end of the connection to the client. */
   readonly grace: number;
-  /** For everything. */
+  /** Time limit for everything. */
   readonly limit: number;
 }
 
 /**
- * Stops accepting and lets requests in progress finish. Answers announce the end of their connection. Connections on
- * which nothing is asked are closed after a grace; what is still busy at the limit is cut.
+ * Accepts no more connections and waits for requests in progress. Answers announce the end of their connection. Idle
+ * connections are closed after the grace; connections that are busy at the limit are cut.
  */
 export async function closeServer(http: HttpServer, { grace, limit }: ClosingTimes, log: Logger): Promise<void> {
   const { server } = http;
   http.announceClose();
   const end = new AbortController();
   const closed = new Promise<void>((resolve) => {
-    // Not by its own `close`, which closes idle connections at once: a client may be about to send its next request.
+    // The server's `close` is not used, because it closes idle connections immediately: a client may be about to send
+    // its next request.
     NetServer.prototype.close.call(server, () => {
       resolve();
     });
@@ -76,6 +77,6 @@ export async function closeServer(http: HttpServer, { grace, limit }: ClosingTim
   });
   await closed;
   clearInterval(idle);
-  // Ends the server's own timers.
+  // Ends the server's timers.
   server.close(() => undefined);
 }

@@ -3,7 +3,7 @@ import type { operations } from '../../generated/types.ts';
 import type { AnswerStream } from './answer-stream.ts';
 import type { StaticBody } from './static-body.ts';
 
-/** Who is calling: an API key, never its secret. */
+/** The caller: an API key without its secret. */
 export interface Principal {
   readonly keyId: string;
   readonly name: string;
@@ -12,10 +12,10 @@ export interface Principal {
 
 /** Additional fields of a request's log line. */
 export interface RequestNotes {
-  /** Id of the prompt that was found, and the version of it. */
+  /** Id of the prompt that was found, and its version. */
   prompt?: string;
   version?: number;
-  /** What was chosen to run it. */
+  /** The provider and model that were chosen. */
   provider?: string;
   model?: string;
 }
@@ -23,19 +23,21 @@ export interface RequestNotes {
 /** Information about the request in addition to its contract input. */
 export interface RequestContext {
   readonly requestId: string;
-  /** Of the URL, as it was sent. */
+  /** Path of the URL, as it was sent. */
   readonly path: string;
-  /** W3C trace context, when the caller sent a well-formed one. */
+  /** W3C trace context, if the caller sent a well-formed one. */
   readonly traceparent: string | undefined;
   readonly principal: Principal;
   /**
-   * Aborted when the caller closes the connection; never when the request carries an `Idempotency-Key`, whose answer is
-   * kept.
+   * Aborted when the caller closes the connection; never if the request has an `Idempotency-Key`, because its answer is
+   * stored.
    */
   readonly signal: AbortSignal;
-  /** The id to create under: fresh, or the one that an earlier attempt of the same idempotency key reserved. */
+  /**
+   * The id for a new resource: a new one, or the one that an earlier attempt with the same idempotency key reserved.
+   */
   readonly resourceId: string;
-  /** Adds to the request's log line. */
+  /** Adds fields to the request's log line. */
   note(notes: RequestNotes): void;
 }
 
@@ -78,7 +80,7 @@ type Content<Answer> = Answer extends { content: infer Media }
     ? Media[keyof Media]
     : undefined
   : undefined;
-/** Every response header of the contract. Headers that a response does not declare are `never`. */
+/** All response headers of the contract. Headers that a response does not declare are `never`. */
 type HeaderName = {
   [Id in OperationId]: {
     [Status in keyof operations[Id]['responses']]: operations[Id]['responses'][Status] extends {

@@ -24,9 +24,9 @@ export interface ListAnswer<Shown> {
 }
 
 /**
- * Answers with the page of a list that the query asks for, and the way to the next: `next`, and `Link` (RFC 8288).
- * @param find called when the parameters have been found valid
- * @param show an entry as it is shown; its JSON counts towards the size of the page
+ * Answers with the requested page of a list, and with `next` and `Link` (RFC 8288) for the following page.
+ * @param find called after the parameters were validated
+ * @param show the representation of an entry; its JSON counts towards the size of the page
  * @throws {ProblemError} invalid-request for an `after` that is not of this list, and for one with an `offset`
  */
 export async function answerPage<Item, Shown>(

@@ -37,12 +37,12 @@ export interface ReferencePage {
 }
 
 export interface PageOptions {
-  /** Of the service. */
+  /** Version of the service. */
   readonly version: string;
   readonly references: readonly ReferencePage[];
   /** Names of the types of events, whose schemas the start page links. */
   readonly eventTypes: readonly string[];
-  /** Redoc's script, as `npm ci` builds it. Where it is absent the pages say how to build it. */
+  /** Redoc's script, as `npm ci` builds it. Without it, the pages say how to build it. */
   readonly redoc: URL;
 }
 
@@ -54,7 +54,7 @@ interface StaticFile {
 }
 
 /**
- * The handlers of what browsers are shown, by path: the start page, the reference pages and what these load. The names of
+ * The handlers of pages for browsers, by path: the start page, the reference pages and what these load. The names of
  * these assets change with their content, so browsers keep them permanently.
  */
 export function createPages(options: PageOptions): Record<string, RequestHandler> {
@@ -72,7 +72,7 @@ export function createPages(options: PageOptions): Record<string, RequestHandler
     }
     const { status, headers, body } = await found.body.answer(request.headers);
     const { vary = '', ...fields } = headers;
-    // Others may have named fields, too.
+    // Other code may have added fields, too.
     response.vary(vary).writeHead(status === 304 ? 304 : (found.status ?? 200), {
       ...fields,
       'cache-control': found.cacheControl,

@@ -1,7 +1,7 @@
 import type { OperationRow } from '../../generated/operations.ts';
 import { ProblemError, type ProblemDetail } from '../errors/problem-error.ts';
 
-/** Parsed parameters by place, still to be validated against the contract. */
+/** Parsed parameters by place. They are not yet validated against the contract. */
 export interface ParsedParameters {
   readonly path: Record<string, unknown>;
   readonly query: Record<string, unknown>;
@@ -43,7 +43,7 @@ export function parseParameters(
   return parsed;
 }
 
-/** The answer to parameters that do not follow the contract. */
+/** The problem of parameters that do not match the contract. */
 export function invalidParameters(errors: ProblemDetail[]): ProblemError {
   return new ProblemError('invalid-request', { detail: 'The parameters of the request are not valid.', errors });
 }

@@ -28,17 +28,17 @@ export interface Exchange {
   /** Path and query as sent. */
   readonly url: string;
   readonly requestHeaders: Request['headers'];
-  /** The parsed body; `undefined` when there was none or it was not reached. */
+  /** The parsed body; `undefined` if there was none or it was not read. */
   readonly requestBody: unknown;
-  /** As it was sent. Of a streamed answer the body is empty: it is not kept. */
+  /** As it was sent. The body of a streamed answer is empty, because it is not kept. */
   readonly answer: RawAnswer;
   /** How a streamed answer ended. */
   readonly stream?: StreamEnd | undefined;
   readonly keyId: string | undefined;
   readonly milliseconds: number;
-  /** Why the request was refused, or what failed. */
+  /** The problem of a refused or failed request. */
   readonly problem: ProblemError | undefined;
-  /** What was thrown, unless it was expected. */
+  /** The error that was thrown, unless it was expected. */
   readonly error: unknown;
   readonly notes: RequestNotes;
 }
@@ -53,24 +53,21 @@ export interface PipelineDependencies {
   readonly memory: Budget;
   readonly lists: ListQueue;
   readonly log: Logger;
-  /** Called once for each answer, after it was handed to the socket; for a streamed answer, when it has ended. */
+  /** Called once for each answer, after it was written to the socket; for a streamed answer, after its end. */
   readonly onExchange: (exchange: Exchange) => void;
-  /** Of the operations that have any. */
+  /** Traits of operations that have any. */
   readonly traits?: Readonly<Partial<Record<OperationId, OperationTraits>>>;
 }
 
 /** What the pipeline does differently for an operation. */
 export interface OperationTraits {
-  /** It finds the result of an idempotency key itself. No answers are stored for it. */
+  /** The operation finds the result of an idempotency key itself. No answers are stored for it. */
   readonly isSelfIdempotent?: true;
-  /** Its requests and answers can contain a secret. Its stored answers are encrypted with this. */
+  /** Encrypts its stored answers. For operations whose requests or answers can contain a secret. */
   readonly answerBox?: Pick<SecretBox, 'seal' | 'open'>;
-  /**
-   * How long one of its requests is safe from being taken over after its process died, in milliseconds; `writeTermMs`
-   * when left out.
-   */
+  /** How long a request is not taken over after its process died, in milliseconds; `writeTermMs` if left out. */
   readonly idempotencyTermMs?: (headers: Readonly<Record<string, unknown>>) => number;
-  /** It lists without reading the database, so it does not wait for other lists. */
+  /** It lists data in memory, so it does not wait for other lists. */
   readonly isListedFromMemory?: true;
 }
 
@@ -80,7 +77,7 @@ export interface OperationRoute {
   readonly handler: OperationHandler<OperationId>;
   readonly parameters: ValidateFunction;
   readonly body: ValidateFunction | undefined;
-  /** Validators that list every error; loaded when a request was refused. */
+  /** Validators that find every error; loaded when a request was refused. */
   readonly thorough: () => Promise<Record<string, ValidateFunction>>;
 }
 
@@ -88,22 +85,22 @@ interface Progress {
   keyId: string | undefined;
   body: unknown;
   readonly notes: RequestNotes;
-  /** Fields that every answer from here on carries. */
+  /** Header fields of every answer from this point on. */
   headers: Record<string, string>;
   /** Releases the memory of the body, and of a streamed answer. */
   release: (() => void) | undefined;
 }
 
-/** Bodies and answers up to this size are not worth counting. */
+/** Bodies and answers up to this size are not counted. */
 const smallBytes = 16 * 1024;
-/** A body exists as bytes, as text and as parsed values. */
+/** A body is in memory as bytes, as text and as parsed values. */
 const bodyCopies = 4;
 
 const publicPrincipal: Principal = { keyId: 'anonymous', name: 'anonymous', scopes: new Set<Scope>() };
 
 /**
- * Makes the Express handler of an operation: authentication, scope, rate limit, content negotiation, body, validation,
- * idempotency, handler, answer, in the order of precedence that the contract documents.
+ * Creates the Express handler of an operation: authentication, scope, rate limit, content negotiation, body,
+ * validation, idempotency, handler, answer, in the order of precedence that the contract documents.
  */
 export function createOperationHandler(route: OperationRoute, dependencies: PipelineDependencies): RequestHandler {
   const mediaTypes = [
@@ -175,7 +172,7 @@ function holdUntilSent(
   else response.once('close', releaseAll);
 }
 
-/** Writes an answer, of a streamed one the head; returns it with the fields that were added. */
+/** Writes an answer, or the head of a streamed one; returns it with the fields that were added. */
 export function sendAnswer(
   response: Response,
   answer: RawAnswer | StreamedAnswer,
@@ -238,7 +235,7 @@ async function perform(
       resourceId,
     });
   const { path, query, headers } = parameters;
-  // The validators have just checked what the types claim.
+  // The validators have checked that the values match the types.
   const handle = (context: RequestContext): Promise<HandlerResult> =>
     route.handler({ path, query, headers, body, context } as never);
   if (isList(row) && isListedFromMemory !== true) {

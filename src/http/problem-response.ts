@@ -1,23 +1,23 @@
 import { problems } from '../../generated/problems.ts';
 import { ProblemError } from '../errors/problem-error.ts';
 
-/** A complete HTTP answer, its body included. */
+/** A complete HTTP answer with its body. */
 export interface RawAnswer {
   readonly status: number;
   readonly headers: Record<string, string>;
   readonly body: string;
-  /** What is sent, where that was made beforehand: the body in bytes, perhaps compressed. */
+  /** The bytes that are sent, if they were made before: the body, perhaps compressed. */
   readonly bytes?: Buffer;
   readonly stream?: undefined;
 }
 
 const problemMediaType = 'application/problem+json';
 
-/** Places that a problem names, at most: the contract's bound. A body can have thousands that are wrong. */
+/** The most places that a problem names: the limit of the contract. A body can have thousands of mistakes. */
 const maxErrors = 100;
 
 /**
- * Serialises a failure as RFC 9457 problem details. Any other error than a ProblemError becomes `internal-error`, whose
+ * Serialises a failure as RFC 9457 problem details. An error that is not a ProblemError becomes `internal-error`, whose
  * detail does not contain the cause.
  * @param instance path of the request
  */

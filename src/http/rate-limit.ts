@@ -17,12 +17,12 @@ export interface RateLimiter {
   count(keyId: string): Record<string, string>;
 }
 
-/** Keys whose windows are kept; beyond that, the one that was used least recently starts a new window. */
+/** The most keys with a window. Above it, the least recently used key starts a new window. */
 const maxKeys = 100_000;
 
 /**
  * One fixed window for each key, in this process's memory. `undefined` means no limit and no fields. A window is an
- * entry of the cache that lives as long, on the cache's monotonic clock.
+ * entry of the cache that expires with it, on the cache's monotonic clock.
  */
 export function createRateLimiter(policy: RateLimitPolicy | undefined): RateLimiter {
   if (policy === undefined) return { count: () => ({}) };

@@ -4,7 +4,7 @@ import express, { type Express, type NextFunction, type Request, type Response }
 import OpenApiValidator from 'express-openapi-validator';
 import type { RawAnswer } from './problem-response.ts';
 
-/** What the referee gets: copies of a request and of its answer. */
+/** The referee's input: copies of a request and of its answer. */
 export interface RefereeExchange {
   readonly method: string;
   /** Path and query as sent. */
@@ -15,13 +15,13 @@ export interface RefereeExchange {
   readonly answer: Pick<RawAnswer, 'status' | 'headers' | 'body'>;
 }
 
-/** The referee's verdict on an exchange. */
+/** The referee's result for an exchange. */
 export interface SecondOpinion {
   /** Whether the request follows the contract. */
   readonly request: Opinion;
   /**
-   * Whether the answer follows the contract. `undefined` where the referee cannot check: 5xx, empty answers and media
-   * types that are not JSON.
+   * Whether the answer follows the contract. `undefined` for answers that the referee cannot check: 5xx, empty answers
+   * and media types other than JSON.
    */
   readonly answer: Opinion | undefined;
 }
@@ -33,7 +33,7 @@ export interface Referee {
   judge(exchange: RefereeExchange): Promise<SecondOpinion>;
 }
 
-/** The parts of a bundled contract that matter here. */
+/** The parts of a bundled contract that the referee reads. */
 export interface Contract {
   readonly paths: Readonly<Record<string, unknown>>;
   readonly components: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
@@ -51,8 +51,8 @@ interface Slot {
 }
 
 /**
- * Runs express-openapi-validator with the same contract, in separate applications that get only copies, because it
- * fills in defaults and converts values in place.
+ * Runs express-openapi-validator with the same contract, in separate applications that get copies, because it adds
+ * defaults and converts values in place.
  * @param document the bundled contract
  */
 export function createReferee(document: Contract): Referee {
@@ -74,8 +74,8 @@ export function createReferee(document: Contract): Referee {
 const slots = new WeakMap<IncomingMessage, Slot>();
 
 /**
- * One validator for each path, made when it is first needed, because each walks through its whole document again and
- * again. Finding it is lenient about case and slashes: they are for the validator to judge.
+ * One validator for each path, created when it is first needed, because a validator often walks its whole document. The
+ * search for it ignores case and slashes, which the validator checks.
  */
 function application(document: Contract, options: ValidatorOptions): Express {
   const app = express().disable('etag');
@@ -100,7 +100,7 @@ function parametersIn(path: string): number {
   return path.split('{').length;
 }
 
-/** The part of the contract that is about one path: the path and the components that it refers to. */
+/** The part of the contract for one path: the path and the components that it refers to. */
 function contractOf(path: string, document: Contract): Contract {
   const components: Record<string, Record<string, unknown>> = {};
   const addComponents = (value: unknown): void => {
@@ -163,7 +163,7 @@ async function ask(app: Express, exchange: RefereeExchange): Promise<Opinion> {
   return outcome === undefined ? { accepted: true } : { accepted: false, reason: reasonOf(outcome.error) };
 }
 
-/** The validator keeps a compiled copy for every media type that it has ever seen, so it gets to see two only. */
+/** The validator keeps a compiled copy for every media type that it has seen, so it is given only two. */
 function plainMediaType(contentType: string): string {
   const essence = contentType.split(';', 1)[0]?.trim().toLowerCase();
   return essence === 'application/json' ? essence : 'application/octet-stream';
@@ -174,7 +174,7 @@ function reasonOf(error: unknown): string {
   return `${status ?? ''} ${message ?? String(error)} ${JSON.stringify(errors ?? '')}`.trim().slice(0, 2_000);
 }
 
-/** Reserved characters in query values are fine by RFC 3986; the validator wants to be told so for each parameter. */
+/** RFC 3986 allows reserved characters in query values; the validator needs this setting for each parameter. */
 function allowReserved(document: object): object {
   return JSON.parse(JSON.stringify(document), (_key, value: unknown) =>
     isQueryParameter(value) ? { ...value, allowReserved: true } : value,

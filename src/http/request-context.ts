@@ -6,13 +6,13 @@ import type { Principal, RequestContext, RequestNotes } from './operation.ts';
 const requestIdForm = /^[A-Za-z0-9._-]{1,128}$/;
 const traceparentForm = /^(?!ff)[0-9a-f]{2}-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}$/;
 
-/** The caller's `X-Request-Id` where it is well-formed, else a fresh UUID. */
+/** The caller's `X-Request-Id` if it is well-formed, else a new UUID. */
 export function requestIdOf(request: IncomingMessage): string {
   const sent = request.headers['x-request-id'];
   return typeof sent === 'string' && requestIdForm.test(sent) ? sent : randomUUID();
 }
 
-/** The caller's `traceparent` where it is well-formed (W3C Trace Context, section 3.2). */
+/** The caller's `traceparent` if it is well-formed (W3C Trace Context, section 3.2). */
 export function traceparentOf(headers: IncomingHttpHeaders): string | undefined {
   const sent = headers['traceparent'];
   return typeof sent === 'string' && traceparentForm.test(sent) ? sent : undefined;
@@ -31,12 +31,12 @@ export interface RequestContextOptions {
   readonly resourceId: string | undefined;
 }
 
-/** Builds the context of one request. Signal and id are made only when a handler asks for them. */
+/** Creates the context of one request. Signal and id are created when a handler reads them. */
 export function createRequestContext(options: RequestContextOptions): RequestContext {
   return new LazyRequestContext(options);
 }
 
-/** A class, because an object literal with accessors is several times slower to make, and one is made per request. */
+/** A class, because creating an object literal with accessors for each request is several times slower. */
 class LazyRequestContext implements RequestContext {
   readonly #options: RequestContextOptions;
   #signal: AbortSignal | undefined;

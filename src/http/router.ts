@@ -12,7 +12,7 @@ type Methods = Map<string, RequestHandler>;
 
 /**
  * Mounts every operation of the contract on an Express application; unknown paths and methods are problem answers.
- * @param before middleware that sees every request first
+ * @param before middleware that gets every request first
  * @param pages static pages by path, outside the contract
  */
 export function createRouter(
@@ -27,7 +27,7 @@ export function createRouter(
   for (const middleware of before) application.use(middleware);
   const operations = routes(handlers, dependencies);
   for (const [path, page] of Object.entries(pages)) {
-    // A page at the path of an operation passes on what is not for it.
+    // A page at the path of an operation passes on requests for the operation.
     if (operations.has(path)) application.get(path, page);
     else application.all(path, dispatch(new Map(['GET', 'HEAD'].map((method) => [method, page])), dependencies));
   }
@@ -38,7 +38,8 @@ export function createRouter(
       : new ProblemError('route-not-found', { detail: 'No operation has this path.' });
     refuse(request, response, dependencies, problem);
   });
-  // Express itself only fails on paths that are not validly percent-encoded; it knows error handlers by their four arguments.
+  // Express itself only fails on paths with invalid percent-encoding. It recognises error handlers by their four
+  // arguments.
   application.use((error: unknown, request: Request, response: Response, _next: unknown) => {
     const malformed = error instanceof URIError || (error as { status?: unknown }).status === 400;
     const problem = malformed
@@ -59,7 +60,7 @@ function routes(handlers: OperationHandlers, dependencies: PipelineDependencies)
       {
         operationId,
         row,
-        // Each entry is typed on its own; the table pairs every handler with its own validators.
+        // The types of the entries differ; the table pairs every handler with its own validators.
         handler: handlers[operationId] as OperationHandler<OperationId>,
         ...validatorsOf(operationId),
       },
@@ -103,7 +104,7 @@ function dispatch(methods: Methods, dependencies: PipelineDependencies): Request
   };
 }
 
-/** Is this a webhook delivery of a prompt gateway, this one or another? No integration can set these fields itself. */
+/** Whether this is a webhook delivery of this or another prompt gateway. No integration can set these fields itself. */
 function isDelivery({ headers }: Request): boolean {
   return (
     headers['x-service-application-id'] !== undefined ||

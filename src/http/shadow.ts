@@ -13,7 +13,7 @@ export interface ShadowDependencies {
 /** Maximum number of exchanges that wait for the referee. More are not checked. */
 const maxWaiting = 100;
 
-/** Shows live traffic to the contract referee after it was answered; disagreements go to log and metrics. */
+/** Passes answered live traffic to the contract referee; disagreements go to log and metrics. */
 export function createShadow({ document, metrics, log }: ShadowDependencies): (exchange: Exchange) => void {
   let referee: Promise<Referee> | undefined;
   let waiting = 0;
@@ -48,7 +48,7 @@ export function createShadow({ document, metrics, log }: ShadowDependencies): (e
   };
 }
 
-/** Problem types for requests that do not follow the contract in a way that the referee can see. */
+/** Problem types for mistakes in requests that the referee also finds. */
 const contractProblems = new Set(['invalid-request', 'unsupported-media-type']);
 /** Problem types that do not depend on the contract's rules for parameters and body. */
 const unseenProblems = new Set([
@@ -62,13 +62,13 @@ const unseenProblems = new Set([
 ]);
 
 /**
- * In what service and referee differ. The service may answer `invalid-request` for rules that the contract cannot
- * express, so a refusal that the referee does not share is a disagreement only by name.
+ * The difference between service and referee. The service can answer `invalid-request` for rules that the contract
+ * cannot express, so a refusal by the service alone is not always a mistake.
  */
 export function disagreements(exchange: Exchange, opinion: SecondOpinion): string[] {
   const found: string[] = [];
   const problem = problemOf(exchange);
-  // The referee knows no HEAD: to it the method is not allowed.
+  // The referee does not know HEAD: it reports that the method is not allowed.
   if (exchange.method === 'HEAD') return found;
   if (!unseenProblems.has(problem ?? '')) {
     const refused = contractProblems.has(problem ?? '');

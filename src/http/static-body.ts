@@ -11,23 +11,26 @@ export interface StaticAnswer {
   readonly body: Buffer;
 }
 
-/** A body that does not change. Each compressed form is made once, when it is first asked for. */
+/** A body that does not change. Each compressed form is created once, when it is first requested. */
 export interface StaticBody {
-  /** 16 hexadecimal digits that follow from the bytes. */
+  /** 16 hexadecimal digits made from the bytes. */
   readonly hash: string;
-  /** The answer to a GET or HEAD with these request headers: 304 where the caller has it, else compressed as it allows. */
+  /**
+   * The answer to a GET or HEAD with these request headers: 304 if the caller has the body, else compressed as the
+   * caller accepts.
+   */
   answer(requestHeaders: Pick<IncomingHttpHeaders, 'accept-encoding' | 'if-none-match'>): Promise<StaticAnswer>;
 }
 
 type Coding = 'br' | 'gzip';
 
 const compress: Record<Coding, (body: Buffer) => Promise<Buffer>> = {
-  // Above 9 Brotli takes twenty times as long for a tenth fewer bytes.
+  // Above level 9 Brotli takes twenty times as long and saves a tenth of the bytes.
   br: (body) => promisify(brotliCompress)(body, { params: { [constants.BROTLI_PARAM_QUALITY]: 9 } }),
   gzip: (body) => promisify(gzip)(body, { level: 9 }),
 };
 
-/** Below this many bytes compression saves no packet. */
+/** Below this number of bytes compression does not save a packet. */
 const smallestCompressed = 1_024;
 
 /** @param mediaType with its charset, as it is sent */
@@ -64,7 +67,7 @@ export function createStaticBody(content: string | Buffer, mediaType: string): S
   };
 }
 
-/** A JSON document that never changes, as the answer of an operation. */
+/** A JSON document that never changes, as an answer of an operation. */
 export function prepareJson(text: string): { readonly text: string; readonly content: StaticBody } {
   return { text, content: createStaticBody(text, 'application/json; charset=utf-8') };
 }

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { IdempotencyRecord, IdempotencyStore } from './idempotency-store.ts';
 
-/** Records to be given up at the same time, at most: while the database is away they pile up. */
+/** The most records to be given up at the same time. During an outage of the database their number grows. */
 const maxWaiting = 10_000;
 const pauseMs = 500;
 
@@ -36,7 +36,7 @@ export function createGivenUp(store: Pick<IdempotencyStore, 'giveUp'>): GivenUp 
     add(record) {
       waiting.set(record.owner, record);
       const [oldest] = waiting.keys();
-      // What is left out stays as it is until its term is over.
+      // Records beyond the limit end by their term.
       if (waiting.size > maxWaiting && oldest !== undefined) waiting.delete(oldest);
       return (work ??= giveUpAll());
     },

@@ -4,12 +4,14 @@ import { duplicateKeyFields } from '../db/database-errors.ts';
 import { expiryIndex, type CollectionIndexes } from '../db/indexes.ts';
 import { compareAndSet, insertOnce, read, writeIdempotently, type StampedDocument } from '../db/writes.ts';
 
-/** Milliseconds that an answer is tried to be kept, and a key to be freed, while the database is away. */
+/**
+ * How long attempts to store an answer or to free a key are repeated during an outage of the database, in milliseconds.
+ */
 const persistMs = 10 * 60_000;
-/** The longest lease of records that say nothing about it: former versions wrote them. */
+/** The longest lease of records without a term, which earlier versions wrote. */
 const formerTermMs = 90_000;
 
-/** An answer as it is stored: text, or the compressed bytes of it. Null was too large to keep. */
+/** A stored answer: text, or its compressed bytes. Null if it was too large. */
 export type StoredBody = string | Uint8Array | null;
 
 /** A finished answer without its body. */
@@ -20,7 +22,7 @@ export interface AnswerHead {
   readonly bytes: number;
 }
 
-/** What is known about an idempotency key. */
+/** The record of an idempotency key. */
 export interface IdempotencyRecord {
   /** Hash of scope and key. */
   readonly id: string;
@@ -28,37 +30,37 @@ export interface IdempotencyRecord {
   readonly fingerprint: string;
   /** Identifies the attempt that does the work; only this attempt can store the answer. */
   readonly owner: string;
-  /** The id that the work creates its resource under, the same for every attempt. */
+  /** The id of the resource that the work creates; the same for every attempt. */
   readonly resourceId: string;
   /** Incremented by the owner while it works. */
   readonly beat: number;
-  /** Milliseconds without a beat after which somebody else may take the record over. */
+  /** Milliseconds without a beat after which another process can take the record over. */
   readonly termMs: number;
   /** The owner no longer works on it. */
   readonly isGivenUp: boolean;
   /** Milliseconds since the epoch. */
   readonly expiresAt: number;
-  /** Set once the work is done. */
+  /** Set after the work is done. */
   readonly answer: AnswerHead | undefined;
 }
 
 export interface IdempotencyStore {
-  /** Inserts the record, or returns the one that is there. */
+  /** Inserts the record, or returns the existing one. */
   insert(record: IdempotencyRecord): Promise<IdempotencyRecord>;
   find(id: string): Promise<IdempotencyRecord | undefined>;
-  /** The body of a kept answer; undefined once the record has expired. */
+  /** The body of a stored answer; undefined after the record has expired. */
   body(id: string): Promise<StoredBody | undefined>;
   /** Takes the record over, if it has not changed since it was read. */
   takeOver(record: IdempotencyRecord, found: IdempotencyRecord): Promise<boolean>;
-  /** Shows that the owners of these records live. */
+  /** Increments the beats of these records. */
   beat(records: readonly IdempotencyRecord[]): Promise<void>;
-  /** Keeps the answer. This and the two below change nothing once somebody else has taken the record over. */
+  /** Stores the answer. This and the two below change nothing after another process has taken the record over. */
   finish(record: IdempotencyRecord, head: AnswerHead, body: StoredBody): Promise<void>;
   /** Frees the key. */
   release(record: IdempotencyRecord): Promise<void>;
   /**
    * Lets the next attempt take over immediately, with the same resource id. If there is no record, it stores one that
-   * is given up, so that a delayed insert of it fails.
+   * is given up, so that a delayed insert fails.
    */
   giveUp(record: IdempotencyRecord): Promise<void>;
 }
@@ -81,7 +83,7 @@ export const idempotencyIndexes: CollectionIndexes = {
   indexes: [expiryIndex],
 };
 
-/** Records that show in one command that their owners live. */
+/** Records whose beats one command increments. */
 const beatenAtOnce = 500;
 
 export function createIdempotencyStore(database: Database): IdempotencyStore {
@@ -115,7 +117,7 @@ export function createIdempotencyStore(database: Database): IdempotencyStore {
         id: record.id,
         revision: document.revision,
         where: {
-          // The former owner may have finished, or shown that it lives.
+          // The former owner may have finished, or incremented the beat.
           answer: { $exists: false },
           ...(document.beat === undefined ? {} : { beat: found.beat }),
         },
@@ -146,7 +148,7 @@ export function createIdempotencyStore(database: Database): IdempotencyStore {
       try {
         await writeIdempotently(() => records.updateOne({ _id, owner }, change, { upsert: true }));
       } catch (error) {
-        // The record is somebody else's by now.
+        // The record belongs to another process now.
         if (duplicateKeyFields(error) === undefined) throw error;
       }
     },

@@ -14,7 +14,7 @@ import type { IdempotencyRecord, IdempotencyStore } from './idempotency-store.ts
 import type { Clock } from '../runtime/clock.ts';
 import type { Random } from '../runtime/random.ts';
 
-/** A finished answer as it is kept for replay. */
+/** A finished answer that is stored for replay. */
 export interface KeptAnswer {
   readonly status: number;
   readonly headers: Record<string, string>;
@@ -22,10 +22,10 @@ export interface KeptAnswer {
 }
 
 export interface IdempotentRequest {
-  /** Key, operation and path: what an idempotency key belongs to. */
+  /** The API key, operation and path that an idempotency key belongs to. */
   readonly scope: string;
   readonly key: string;
-  /** The caller's API key, which the kept answer counts for. */
+  /** The caller's API key, for which the stored answer counts. */
   readonly keyId: string;
   readonly body: unknown;
   /** Time without a beat after which another process can continue the work, in milliseconds. */
@@ -36,11 +36,12 @@ export interface IdempotentRequest {
 export interface Idempotency {
   /**
    * Replays the stored answer of an earlier request, or does the work and stores its answer if it is a 2xx. Any other
-   * outcome frees the key. `work` gets the id that the first attempt reserved and must recognise what it made under it.
+   * outcome frees the key. `work` gets the id that the first attempt reserved and must recognise a resource that exists
+   * under it.
    *
-   * If another process has the key, it waits some seconds to see whether that process lives. If it is dead, it takes
-   * over at the end of the record's term.
-   * @throws {ProblemError} idempotency-key-reused for another body, idempotency-key-in-use while the first still runs
+   * If another process has the key, this one watches the record for some seconds. If the other process has died, this
+   * one takes over at the end of the record's term.
+   * @throws {ProblemError} idempotency-key-reused for another body, idempotency-key-in-use while the first request runs
    */
   run(
     request: IdempotentRequest,
@@ -50,24 +51,24 @@ export interface Idempotency {
   drain(timeoutMs: number): Promise<void>;
 }
 
-/** Answers are kept at least a day. The hour more is for the clock of the database, which removes them. */
+/** Answers are kept for at least a day. The additional hour allows for differences between clocks. */
 const keepMs = 25 * 3_600_000;
-/** Milliseconds that a request waits to see what becomes of another one with its key, in another process. */
+/** Milliseconds that a request watches another one with its key, in another process. */
 const patienceMs = 6_000;
-/** Milliseconds before the second look at the record of another process; then twice as long each time. */
+/** Milliseconds before the second read of the record of another process; the pause doubles each time. */
 const firstPauseMs = 50;
 /** Bodies from this size on are compressed. */
 const compressedFrom = 16 * 1024;
 /**
- * Bytes of the largest body that is kept, below MongoDB's 16 MiB for a document. Only test runs can answer more, and
- * they make their answer again from what they stored under the reserved id; an invocation's has to fit, because making
- * it again would be paid for again, and does: what a provider may answer is limited (providers/http.ts).
+ * Bytes of the largest body that is stored, below MongoDB's 16 MiB for a document. Only answers of test runs can be
+ * larger; they are created again from the results that are stored under the reserved id. Answers of invocations always
+ * fit, because the answers of providers are limited (providers/http.ts).
  */
 export const largestKeptBody = 8 * 1024 * 1024;
-/** How long an answer waits for what is to be noted about it, in milliseconds. */
+/** How long an answer waits for its record to be written, in milliseconds. */
 const recordWaitMs = 1_000;
 
-/** What a record takes beside its answer's body. */
+/** Bytes of a record without the answer's body. */
 const recordBytes = 600;
 
 const compress = promisify(gzip);
@@ -75,14 +76,14 @@ const decompress = promisify(gunzip);
 
 const canonical = configure({ bigint: false, circularValue: Error });
 
-/** A hash that is the same for bodies that mean the same: the order of an object's members does not count. */
+/** A hash of a body. The order of an object's members does not matter. */
 export function fingerprintOf(body: unknown): string {
   return createHash('sha256')
     .update(canonical(body) ?? '')
     .digest('hex');
 }
 
-/** The problem of a key that comes again with another body. */
+/** The problem of a key that is used again with another body. */
 export function idempotencyKeyReused(): ProblemError {
   return new ProblemError('idempotency-key-reused', {
     detail: 'This Idempotency-Key was used with another body.',
@@ -92,11 +93,11 @@ export function idempotencyKeyReused(): ProblemError {
 
 export interface IdempotencyOptions {
   readonly store: IdempotencyStore;
-  /** What the answers count for that are kept. */
+  /** Counts the bytes of stored answers. */
   readonly keptBytes: KeptBytes;
-  /** Memory for answers that are read again. */
+  /** Memory for stored answers that are read. */
   readonly memory: Budget;
-  /** Called when a record could not be written: a repetition of its request finds nothing. */
+  /** Called when a record could not be written. Then a repeated request finds nothing. */
   readonly onError?: (error: unknown) => void;
   readonly clock: Clock;
   readonly random: Random;
@@ -118,14 +119,14 @@ export function createIdempotency({
   const givenUp = createGivenUp(store);
 
   /**
-   * The caller's answer does not wait for a database that has just gone away; the record is written when it is back.
-   * Should even that fail, the term ends by itself.
+   * The answer does not wait for a database that is unavailable. The record is written when it is available again; if
+   * this fails, the record's term ends.
    */
   const record = async (write: Promise<unknown>): Promise<void> => {
     await within(recordWaitMs, pending.track(write.catch(onError)), () => undefined);
   };
 
-  /** @returns one's own record when the work is to be done, else a foreign one that has an answer or another body */
+  /** @returns this request's record if the work must be done, else another one that has an answer or another body */
   const claim = async (fresh: IdempotencyRecord): Promise<IdempotencyRecord> => {
     const patientUntil = clock.monotonic() + patienceMs;
     let readAt = clock.monotonic();
@@ -162,9 +163,9 @@ export function createIdempotency({
       answer = await work(claimed.resourceId);
     } catch (error) {
       held.drop(claimed);
-      // A refusal frees the key. After an outage or a fault nobody knows what was written, so the next attempt has to
-      // go on under the same reserved id. So it has to when an earlier attempt turns out to be still in progress, and
-      // when this one, which follows another, was refused by a limit before it looked for what that one wrote.
+      // A refusal frees the key. After an outage or a fault it is not known what was written, so the next attempt must
+      // continue under the same reserved id. The same applies if an earlier attempt is still in progress, and if a
+      // limit refused this attempt before it looked for what an earlier one wrote.
       const undecided = isTakenOver ? [429, 500, 503] : [500, 503];
       const isRefused =
         error instanceof ProblemError && !undecided.includes(error.status) && error.type !== 'idempotency-key-in-use';
@@ -199,7 +200,7 @@ export function createIdempotency({
     try {
       claimed = await claim(fresh);
     } catch (error) {
-      // The record may be this one's all the same: its answer may have got lost, or it may still be on its way.
+      // The insert may have succeeded although its answer was lost, or it may still succeed later.
       if (!(error instanceof ProblemError) || error.status === 503) await record(givenUp.add(fresh));
       throw error;
     }
@@ -228,7 +229,7 @@ function inUse(leftMs: number): ProblemError {
   });
 }
 
-/** @returns the bytes that it takes */
+/** @returns the bytes of the record */
 async function keep(store: IdempotencyStore, record: IdempotencyRecord, answer: KeptAnswer): Promise<number> {
   const { status, headers, body } = answer;
   const bytes = Buffer.byteLength(body);

@@ -4,7 +4,7 @@ import { within } from '../runtime/within.ts';
 export interface PendingWork {
   /** Counts a task as pending until it has settled. @returns the task */
   track<Result>(task: Promise<Result>): Promise<Result>;
-  /** Resolves when nothing is pending, or after so many milliseconds. */
+  /** Resolves when nothing is pending, or after this many milliseconds. */
   drain(timeoutMs: number): Promise<void>;
 }
 

@@ -6,22 +6,22 @@
 import { createStalenessWatch } from '../runtime/staleness-watch.ts';
 import type { IdempotencyRecord } from './idempotency-store.ts';
 
-/** Milliseconds that a record is safe without a beat where the work only writes to the database: it may be repeated. */
+/** The term of a record, in milliseconds, if the work only writes to the database, because this can be repeated. */
 export const writeTermMs = 5_000;
 /** Milliseconds between two beats. */
 const beatMs = 1_500;
 
-/** What a process that would like to take a record over knows after reading it. */
+/** What a process that waits for a record knows after reading it. */
 export interface Observation {
-  /** Milliseconds until the record can be taken over if its owner is dead; 0 if it can be taken over now. */
+  /** Milliseconds until the record can be taken over if its owner has died; 0 if it can be taken over now. */
   readonly leftMs: number;
-  /** Whether the record changed since it was read before, so that somebody works on it. */
+  /** Whether the record has changed since the last read, which means that a process works on it. */
   readonly isAlive: boolean;
 }
 
-/** Remembers since when the records of others have not changed. */
+/** Remembers since when the records of other processes have not changed. */
 export interface LeaseWatch {
-  /** @param readAt when the reading of the record began, on the monotonic clock */
+  /** @param readAt when the read began, on the monotonic clock */
   observe(record: IdempotencyRecord, readAt: number): Observation;
 }
 
@@ -44,7 +44,7 @@ export interface HeldLeases {
   holds(record: IdempotencyRecord): boolean;
 }
 
-/** @param beat writes that the owners of some records live; what it throws is tried again by the next beat */
+/** @param beat increments the beats of some records; the next call repeats a failed one */
 export function createHeldLeases(
   beat: (records: readonly IdempotencyRecord[]) => Promise<void>,
   monotonic: () => number,
@@ -54,7 +54,7 @@ export function createHeldLeases(
   let isBeating = false;
 
   const tick = async (): Promise<void> => {
-    // Most requests have long been answered before their first beat would be due.
+    // Most requests are answered before their first beat is due.
     const due = [...held.values()].filter(({ since }) => monotonic() - since >= beatMs / 2);
     if (isBeating || due.length === 0) return;
     isBeating = true;

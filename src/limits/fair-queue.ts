@@ -2,47 +2,44 @@
 export interface Entrant {
   /** The key that the place counts for, such as an API key's id. */
   readonly key: string;
-  /** Comes after everything that is not. False when left out. */
+  /** Whether it comes after all other entrants. False if left out. */
   readonly background?: boolean;
   /** Ends the wait. */
   readonly signal?: AbortSignal;
 }
 
-/**
- * Gives places to a limited number of entrants. The others wait, and many entrants of one key do not make another key
- * wait longer.
- */
+/** Gives places to a limited number of entrants. The others wait. Many entrants of one key do not delay other keys. */
 export interface FairQueue {
   /**
-   * Waits for a place. Of those that wait, a key that holds the fewest places is next, keys that hold equally many take
-   * turns, and the entrants of one key come in the order in which they asked.
+   * Waits for a place. The key with the fewest places is next. Keys with equally many take turns, and entrants of one
+   * key are served in their order.
    *
-   * @returns gives the place back; calling it again does nothing
-   * @throws {QueueFullError} at once, when too many wait already
+   * @returns a function that gives the place back; calling it again does nothing
+   * @throws {QueueFullError} immediately, if too many already wait
    * @throws The reason of `signal` when that is aborted first; no place is held then.
    */
   enter(entrant: Entrant): Promise<() => void>;
-  /** How many wait. */
+  /** Number of waiting entrants. */
   readonly waiting: number;
 }
 
 export interface FairQueueOptions {
-  /** How many hold a place at once; at least 1. */
+  /** Number of places; at least 1. */
   readonly places: number;
   /**
-   * Of these, the ones that only keys that hold fewer than so many may take: one key that holds on to its places cannot
-   * have them all. 0 when left out.
+   * Number of places reserved for keys that hold fewer places than this number, so that one key cannot hold all places.
+   * 0 if left out.
    */
   readonly reserved?: number;
-  /** How many places background work may hold at once; all when left out. */
+  /** The most places for background work; all if left out. */
   readonly background?: number;
-  /** How many wait at most; any number when left out. */
+  /** The most waiting entrants; no limit if left out. */
   readonly maxWaiting?: number;
-  /** How many of one key wait at most; any number when left out. */
+  /** The most waiting entrants of one key; no limit if left out. */
   readonly maxWaitingPerKey?: number;
 }
 
-/** Too many wait for a place already. */
+/** Too many already wait for a place. */
 export class QueueFullError extends Error {
   /** Whether too many of this key wait, or too many in total. */
   readonly crowd: 'key' | 'all';
@@ -54,7 +51,7 @@ export class QueueFullError extends Error {
   }
 }
 
-/** Those of one class who wait, by key: the key whose turn was longest ago first. Sets keep their order. */
+/** The waiting entrants of one class by key. The key that was served longest ago is first. Sets keep their order. */
 type Waiting = Map<string, Set<() => void>>;
 
 export function createFairQueue(options: FairQueueOptions): FairQueue {
@@ -97,7 +94,7 @@ export function createFairQueue(options: FairQueueOptions): FairQueue {
     if (next === undefined || enter === undefined) return false;
     const rest = forget(crowd, next, enter);
     if (rest !== undefined) {
-      // To the end of the turns.
+      // The key moves to the end of the order.
       crowd.delete(next);
       crowd.set(next, rest);
     }
@@ -105,7 +102,7 @@ export function createFairQueue(options: FairQueueOptions): FairQueue {
     return true;
   };
 
-  /** @returns those of the key who still wait */
+  /** @returns the waiting entrants of the key */
   const forget = (crowd: Waiting, key: string, enter: () => void): Set<() => void> | undefined => {
     const ofKey = crowd.get(key);
     if (ofKey?.delete(enter) === true) waiting -= 1;
@@ -120,7 +117,7 @@ export function createFairQueue(options: FairQueueOptions): FairQueue {
     },
     async enter({ key, background: isBackground = false, signal }) {
       signal?.throwIfAborted();
-      // All waiting entrants had to wait when a place was last released, so nobody is overtaken.
+      // The waiting entrants could not use the last released place either, so this one overtakes none of them.
       if (mayEnter(key, isBackground)) return take(key, isBackground);
       if (waitingOf(key) >= maxWaitingPerKey) throw new QueueFullError('key');
       if (waiting >= maxWaiting) throw new QueueFullError('all');
@@ -128,7 +125,7 @@ export function createFairQueue(options: FairQueueOptions): FairQueue {
         const crowd = isBackground ? background : foreground;
         const enter = (): void => {
           signal?.removeEventListener('abort', leave);
-          // At once, so that the place is never free in between.
+          // Immediately, so that the place is never free in between.
           resolve(take(key, isBackground));
         };
         const leave = (): void => {

@@ -1,11 +1,14 @@
 import { LRUCache } from 'lru-cache';
 import { ProblemError } from '../errors/problem-error.ts';
 
-/** Counts the bytes that this process has stored in the last day because of requests: kept answers, results of test runs. */
+/**
+ * Counts the bytes that this process has stored for requests in the last day: answers for Idempotency-Keys and results
+ * of test runs.
+ */
 export interface KeptBytes {
   /**
    * Call this before the work whose result is stored, because the result must then be stored.
-   * @throws {ProblemError} too-much-kept when the key's share is used up, overloaded when that of all keys is
+   * @throws {ProblemError} too-much-kept if the key's share is used up, overloaded if that of all keys is
    */
   check(keyId: string): void;
   add(keyId: string, bytes: number): void;
@@ -14,13 +17,13 @@ export interface KeptBytes {
 export interface KeptBytesOptions {
   readonly perKey: number;
   readonly perProcess: number;
-  /** Milliseconds that never go back. */
+  /** A clock in milliseconds that never goes back. */
   readonly monotonic: () => number;
 }
 
 const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
-/** Keys that are counted at most; beyond that, the one that was used least recently begins anew. */
+/** The most keys that are counted. Above it, the least recently used key starts again from 0. */
 const maxKeys = 10_000;
 
 /** Bytes by the hour in which they were stored. */
@@ -30,7 +33,7 @@ export function createKeptBytes({ perKey, perProcess, monotonic }: KeptBytesOpti
   const keys = new LRUCache<string, ByHour>({ max: maxKeys });
   const all: ByHour = new Map();
 
-  /** @returns seconds until there is room; 0 when there is */
+  /** @returns seconds until there is room; 0 if there is room now */
   const secondsUntilRoom = (hours: ByHour, limit: number): number => {
     const now = monotonic();
     let sum = 0;

@@ -3,11 +3,11 @@ import { ProblemError } from '../errors/problem-error.ts';
 /** Memory for work in progress, shared between API keys. All sizes are estimates, in bytes. */
 export interface Budget {
   /**
-   * Counts memory before it is taken. What is larger than half of a key's share counts as that half, so that anything
-   * may run when its key has little else in progress.
+   * Counts memory before it is used. A size above half of a key's share counts as that half, so that any request can
+   * run if its key has little else in progress.
    *
-   * @returns gives it back; calling it again does nothing
-   * @throws {ProblemError} too-much-in-progress when the key's share is used up, overloaded when that of all keys is
+   * @returns a function that gives the memory back; calling it again does nothing
+   * @throws {ProblemError} too-much-in-progress if the key's share is used up, overloaded if that of all keys is
    */
   reserve(keyId: string, bytes: number): () => void;
   /** Counts memory that is already used, even above the limit. */
@@ -19,9 +19,9 @@ export interface BudgetOptions {
   readonly perProcess: number;
 }
 
-/** What a call of a provider takes beside its prompt: an answer of usual length in all its forms. */
+/** Bytes for a call of a provider, without its prompt: an answer of usual length in all its forms. */
 export const callBytes = 64 * 1024;
-/** What a character of a prompt takes, or a byte of a body: it is there as text, as JSON, and as bytes on a socket. */
+/** Bytes for a character of a prompt: it is in memory as text, as JSON, and as bytes on a socket. */
 export const copies = 8;
 
 export function createBudget({ perKey, perProcess }: BudgetOptions): Budget {

@@ -5,17 +5,17 @@ import type { Position } from './listing.ts';
 /** The position of a walk through a list. */
 export interface Cursor {
   readonly after: Position;
-  /** Entries on the pages so far. */
+  /** Number of entries on the pages so far. */
   readonly offset: number;
 }
 
-/** Bytes of a digest of the list and the cursor, so that a cursor of another list is recognized. */
+/** Bytes of a digest of the list and the cursor, by which a cursor of another list is recognised. */
 const digestBytes = 9;
 const form = /^(0|[1-9]\d{0,9}) (0|-?[1-9]\d{0,15}) ([\w:-]{0,64})$/;
 
 /**
  * Writes a cursor as the opaque text of `next` and `after`.
- * @param list names the list, its filters included
+ * @param list identifies the list, including its filters
  */
 export function encodeCursor(list: string, { after: { at, id }, offset }: Cursor): string {
   const text = `${offset} ${at} ${id}`;
@@ -30,11 +30,11 @@ export function decodeCursor(list: string, cursor: string): Cursor | undefined {
   if (offset === undefined || at === undefined || id === undefined) return undefined;
   const decoded = { after: { at: Number(at), id }, offset: Number(offset) };
   const isWithin = decoded.after.at >= earliest.getTime() && decoded.after.at <= latest.getTime();
-  // Other spellings of the same bytes are refused, too.
+  // Other encodings of the same bytes are refused too.
   return isWithin && encodeCursor(list, decoded) === cursor ? decoded : undefined;
 }
 
-/** Not a secret: an invented cursor shows nothing that an offset does not show. */
+/** Not a secret: a forged cursor shows nothing that an offset does not show. */
 function digest(list: string, text: string): Buffer {
   return createHash('sha256').update(`${list}\n${text}`).digest().subarray(0, digestBytes);
 }

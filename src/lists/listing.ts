@@ -1,36 +1,39 @@
-/** The place of an entry in a list. Lists go by `at` in one direction, and by `id` where that is the same. */
+/** The position of an entry in a list. Lists are ordered by `at`, and by `id` if that is equal. */
 export interface Position {
-  /** An integer: milliseconds since 1970 in lists that go by time. */
+  /** An integer: milliseconds since 1970 in lists by time. */
   readonly at: number;
-  /** May be empty where no two entries have the same `at`. */
+  /** Can be empty if no two entries have the same `at`. */
   readonly id: string;
 }
 
-/** Where a page begins: after an entry, which may be gone by now, or after so many entries. */
+/** Where a page begins: after an entry, which may no longer exist, or after a number of entries. */
 export type PageStart = { readonly after: Position } | { readonly offset: number };
 
-/** A list that is read page by page. What is inserted or removed moves no other entry to another position. */
+/** A list that is read page by page. Inserted or removed entries do not change the positions of others. */
 export interface Listing<Item> {
-  /** The positions from a start on, in the order of the list, at most so many. */
+  /** The positions from a start on, in the order of the list, at most `limit`. */
   positions(start: PageStart, most: number): Promise<Position[]>;
-  /** The entries at these positions, read few at a time as they are wanted. What is gone by now is left out. */
+  /**
+   * The entries at these positions, read in small batches as they are needed. Entries that no longer exist are left
+   * out.
+   */
   entries(positions: readonly Position[]): AsyncIterable<readonly [Position, Item]>;
   total(): Promise<number>;
 }
 
-/** A page of a list as it is shown. */
+/** A page of a list. */
 export interface Page<Shown> {
   readonly data: Shown[];
-  /** The last position that the page covers when there are more entries behind it. */
+  /** The last position of the page, if more entries follow. */
   readonly next: Position | undefined;
 }
 
-/** Most bytes of the entries of a page, leaving room for the rest of an answer of 8 MiB. */
+/** The most bytes of the entries of a page: 8 MiB for an answer without its other parts. */
 const pageBytes = 8 * 1024 * 1024 - 1024;
 
 /**
- * Reads a page, which ends after `limit` entries or 8 MiB. It has at least one entry unless those that were found have
- * been removed meanwhile.
+ * Reads a page, which ends after `limit` entries or 8 MiB. It has at least one entry, unless all entries that were
+ * found have been removed in the meantime.
  */
 export async function readPage<Item, Shown>(
   listing: Listing<Item>,
@@ -53,7 +56,7 @@ export async function readPage<Item, Shown>(
   return { data, next: found.length > limit ? wanted.at(-1) : undefined };
 }
 
-/** A list of what is in memory, in its order. @param positionOf ascends in that order */
+/** A list of values in memory, in their order. @param positionOf ascends in that order */
 export function listingOf<Item>(items: readonly Item[], positionOf: (item: Item) => Position): Listing<Item> {
   const placed = items.map((item) => [positionOf(item), item] as const);
   return {
@@ -75,7 +78,7 @@ export function listingOf<Item>(items: readonly Item[], positionOf: (item: Item)
 /** A list without entries. */
 export const emptyListing: Listing<never> = listingOf([], () => ({ at: 0, id: '' }));
 
-/** A list with something looked up for the entries of each page together. */
+/** A list for which further data is read for all entries of a page together. */
 export function withLookUp<Item, Found>(
   listing: Listing<Item>,
   lookUp: (items: readonly Item[]) => ((item: Item) => Found) | Promise<(item: Item) => Found>,

@@ -1,8 +1,6 @@
 import { pino, type DestinationStream, type Logger } from 'pino';
 
-/**
- * JSON lines on standard output. Log calls name the fields they want; the redaction below is a second safeguard.
- */
+/** JSON lines on standard output. Log calls choose their fields; the redaction below is a second safeguard. */
 export function createLogger(level: string, destination?: DestinationStream): Logger {
   const options = {
     level,
@@ -18,7 +16,7 @@ export function createLogger(level: string, destination?: DestinationStream): Lo
   return pino(options, destination ?? bufferedOutput());
 }
 
-/** ISO 8601 times, each of which is spelt once. */
+/** ISO 8601 times, each formatted once. */
 function createTimestamp(now: () => number = Date.now): () => string {
   let last = 0;
   let text = '';
@@ -32,7 +30,7 @@ function createTimestamp(now: () => number = Date.now): () => string {
   };
 }
 
-/** Standard output, written in batches: a system call for each request would be a tenth of its cost. */
+/** Standard output, written in batches, because a system call for each request would be a tenth of its cost. */
 function bufferedOutput(): DestinationStream {
   const output = pino.destination({ fd: 1, sync: true, minLength: 4096, periodicFlush: 200 });
   process.on('exit', () => {
@@ -41,7 +39,10 @@ function bufferedOutput(): DestinationStream {
   return output;
 }
 
-/** Name, message, code and stack of an error and its causes: no request, options or response objects, which hold keys. */
+/**
+ * Name, message, code and stack of an error and its causes: no request, options or response objects, because they
+ * contain keys.
+ */
 function serializeError(error: unknown, depth = 0): unknown {
   if (!(error instanceof Error)) return { message: scrub(String(error)) };
   const code: unknown = 'code' in error ? error.code : undefined;
@@ -57,7 +58,10 @@ function serializeError(error: unknown, depth = 0): unknown {
 /** For example the name of a model. In these characters, a token can only be one with a known prefix. */
 const harmless = /^(?!.*(?:pgw_|sk-|xai-|gsk_|AIza))[\w./-]{1,100}$/;
 
-/** Removes what looks like credentials: user info and parameters in URIs, bearer tokens, this service's own keys and vendors' `sk-…`. */
+/**
+ * Removes text that looks like credentials: user info and parameters in URIs, bearer tokens, this service's own keys
+ * and vendors' `sk-…`.
+ */
 export function scrub(text: string): string {
   if (harmless.test(text)) return text;
   return text

@@ -4,7 +4,7 @@ import type { WebhookObserver } from '../webhooks/observer.ts';
 import { seriesOf } from './series.ts';
 import { createWebhookMetrics } from './webhook-metrics.ts';
 
-/** What a call was paid for. `model` is one of the provider's list, or `other`: callers may name any. */
+/** Labels of a paid call. `model` is one of the provider's list, or `other`, because callers can name any. */
 export interface SpentTokens {
   readonly model: string;
   readonly inputTokens: number;
@@ -13,9 +13,9 @@ export interface SpentTokens {
 
 /** Prometheus metrics of this process. Label values come from the contract and configuration, never from callers. */
 export interface Metrics {
-  /** One answered request; `operation` is `none` where no operation was reached. */
+  /** One answered request; `operation` is `none` if no operation was reached. */
   observeRequest(operation: string, status: number, seconds: number): void;
-  /** One streamed answer that has ended, beside `observeRequest`. */
+  /** One streamed answer that has ended, in addition to `observeRequest`. */
   observeStream(operation: string, end: StreamEnd): void;
   /** One call of a provider; `outcome` is `ok` or a problem type. */
   observeProviderCall(provider: string, outcome: string, seconds: number, spent?: SpentTokens): void;

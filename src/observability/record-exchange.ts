@@ -4,10 +4,10 @@ import type { Exchange } from '../http/pipeline.ts';
 import { scrub } from './logger.ts';
 import type { Metrics } from './metrics.ts';
 
-/** Asked for every few seconds by whoever supervises the process. */
+/** Operations that supervisors of the process call every few seconds. */
 const probes: ReadonlySet<string> = new Set(['getLiveness', 'getReadiness']);
 
-/** One observation for each answer, and one log line, but not for health probes that succeed. */
+/** Records one observation for each answer, and one log line except for successful health probes. */
 export function recordExchange(exchange: Exchange, log: Logger, metrics: Metrics): void {
   const { operationId = 'none', answer, stream, milliseconds, error } = exchange;
   const { status } = answer;
@@ -45,7 +45,7 @@ function fieldsOf(exchange: Exchange): Record<string, unknown> {
   if (keyId !== undefined) fields['key_id'] = keyId;
   const traceparent = traceparentOf(exchange.requestHeaders);
   if (traceparent !== undefined) fields['traceparent'] = traceparent;
-  // Without an operation only the path tells what was asked for, and with one which of its resources was not found.
+  // Without an operation, only the path shows the request. With one, it shows which resource was not found.
   if (answer.status === 404 || operationId === 'none') fields['path'] = plainPath(exchange.url);
   if (problem !== undefined) fields['problem'] = problem.type;
   else if (error !== undefined && stream === undefined) fields['problem'] = 'internal-error';
@@ -67,8 +67,8 @@ function fieldsOf(exchange: Exchange): Record<string, unknown> {
 const longestPath = 200;
 
 /**
- * The path of a request's URL, as far as it is plain: it ends before anything that could begin a query, percent-encoded
- * or not, before control characters, and at 200 characters. What looks like credentials is masked.
+ * The path of a request's URL for the log: it ends before anything that could begin a query, percent-encoded or not,
+ * before control characters, and at 200 characters. Text that looks like credentials is masked.
  */
 function plainPath(url: string): string {
   const path = url.replace(/^\w+:\/\/[^/?#]*/, '');

@@ -1,6 +1,6 @@
 /**
- * Finds the series of a metric by its label values. prom-client sorts and joins the labels each time it is asked, which
- * costs more than the observation; a series that was asked for once is kept. The values have to be few.
+ * Finds the series of a metric by its label values. prom-client sorts and joins the labels each time, which costs more
+ * than the observation, so each series is cached. There must be few values.
  */
 export function seriesOf<Series>(metric: { labels: (...values: string[]) => Series }): (...values: string[]) => Series {
   const known = new Map<string, Series>();

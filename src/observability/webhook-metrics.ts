@@ -2,11 +2,14 @@ import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 import type { WebhookObserver } from '../webhooks/observer.ts';
 import { seriesOf } from './series.ts';
 
-/** From a loopback receiver's millisecond to the last attempt of a schedule, days later. */
+/** From a millisecond for a receiver on the loopback to days for the last attempt of a schedule. */
 const deliveryBuckets = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5, 15, 60, 600, 3_600, 36_000, 86_400, 345_600];
 const tryBuckets = [0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15];
 
-/** What the delivery engine of this process does, and what waits in the database. No label names an integration: there may be thousands. */
+/**
+ * Metrics of the delivery engine of this process, and of waiting deliveries in the database. No label names an
+ * integration, because there can be thousands.
+ */
 export function createWebhookMetrics(registry: Registry): WebhookObserver {
   const registers = [registry];
   const attempts = new Histogram({

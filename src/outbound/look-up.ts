@@ -14,9 +14,9 @@ export type { Address } from './system-files.ts';
 export type LookUp = (hostname: string) => Promise<readonly Address[]>;
 
 export interface LookUpOptions {
-  /** Name servers as `address` or `address:port`; those of the system when left out. */
+  /** Name servers as `address` or `address:port`; those of the system if left out. */
   readonly servers?: readonly string[] | undefined;
-  /** Milliseconds for one look-up. */
+  /** Time limit of one look-up, in milliseconds. */
   readonly timeoutMs?: number;
   /** Milliseconds for which a failure is remembered. */
   readonly rememberMs?: number;
@@ -25,24 +25,25 @@ export interface LookUpOptions {
   readonly askSystem?: LookUp;
 }
 
-/** Milliseconds after which the files of the system are read anew. */
+/** Milliseconds after which the files of the system are read again. */
 const filesAge = 5_000;
-/** Milliseconds for which IPv6 addresses are waited for when there are others (see RFC 8305, section 3). */
+/** How long to wait for IPv6 addresses if there are others, in milliseconds (see RFC 8305, section 3). */
 const resolutionDelay = 100;
-/** Names whose failure is remembered. */
+/** The most names whose failure is remembered. */
 const maxRemembered = 1_000;
-/** Look-ups that may wait for the system's resolver. */
+/** The most look-ups that can wait for the system's resolver. */
 const waitingForSystem = 16;
 
 /**
- * Makes a look-up that cannot be blocked by names whose servers do not answer.
+ * Creates a look-up that names whose servers do not answer cannot block.
  *
- * `dns.lookup` works on the threads that all look-ups of the process share, and a name that is not answered keeps one
- * of them for many seconds. So names are looked up as the system does it, in the hosts file, as `localhost`, and in DNS
- * with the domains of resolv.conf, but by asynchronous queries with a time limit. Callers who want the same name share
- * one look-up, and failures are remembered for some seconds. Addresses are not: who connects gets present ones.
+ * `dns.lookup` works on the threads that all look-ups of the process share, and a name without an answer blocks one of
+ * them for many seconds. So names are looked up as the system does it, in the hosts file, as `localhost`, and in DNS
+ * with the domains of resolv.conf, but by asynchronous queries with a time limit. Callers with the same name share one
+ * look-up, and failures are remembered for some seconds. Addresses are not cached, so that connections use current
+ * ones.
  *
- * Only names that DNS cannot know (of one label, or in `.local`) are left to the system's own resolver after that, one
+ * Then only names that DNS cannot know (of one label, or in `.local`) are looked up by the system's own resolver, one
  * at a time.
  */
 export function createLookUp({
@@ -58,7 +59,7 @@ export function createLookUp({
   const readNames = createFileReader(files);
   let resolver: { readonly of: string; readonly dns: dns.Resolver } | undefined;
 
-  /** The system's servers are read when a resolver is made, so one is made for each resolv.conf. */
+  /** A resolver reads the system's servers when it is created, so there is a new one for each resolv.conf. */
   const resolverFor = ({ resolvText }: SystemNames): dns.Resolver => {
     if (resolver?.of !== resolvText) {
       const made = new dns.Resolver({ timeout: 1_000, tries: 2, maxTimeout: 2_000 });
@@ -107,8 +108,8 @@ export function createLookUp({
 }
 
 /**
- * A look-up as `net.connect` takes it.
- * @param check throws when a connection to any of the addresses is not permitted
+ * A look-up in the form of `net.connect`.
+ * @param check throws if a connection to one of the addresses is not permitted
  */
 export function toLookupFunction(
   lookUp: LookUp,
@@ -140,7 +141,7 @@ const loopback: readonly Address[] = [
   { address: '::1', family: 6 },
 ];
 
-/** Names that a name may stand for, in the order in which they are tried (see resolv.conf(5)). */
+/** The full names that a name can mean, in the order of the attempts (see resolv.conf(5)). */
 function candidates(hostname: string, { search, ndots }: Pick<SystemNames, 'search' | 'ndots'>): string[] {
   if (hostname.endsWith('.')) return [hostname.slice(0, -1)];
   const searched = search.map((domain) => `${hostname}.${domain}`);
@@ -148,7 +149,7 @@ function candidates(hostname: string, { search, ndots }: Pick<SystemNames, 'sear
   return dots >= ndots ? [hostname, ...searched] : [...searched, hostname];
 }
 
-/** Goes on to the next name when one has no address, not when nobody could say. */
+/** Continues with the next name if one has no address, but not if no server answered. */
 async function askInTurn(resolver: dns.Resolver, names: readonly string[]): Promise<readonly Address[]> {
   let failure: unknown;
   for (const name of names) {
@@ -179,7 +180,7 @@ function withFamily(family: 4 | 6): (address: string) => Address {
   return (address) => ({ address, family });
 }
 
-/** The name has no address, as against: nobody could say. */
+/** Whether the error says that the name has no address; otherwise no server answered. */
 function isUnknownName(error: unknown): boolean {
   return hasCode(error, 'ENOTFOUND') || hasCode(error, 'ENODATA');
 }
@@ -192,7 +193,7 @@ function fits(wanted: number | 'IPv4' | 'IPv6' | undefined, family: number): boo
   return wanted === undefined || wanted === 0 || wanted === family || wanted === `IPv${family}`;
 }
 
-/** So that the system's resolver never has more than one of the threads that all look-ups share. */
+/** With this, the system's resolver never uses more than one of the threads that all look-ups share. */
 function oneAtATime(lookUp: LookUp): LookUp {
   let last: Promise<unknown> = Promise.resolve();
   let waiting = 0;

@@ -1,11 +1,11 @@
-/** The longest wait that is believed, in milliseconds: one day. */
+/** The longest wait that is accepted, in milliseconds: one day. */
 const longestWait = 86_400_000;
 
 /**
- * Reads the `Retry-After` of a response (RFC 9110, section 10.2.3): seconds, of which some send fractions, or a date in
- * any of the three forms that a recipient has to understand (section 5.6.7).
+ * Reads the `Retry-After` of a response (RFC 9110, section 10.2.3): seconds, also with fractions, or a date in one of
+ * the three forms that a recipient must accept (section 5.6.7).
  *
- * @param now for dates
+ * @param now the current time, for dates
  * @returns milliseconds from now, at least 0 and at most a day; undefined when absent or not understood
  */
 export function readRetryAfter(value: string | undefined, now: Date): number | undefined {
@@ -32,7 +32,7 @@ const dateForms = [
   String.raw`(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun) ${month} (?<day>[ \d]\d) ${time} (?<year>\d{4})`,
 ].map((form) => new RegExp(`^${form}$`));
 
-/** Date.parse takes much that is no HTTP date, and reads asctime()'s form in the machine's time zone. */
+/** Date.parse accepts many texts that are not HTTP dates, and reads asctime()'s form in the machine's time zone. */
 function readHttpDate(value: string, now: Date): number | undefined {
   for (const form of dateForms) {
     const groups = form.exec(value)?.groups;
@@ -41,14 +41,14 @@ function readHttpDate(value: string, now: Date): number | undefined {
     const [day, monthIndex] = [Number(groups['day']), monthNames.indexOf(groups['month'] ?? '')];
     const midnight = new Date(0);
     midnight.setUTCFullYear(yearOf(groups['year'] ?? '', now), monthIndex, day);
-    // There is no 30 February.
+    // A date such as 30 February does not exist.
     if (midnight.getUTCDate() !== day) return undefined;
     return midnight.getTime() + ((Number(hour) * 60 + Number(minute)) * 60 + Number(second)) * 1_000;
   }
   return undefined;
 }
 
-/** A year of two digits that would be more than 50 years ahead is the latest one in the past that ends so. */
+/** A year of two digits that would be more than 50 years in the future means the latest past year with these digits. */
 function yearOf(digits: string, now: Date): number {
   if (digits.length === 4) return Number(digits);
   const present = now.getUTCFullYear();

@@ -7,15 +7,15 @@ export interface Address {
   readonly family: 4 | 6;
 }
 
-/** What the files of the system say about names; see hosts(5) and resolv.conf(5). */
+/** The system's settings for names; see hosts(5) and resolv.conf(5). */
 export interface SystemNames {
   /** Addresses of the hosts file by name in lower case. */
   readonly hosts: ReadonlyMap<string, readonly Address[]>;
-  /** Domains in which relative names are looked for. */
+  /** Domains in which relative names are searched. */
   readonly search: readonly string[];
-  /** A name with fewer dots is looked for in these domains first. */
+  /** A name with fewer dots is searched in these domains first. */
   readonly ndots: number;
-  /** The whole resolv.conf, to see that it has changed. */
+  /** The whole resolv.conf, to detect changes. */
   readonly resolvText: string;
 }
 
@@ -26,7 +26,7 @@ export interface SystemFiles {
 
 export const systemFiles: SystemFiles = { hosts: '/etc/hosts', resolv: '/etc/resolv.conf' };
 
-/** Reads both files. One that is not there says nothing. */
+/** Reads both files. A missing file counts as empty. */
 export async function readSystemNames(files: SystemFiles): Promise<SystemNames> {
   const [hosts, resolvText] = await Promise.all([files.hosts, files.resolv].map(readIfThere));
   return { hosts: parseHosts(hosts ?? ''), resolvText: resolvText ?? '', ...parseSearch(resolvText ?? '') };
@@ -58,7 +58,7 @@ function parseSearch(text: string): Pick<SystemNames, 'search' | 'ndots'> {
       .replace(/[#;].*/, '')
       .trim()
       .split(/\s+/);
-    // Of several lines the last one counts.
+    // If there are several lines, the last one applies.
     if (keyword === 'search' || keyword === 'domain') search = words.filter((word) => word !== '.').slice(0, 6);
     if (keyword !== 'options') continue;
     for (const word of words) {

@@ -12,7 +12,7 @@ export class DataDirError extends Error {
 }
 
 /**
- * Makes the data folder, with its parents, and writes a file in it to see that one can.
+ * Creates the data folder with its parents, and writes a file to check that this is possible.
  *
  * @throws DataDirError
  */
@@ -21,7 +21,7 @@ export async function prepareDataDir(dataDir: string): Promise<void> {
     await makeFolder(dataDir);
     const probe = join(dataDir, `.probe-${randomUUID()}`);
     try {
-      // An empty file can be made on a full disk.
+      // On a full disk an empty file could still be created.
       await writeFile(probe, Buffer.alloc(4_096), { flag: 'wx', mode: 0o600, flush: true });
     } finally {
       await rm(probe, { force: true });
@@ -35,7 +35,10 @@ export async function prepareDataDir(dataDir: string): Promise<void> {
   }
 }
 
-/** Makes a folder and its parents, one at a time: Node's recursive mkdir never ends where a folder can hold no others, such as /proc. */
+/**
+ * Creates a folder and its parents one at a time: Node's recursive mkdir never ends in a folder that cannot contain
+ * others, such as /proc.
+ */
 export async function makeFolder(folder: string): Promise<void> {
   try {
     if ((await stat(folder)).isDirectory()) return;
@@ -44,7 +47,7 @@ export async function makeFolder(folder: string): Promise<void> {
     await makeFolder(dirname(folder));
   }
   await mkdir(folder).catch((error: unknown) => {
-    // Another process was faster, or a file is in the way, which the probe finds out.
+    // Another process was faster, or there is a file of this name, which the probe finds.
     if (!hasCode(error, 'EEXIST')) throw error;
   });
 }

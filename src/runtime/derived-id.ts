@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 
 /**
- * A UUID of version 8 (RFC 9562, section 5.8) that follows from its parts: the first 16 bytes of their SHA-256.
+ * A UUID of version 8 (RFC 9562, section 5.8) made from its parts: the first 16 bytes of their SHA-256.
  *
- * @param parts none but the last may contain a line feed, so that no two lists of parts are hashed as the same text
+ * @param parts only the last may contain a line feed, so that different parts never give the same text
  */
 export function deriveUuid(...parts: readonly string[]): string {
   const bytes = createHash('sha256').update(parts.join('\n')).digest().subarray(0, 16);

@@ -1,8 +1,11 @@
-/** How reads are gathered. */
+/** Options of gathered reads. */
 export interface GatherOptions {
-  /** Keys that one command reads at most. */
+  /** The most keys that one command reads. */
   readonly largest: number;
-  /** Milliseconds after which the next read no longer waits for one in progress: one that hangs holds up no others. */
+  /**
+   * Milliseconds after which the next read no longer waits for one in progress, so that a read that hangs does not
+   * delay others.
+   */
   readonly patienceMs?: number;
 }
 
@@ -11,7 +14,7 @@ export interface GatherOptions {
  * that are requested during a read are read together by the next command. A single caller does not wait.
  *
  * @param read reads the documents of different keys; a key that is not found is left out
- * @param map makes of a document what is wanted, once for all who want it; a document that fails it fails its callers only
+ * @param map converts a document once for all its callers; if it fails, only these callers fail
  */
 export function gatherReads<Document, Result>(
   read: (keys: readonly string[]) => Promise<ReadonlyMap<string, Document>>,
@@ -19,7 +22,7 @@ export function gatherReads<Document, Result>(
   { largest, patienceMs = 50 }: GatherOptions,
 ): (key: string) => Promise<Result | undefined> {
   let wanted = new Map<string, PromiseWithResolvers<Result | undefined>>();
-  /** What the keys that are wanted now wait for: reads in progress, or the end of this turn of the event loop. */
+  /** What the requested keys wait for: reads in progress, or the end of this turn of the event loop. */
   let awaited = 0;
 
   const send = async (wants: readonly [string, PromiseWithResolvers<Result | undefined>][]): Promise<void> => {
@@ -62,7 +65,7 @@ export function gatherReads<Document, Result>(
     if (want === undefined) {
       want = Promise.withResolvers<Result | undefined>();
       wanted.set(key, want);
-      // After the present turn of the event loop, so that requests which came together are read together.
+      // After the current turn of the event loop, so that requests that arrived together are read together.
       if (awaited === 0) setImmediate(awaitOnce());
     }
     return want.promise;

@@ -1,17 +1,17 @@
-/** The first and the last instant that every engine can store and that an answer can show with four digits of year. */
+/** The first and the last instant that every engine can store and that has a year of four digits. */
 export const earliest = new Date('0001-01-01T00:00:00.000Z');
 export const latest = new Date('9999-12-31T23:59:59.999Z');
 
 const form = /^(\d{4}-\d\d-\d\d)(?:T(\d\d:\d\d:\d\d)(?:\.(\d+))?(Z|[+-]\d\d:\d\d)?)?$/;
 
 /**
- * The instant that a date, or a date and time, of a request means. A date means its midnight; what has no offset is UTC.
+ * The instant of a date, or a date and time, in a request. A date means its midnight; without an offset it is UTC.
  *
  * Fractions of a second are rounded up to the millisecond: stored times are whole milliseconds, so "not before" and
- * "before" say the same of the rounded instant as of the exact one. Instants before {@link earliest} or after
- * {@link latest}, which an offset can lead to, become these: nothing that is stored lies beyond them.
+ * "before" mean the same for the rounded instant as for the exact one. Instants before {@link earliest} or after {@link
+ * latest}, to which an offset can lead, become these, because nothing is stored beyond them.
  *
- * @param text as the contract's `Moment` or `DateTimeInput` allows it
+ * @param text in a form of the contract's `Moment` or `DateTimeInput`
  */
 export function toInstant(text: string): Date;
 export function toInstant(text: string | undefined): Date | undefined;

@@ -9,9 +9,12 @@ export interface Chore {
   readonly run: () => Promise<void>;
 }
 
-/** Chores that are being run. */
+/** Chores that run. */
 export interface Maintenance {
-  /** Starts no more chores. @returns after those that run have ended, or after so many milliseconds: each can be interrupted */
+  /**
+   * Starts no more chores. Resolves after running chores have ended, or after this many milliseconds: each can be
+   * interrupted
+   */
   stop(limitMs: number): Promise<void>;
 }
 

@@ -2,9 +2,9 @@ import { randomUUID } from 'node:crypto';
 
 /** Source of ids and random numbers, passed to all code that needs them. Keys and secrets come from `node:crypto`. */
 export interface Random {
-  /** A UUID of version 4 that nobody can guess. */
+  /** An unguessable UUID of version 4. */
   readonly uuid: () => string;
-  /** At least 0, below 1; to spread waits. */
+  /** At least 0, below 1. For example, to vary pauses. */
   readonly fraction: () => number;
 }
 

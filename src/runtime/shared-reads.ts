@@ -1,4 +1,4 @@
-/** A read in progress, and the read that follows it if somebody has asked for it. */
+/** A read in progress, and the read that follows it if a caller has requested it. */
 interface Reading<Result> {
   readonly result: Promise<Result>;
   next: Promise<Result> | undefined;
@@ -6,10 +6,10 @@ interface Reading<Result> {
 
 /**
  * Lets callers that read the same data at the same time share a read. A caller never gets data that was read before its
- * request: callers that come during a read share the next one. So a caller sees every change that was acknowledged
- * before its request, and at most one read per key is in progress.
+ * request: callers that arrive during a read share the next one. So a caller sees every change that was acknowledged
+ * before its request, and at most one read of each key is in progress.
  *
- * @param read what is read under a key; further arguments are the same for the same key
+ * @param read reads the data of a key; further arguments are the same for the same key
  */
 export function shareReads<Result, Rest extends readonly unknown[]>(
   read: (key: string, ...rest: Rest) => Promise<Result>,
@@ -34,7 +34,7 @@ export function shareReads<Result, Rest extends readonly unknown[]>(
   return (key, ...rest) => {
     const reading = inProgress.get(key);
     if (reading === undefined) return start(key, rest);
-    // They get its failure too: it happened after their request, and another read would double their waiting time.
+    // They also get its failure: it happened after their request, and another read would double their waiting time.
     return (reading.next ??= reading.result.then(() => start(key, rest)));
   };
 }

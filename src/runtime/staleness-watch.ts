@@ -11,7 +11,7 @@ export interface StalenessWatch {
    */
   observe(id: string, mark: string, readAt?: number): Sighting;
   forget(id: string): void;
-  /** Forgets all but these. */
+  /** Forgets all others. */
   keepOnly(ids: ReadonlySet<string>): void;
 }
 
@@ -35,7 +35,7 @@ export function createStalenessWatch(monotonic: () => number): StalenessWatch {
     observe(id, mark, readAt = monotonic()) {
       const before = seen.get(id);
       if (before?.mark === mark) return { unchangedMs: readAt - before.since, hasMoved: false };
-      // From after the reading, as the mark may have moved until then.
+      // Measured from after the read, because the mark may have moved until then.
       seen.set(id, { mark, since: monotonic() });
       return { unchangedMs: 0, hasMoved: before !== undefined };
     },

@@ -1,6 +1,6 @@
 /**
- * The code of a system error, such as `EEXIST`. It asks for the code alone and not for the class: errors of Node itself
- * are of another `Error` class wherever code runs in a context of its own, as in tests.
+ * The code of a system error, such as `EEXIST`. It checks only the code and not the class: in a separate context, as in
+ * tests, errors of Node have another `Error` class.
  */
 export function codeOf(error: unknown): string | undefined {
   const code = typeof error === 'object' && error !== null && 'code' in error ? error.code : undefined;

@@ -1,7 +1,7 @@
 /**
  * Waits for work for a limited time. After the limit the work continues, and its outcome is ignored.
  *
- * @param otherwise gives the result, or throws, when the time is over first
+ * @param otherwise returns the result, or throws, if the time is over first
  */
 export async function within<Result, Late>(
   milliseconds: number,

@@ -1,7 +1,7 @@
 import { ensureSecretKey, parseSecretKey } from './secret-key-file.ts';
 import { createSecretBox, type SecretBox } from './secret-box.ts';
 
-/** There is no key to encrypt secrets with. The message is for the operator. */
+/** There is no key to encrypt secrets. The message is for the operator. */
 export class SecretKeyError extends Error {
   constructor(message: string, options?: ErrorOptions) {
     super(message, options);
@@ -10,10 +10,11 @@ export class SecretKeyError extends Error {
 }
 
 /**
- * Makes the box for secrets in the database.
+ * Creates the box for secrets in the database.
  *
- * @param keys as configured, the one in use first; none means the key in the data folder, which is made when missing
- * @throws SecretKeyError when there is no key and none can be kept
+ * @param keys the configured keys, the current one first; without any, the key in the data folder is used, which is
+ *   created if missing
+ * @throws SecretKeyError if there is no key and none can be stored
  */
 export async function openSecretBox(keys: readonly string[], dataDir: string): Promise<SecretBox> {
   const [key, ...previous] = keys.flatMap((text) => parseSecretKey(text) ?? []);

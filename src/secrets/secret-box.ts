@@ -1,19 +1,21 @@
 import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:crypto';
 
-/** Encrypted text as it is stored: `v1.<key id>.<nonce, ciphertext and tag in base64url>`. */
+/** Stored encrypted text: `v1.<key id>.<nonce, ciphertext and tag in base64url>`. */
 export type Sealed = string & { readonly sealed: unique symbol };
 
-/** Encrypts what is stored and must not be readable in the database or its dumps. */
+/** Encrypts text that must not be readable in the database or its dumps. */
 export interface SecretBox {
-  /** @param record what the text belongs to; the same name opens it */
+  /** @param record the owner of the text; the same name decrypts it */
   seal(text: string, record: string): Sealed;
-  /** @throws SecretUnreadableError when the key is not at hand, or the text was changed or belongs to another record */
+  /**
+   * @throws SecretUnreadableError if the key is not configured, or the text was changed or belongs to another record
+   */
   open(sealed: Sealed, record: string): string;
-  /** The text sealed with the key in use. What that key sealed, or no key at hand opens, stays as it is. */
+  /** The text encrypted with the current key. It is unchanged if it has that key, or if its key is not configured. */
   renew(sealed: Sealed, record: string): Sealed;
 }
 
-/** A stored secret cannot be decrypted. The message holds neither secret nor key. */
+/** A stored secret cannot be decrypted. The message contains neither secret nor key. */
 export class SecretUnreadableError extends Error {
   constructor(message: string, options?: ErrorOptions) {
     super(message, options);
@@ -29,11 +31,11 @@ const tagBytes = 16;
 export const keyBytes = 32;
 
 /**
- * Makes a box. Key id and record are authenticated with the text (associated data), so a sealed text cannot be moved
- * to another record by someone who can write to the database.
+ * Creates a box. Key id and record are authenticated with the text (associated data), so that an encrypted text cannot
+ * be moved to another record in the database.
  *
- * @param key seals and opens; 32 bytes
- * @param previous keys that still open what they once sealed
+ * @param key encrypts and decrypts; 32 bytes
+ * @param previous earlier keys, which only decrypt
  */
 export function createSecretBox(key: Uint8Array, previous: readonly Uint8Array[] = []): SecretBox {
   const current = keyId(key);
@@ -76,7 +78,7 @@ export function createSecretBox(key: Uint8Array, previous: readonly Uint8Array[]
   return box;
 }
 
-/** Names a key without saying anything about it: the first 8 bytes of its SHA-256, in hex. */
+/** The id of a key, which does not reveal it: the first 8 bytes of its SHA-256, in hex. */
 function keyId(key: Uint8Array): string {
   if (key.length !== keyBytes) throw new RangeError(`A key has ${keyBytes} bytes.`);
   return createHash('sha256').update('prompt-gateway key id').update(key).digest('hex').slice(0, 16);

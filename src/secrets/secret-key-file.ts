@@ -8,10 +8,10 @@ import { hasCode } from '../runtime/system-error.ts';
 const fileName = 'secrets.key';
 
 /**
- * Reads the key of a data folder; makes one that only this user can read (mode 0600) when there is none yet.
- * Several processes may do so at once: all get the same key.
+ * Reads the key of a data folder. If there is none yet, creates one that only this user can read (mode 0600). Several
+ * processes can do this at the same time; all get the same key.
  *
- * @throws Error when the file holds no key
+ * @throws Error if the file does not contain a key
  */
 export async function ensureSecretKey(dataDir: string): Promise<Buffer> {
   const path = join(dataDir, fileName);
@@ -27,7 +27,7 @@ export async function ensureSecretKey(dataDir: string): Promise<Buffer> {
     await file.close();
   }
   try {
-    // Fails where another process was first; a rename would replace its key.
+    // Fails if another process was first; a rename would replace its key.
     await link(temporary, path);
     await syncFolder(dataDir);
   } catch (error) {
@@ -40,7 +40,7 @@ export async function ensureSecretKey(dataDir: string): Promise<Buffer> {
   return key;
 }
 
-/** A key as configured: 32 bytes in base64, base64url or hex. Undefined when the text is something else. */
+/** A configured key: 32 bytes in base64, base64url or hex. Undefined for any other text. */
 export function parseSecretKey(text: string): Buffer | undefined {
   const encoding = /^[0-9a-f]{64}$/i.test(text) ? 'hex' : /^[A-Za-z0-9+/_-]{43}=?$/.test(text) ? 'base64' : undefined;
   return encoding === undefined ? undefined : Buffer.from(text, encoding);
@@ -59,7 +59,7 @@ async function readKey(path: string): Promise<Buffer | undefined> {
   return key;
 }
 
-/** Makes the new name last through a power failure. */
+/** Ensures that the new name survives a power failure. */
 async function syncFolder(path: string): Promise<void> {
   const folder = await open(path, 'r');
   try {

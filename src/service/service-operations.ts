@@ -8,14 +8,14 @@ import { prepareJson } from '../http/static-body.ts';
 import type { Metrics } from '../observability/metrics.ts';
 
 export interface ServiceDependencies {
-  /** Of the service. */
+  /** Version of the service. */
   readonly version: string;
   readonly metrics: Metrics;
   readonly checkDatabase: () => Promise<void>;
   readonly checkStorage: () => Promise<void>;
   readonly metricsSharedForMs?: number | undefined;
   readonly clock: Pick<Clock, 'monotonic'>;
-  /** True once the process was asked to stop. */
+  /** True after the process was asked to stop. */
   readonly isStopping: () => boolean;
 }
 
@@ -24,9 +24,9 @@ type Operations = Pick<
   'getServiceInfo' | 'getLiveness' | 'getReadiness' | 'getMetrics' | 'getOpenApiDocument' | 'getAsyncApiDocument'
 >;
 
-/** How long one check of the dependencies is shared by all requests, in milliseconds. Probes need no key. */
+/** How long all requests share one check of the dependencies, in milliseconds, because probes need no key. */
 const checkedForMs = 1_000;
-/** How long one rendering of the metrics is shared by all requests by default, in milliseconds. */
+/** How long all requests share one rendering of the metrics by default, in milliseconds. */
 const metricsSharedForMs = 1_000;
 /** Time limit of the dependencies, in milliseconds, so that a probe always gets an answer. */
 const checkLimitMs = 2_000;
@@ -78,7 +78,7 @@ export function serviceOperations(dependencies: ServiceDependencies): Operations
   };
 }
 
-/** Runs work once for all who ask while it is in progress or was finished less than so long ago. */
+/** Shares the result of work between all callers that ask while it is in progress or for some time afterwards. */
 function shareFor<T>(
   milliseconds: number,
   { monotonic }: Pick<Clock, 'monotonic'>,
