@@ -23,7 +23,7 @@ export interface Stranger {
   readonly tarball: string;
   /** Runs a program in the project. */
   run(program: string, args: readonly string[], settings?: Readonly<Record<string, string>>): Promise<Ended>;
-  /** Type-checks files of the project, as a package that is published is checked: with all declarations it uses. */
+  /** Type-checks files of the project under `strict`. */
   typeCheck(files: readonly string[], options: object): Promise<Ended>;
   remove(): Promise<void>;
 }
@@ -35,13 +35,15 @@ export interface Stranger {
  */
 export async function installPackage(from: 'repository' | 'registry'): Promise<Stranger> {
   const parent = await mkdtemp(path.join(tmpdir(), 'stranger-'));
-  const tarball = await pack(client, parent);
-  const packages = from === 'registry' ? [tarball] : [tarball, ...(await packDependencies(client, parent))];
+  const [tarball, dependencies] = await Promise.all([
+    pack(client, parent),
+    from === 'registry' ? [] : packDependencies(client, parent),
+  ]);
   const folder = path.join(parent, 'project');
   await cp(path.join(import.meta.dirname, 'project'), folder, { recursive: true });
   await writeFile(path.join(folder, 'package.json'), '{ "private": true, "type": "module" }');
   const offline = from === 'registry' ? [] : ['--offline'];
-  await npm(folder, ['install', '--no-audit', '--no-fund', '--no-save', ...offline, ...packages]);
+  await npm(folder, ['install', '--no-audit', '--no-fund', '--no-save', ...offline, tarball, ...dependencies]);
 
   const run: Stranger['run'] = (program, args, settings) => runProgram(program, args, folder, settings);
   return {
@@ -49,7 +51,7 @@ export async function installPackage(from: 'repository' | 'registry'): Promise<S
     tarball,
     run,
     async typeCheck(files, options) {
-      const compilerOptions = { noEmit: true, strict: true, skipLibCheck: false, target: 'es2022', ...options };
+      const compilerOptions = { noEmit: true, strict: true, target: 'es2022', ...options };
       await writeFile(path.join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions, files }));
       return await run(process.execPath, [path.join(root, 'node_modules/typescript/bin/tsc')]);
     },
