@@ -1,14 +1,21 @@
 /** From an order to the request that arrives, as a receiver sees it. */
 import { createHmac } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Ajv2020 } from 'ajv/dist/2020.js';
+import formats from 'ajv-formats';
 import { Binary } from 'mongodb';
 import { Webhook } from 'standardwebhooks';
 import packageJson from '../../package.json' with { type: 'json' };
 import asyncapi from '../../generated/asyncapi.json' with { type: 'json' };
 import { ORDER_PLACED as isOrderPlaced } from '../../generated/event-validators.js';
+import { eventTypes } from '../../generated/events.ts';
+import { nodeReceiver, unwrap, type WebhookEvent } from '../../clients/typescript/src/webhooks.ts';
 import { openShop, placeOrder } from '../orders/orders-harness.ts';
 import { startReceiver, type ReceivedRequest, type Receiver } from '../support/receiver.ts';
+import type { Answer } from '../support/service.ts';
 import {
   createIntegration,
   eventually,
@@ -25,6 +32,7 @@ beforeAll(async () => {
 });
 afterAll(() => receiver.close());
 
+const arrivedAt = (path: string): ReceivedRequest[] => receiver.requests.filter((request) => request.path === path);
 const verifier = (key: string): Webhook => new Webhook(`whsec_${Buffer.from(key).toString('base64')}`);
 
 describe('an order', () => {
@@ -69,6 +77,7 @@ describe('an order', () => {
     });
     expect(Object.keys(payload as object)).toEqual(['type', 'targetUuid', 'createdAt', 'data', 'id']);
     expect(isOrderPlaced(payload)).toBe(true);
+    expect(await unwrap(request.body, request.headers, secret)).toEqual(payload);
     const isHeaders = new Ajv2020().compile(asyncapi.components.schemas.DeliveryHeaders);
     expect(isHeaders(request.headers) || isHeaders.errors).toBe(true);
 
@@ -112,6 +121,7 @@ describe('an order', () => {
     expect(again.body.toString()).toBe(earlier);
     expect(again.headers['webhook-id']).toBe(event_id);
     expect(isOrderPlaced(verifier(secret).verify(again.body, standardHeaders(again)))).toBe(true);
+    expect(await unwrap(again.body, again.headers, secret)).toEqual({ ...JSON.parse(earlier), id: event_id });
   });
 
   it('does not reach who has not subscribed to its type', async () => {
@@ -143,6 +153,119 @@ describe('an order', () => {
   });
 });
 
+describe('a delivery', () => {
+  it('is refused by receivers when any part of it was changed', async () => {
+    const { path } = await createIntegration(setup.service, { url: `${receiver.url}/changed`, secret });
+    await setup.service.call('POST', `${path}/test`);
+    await eventually(setup.service, `${path}/deliveries`, ({ data }) => data[0]?.status === 'delivered');
+    const [{ body, headers } = {}] = arrivedAt('/hook/changed');
+    if (body === undefined || headers === undefined) throw new Error('nothing arrived');
+    const changed = (name: string, change: (value: string) => string): Record<string, string> => ({
+      ...headers,
+      [name]: change(headers[name] ?? ''),
+    });
+    const later = { now: () => Date.now() + 301_000 };
+    const refusals: [string, Promise<unknown>][] = [
+      ['wrong-signature', unwrap(body.toString().replace('TEST', 'TEXT'), headers, secret)],
+      [
+        'wrong-signature',
+        unwrap(
+          body,
+          changed('webhook-id', (id) => id.replace(/.$/, 'g')),
+          secret,
+        ),
+      ],
+      [
+        'wrong-signature',
+        unwrap(
+          body,
+          changed('webhook-timestamp', (time) => String(Number(time) + 1)),
+          secret,
+        ),
+      ],
+      [
+        'wrong-signature',
+        unwrap(
+          body,
+          changed('webhook-signature', (value) => value.replace('v1', 'v1a')),
+          secret,
+        ),
+      ],
+      [
+        'disagreement',
+        unwrap(
+          body,
+          changed('x-service-signature', (hex) => hex.replace(/^./, 'g')),
+          secret,
+        ),
+      ],
+      ['wrong-signature', unwrap(body, headers, nextSecret)],
+      ['outside-tolerance', unwrap(body, headers, secret, later)],
+    ];
+    for (const [code, refusal] of refusals) await expect(refusal).rejects.toMatchObject({ code });
+    expect(await unwrap(body, headers, secret)).toMatchObject({ type: 'TEST', id: headers['webhook-id'] });
+  });
+
+  it('reaches the handler of a receiver, whose answer decides what becomes of it', async () => {
+    const events: WebhookEvent[] = [];
+    const failures: unknown[] = [];
+    const receive = nodeReceiver({ secrets: secret, onError: (error) => failures.push(error) }, (event) => {
+      events.push(event);
+      if (events.length > 1) throw new Error('no space');
+    });
+    const server = createServer((request, response) => void receive(request, response))
+      .listen(0, '127.0.0.1')
+      .unref();
+    await once(server, 'listening');
+    const { port } = server.address() as AddressInfo;
+    const { path } = await createIntegration(setup.service, { url: `http://127.0.0.1:${port}`, secret });
+    const attempt = async (): Promise<Answer['body']> => {
+      const { body } = await setup.service.call('POST', `${path}/test`);
+      const isTried = ({ data }: Answer['body']): boolean => data.length > 0;
+      const attempts = await eventually(setup.service, `/api/v1/deliveries/${body.id}/attempts`, isTried);
+      return attempts.body.data[0];
+    };
+    expect(await attempt()).toMatchObject({ status_code: 204 });
+    expect(await attempt()).toMatchObject({ status_code: 500 });
+    server.closeAllConnections();
+    server.close();
+    expect(events.map(({ type }) => type)).toEqual(['TEST', 'TEST']);
+    expect(failures).toEqual([new Error('no space')]);
+  });
+
+  it('of each type is valid by the schema that anyone can get', async () => {
+    const schemas = await Promise.all(
+      eventTypes.map(async (type) => (await fetch(`${setup.service.url}/schemas/events/${type}/v1.json`)).json()),
+    );
+    const ajv = formats.default(new Ajv2020(), { mode: 'full' });
+    for (const schema of schemas) ajv.addSchema(schema as object);
+    const { path } = await createIntegration(setup.service, {
+      ...{ url: `${receiver.url}/all`, secret },
+      event_types: eventTypes.filter((type) => type !== 'TEST'),
+    });
+    const shop = await openShop(setup.service);
+    const [first, second] = [await placeOrder(setup.service, shop), await placeOrder(setup.service, shop)];
+    await setup.service.call('POST', `/v1/orders/${first.id}/complete`);
+    await setup.service.call('POST', `/v1/orders/${second.id}/cancel`);
+    await setup.service.call('PUT', `/v1/products/${shop.pie.id}`, { body: { price: 390 } });
+    await setup.service.call('POST', `${path}/test`);
+    const today = new Date().toISOString().slice(0, 10);
+    await setup.service.call('POST', `/v1/locations/${shop.location.id}/fiscal-days/${today}/close`);
+    await eventually(
+      setup.service,
+      `${path}/deliveries?status=delivered`,
+      ({ pagination }) => pagination.total === eventTypes.length + 1,
+    );
+    const events = await Promise.all(arrivedAt('/hook/all').map(({ body, headers }) => unwrap(body, headers, secret)));
+    expect(new Set(events.map(({ type }) => type))).toEqual(new Set(eventTypes));
+    for (const event of events) {
+      const isValid = ajv.getSchema(`/schemas/events/${String(event.type)}/v1.json`);
+      expect([isValid?.(event), isValid?.errors]).toEqual([true, null]);
+      expect(isValid?.({ ...event, data: undefined })).toBe(false);
+    }
+  });
+});
+
 describe('while a secret is being rotated', () => {
   it('deliveries verify with both secrets, and only with the new one after that', async () => {
     const { path } = await createIntegration(setup.service, { url: `${receiver.url}/rotated`, secret });
@@ -162,6 +285,9 @@ describe('while a secret is being rotated', () => {
     const during = await next();
     expect(during.headers['webhook-signature']?.split(' ')).toHaveLength(2);
     expect(verify(during, secret)).toEqual(verify(during, nextSecret));
+    for (const known of [secret, nextSecret, [nextSecret, secret]]) {
+      expect(await unwrap(during.body, during.headers, known)).toEqual(verify(during, secret));
+    }
     expect(during.headers['x-service-signature']).toBe(hex(secret, during));
 
     const rotation_id: unknown = begun.body.secret_rotation.id;
@@ -170,6 +296,8 @@ describe('while a secret is being rotated', () => {
     expect(after.headers['webhook-signature']?.split(' ')).toHaveLength(1);
     expect(() => verify(after, secret)).toThrow();
     expect(verify(after, nextSecret)).toMatchObject({ type: 'TEST' });
+    expect(await unwrap(after.body, after.headers, [secret, nextSecret])).toEqual(verify(after, nextSecret));
+    await expect(unwrap(after.body, after.headers, secret)).rejects.toMatchObject({ code: 'wrong-signature' });
     expect(after.headers['x-service-signature']).toBe(hex(nextSecret, after));
   });
 });
