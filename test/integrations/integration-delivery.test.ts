@@ -13,7 +13,8 @@ import asyncapi from '../../generated/asyncapi.json' with { type: 'json' };
 import { ORDER_PLACED as isOrderPlaced } from '../../generated/event-validators.js';
 import { eventTypes } from '../../generated/events.ts';
 import { nodeReceiver, unwrap, type WebhookEvent } from '../../clients/typescript/src/webhooks.ts';
-import { openShop, placeOrder } from '../orders/orders-harness.ts';
+import { fiscalDateAt } from '../../src/catalog/locations/fiscal-calendar.ts';
+import { middayClock, openShop, placeOrder } from '../orders/orders-harness.ts';
 import { startReceiver, type ReceivedRequest, type Receiver } from '../support/receiver.ts';
 import type { Answer } from '../support/service.ts';
 import {
@@ -243,13 +244,14 @@ describe('a delivery', () => {
       ...{ url: `${receiver.url}/all`, secret },
       event_types: eventTypes.filter((type) => type !== 'TEST'),
     });
-    const shop = await openShop(setup.service);
+    const { fiscal_day_end, timezone } = middayClock(new Date());
+    const shop = await openShop(setup.service, { fiscal_day_end, timezone });
     const [first, second] = [await placeOrder(setup.service, shop), await placeOrder(setup.service, shop)];
     await setup.service.call('POST', `/v1/orders/${first.id}/complete`);
     await setup.service.call('POST', `/v1/orders/${second.id}/cancel`);
     await setup.service.call('PUT', `/v1/products/${shop.pie.id}`, { body: { price: 390 } });
     await setup.service.call('POST', `${path}/test`);
-    const today = new Date().toISOString().slice(0, 10);
+    const today = fiscalDateAt(new Date(), { fiscalDayEnd: fiscal_day_end, timezone });
     await setup.service.call('POST', `/v1/locations/${shop.location.id}/fiscal-days/${today}/close`);
     await eventually(
       setup.service,

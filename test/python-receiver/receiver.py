@@ -5,6 +5,7 @@ import json
 import sys
 from collections import Counter
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from threading import Lock
 from urllib.parse import urljoin
 from urllib.request import urlopen
 
@@ -29,14 +30,18 @@ def read_headers_schema() -> dict:
 
 
 registry = Registry(retrieve=retrieve)
+lock = Lock()
 validators: dict = {}
 
 
 def validator_of(event_type: str) -> Draft202012Validator:
     """A validator of the schema at its address. The `$id` of the schema must lead to the same address."""
+    global registry
     if event_type not in validators:
         uri = urljoin(service, f"/schemas/events/{event_type}/v1.json")
-        schema = registry.get_or_retrieve(uri).value.contents
+        found = registry.get_or_retrieve(uri)
+        registry = found.registry
+        schema = found.value.contents
         assert urljoin(uri, schema["$id"]) == uri, schema["$id"]
         Draft202012Validator.check_schema(schema)
         by_reference = {"$ref": uri}
@@ -60,7 +65,9 @@ class Receiver(BaseHTTPRequestHandler):
             # As ASGI and WSGI frameworks pass them on: in lower case.
             headers = {name.lower(): value for name, value in self.headers.items()}
             event = webhook.verify(body, headers)
-            errors = [*validator_of(event["type"]).iter_errors(event), *headers_validator.iter_errors(headers)]
+            with lock:
+                validator = validator_of(event["type"])
+            errors = [*validator.iter_errors(event), *headers_validator.iter_errors(headers)]
             if errors:
                 raise ValueError(errors[0].message)
             if event["id"] != headers["webhook-id"]:
