@@ -75,7 +75,7 @@ describe('a revocation while the key is looked up', () => {
 });
 
 describe('what is known of a key', () => {
-  it('is asked for once by all who wait, and holds for five seconds from the question', async () => {
+  it('is looked up once for all waiting requests, and is valid for five seconds', async () => {
     const { use, answer, clock, lookUps } = setUp();
     const both = Promise.all([use(), use()]);
     clock.monotonic = 4_000;

@@ -50,7 +50,7 @@ describe('400', () => {
 });
 
 describe('404', () => {
-  it('for an id that nobody has', async () => {
+  it('for an unknown id', async () => {
     expect((await service.call('GET', unknown)).status).toBe(404);
   });
 });

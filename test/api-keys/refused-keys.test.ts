@@ -40,7 +40,7 @@ describe('refused keys', () => {
     expect(performance.now() - started).toBeGreaterThan(280);
   });
 
-  it('lock nobody out whose key was accepted before, whatever the address', async () => {
+  it('do not lock out keys that were accepted before, from any address', async () => {
     const known = await service.createKey('prompts:read');
     expect((await from('198.51.100.7', known)).status).toBe(200);
     await exhaust('192.0.2.3');

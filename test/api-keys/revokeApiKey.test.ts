@@ -128,7 +128,7 @@ describe('200 with descendants', () => {
     expect(body).toMatchObject({ revoked_descendants: 1_203, active_descendants: 0 });
   });
 
-  it('leaves none that was made meanwhile', async () => {
+  it('also revokes keys that are created meanwhile', async () => {
     const manager = await make(service, adminKey, 'keys:manage', 'prompts:read');
     const store = createApiKeyStore(database);
     // In another process, between the check of the maker and the insert.
@@ -199,10 +199,10 @@ describe('400 and 404', () => {
     expect((await service.call('POST', path)).status).toBe(400);
   });
 
-  it('400 for an id that is none', async () => {
+  it('400 for an invalid id', async () => {
     expect((await service.call('POST', '/api/v1/api-keys/x/revoke')).status).toBe(400);
   });
-  it('404 for an id that nobody has', async () => {
+  it('404 for an unknown id', async () => {
     expect((await service.call('POST', unknown)).status).toBe(404);
   });
 });

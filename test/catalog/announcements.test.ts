@@ -168,7 +168,7 @@ describe('a full outbox', () => {
     expect(await payloads('products', productId)).toHaveLength(2);
   });
 
-  it('refuses the change when the relay makes no room', async () => {
+  it('refuses the change if the outbox stays full', async () => {
     const { productId } = await newProduct();
     await fill(productId);
     relayNow = () => Promise.resolve();

@@ -8,7 +8,7 @@ const path = '/v1/locations';
 const post = (body: unknown): Promise<Answer> => setup.service.call('POST', path, { body });
 
 describe('201', () => {
-  it('fills in what is left out', async () => {
+  it('sets defaults for fields that are left out', async () => {
     const { status, body, headers } = await post(locationBody());
     expect(status).toBe(201);
     expect(body).toEqual({
@@ -70,7 +70,7 @@ describe('400', () => {
     expect((body.errors as { pointer: string }[]).map((error) => error.pointer)).toContain(pointer);
   });
 
-  it('names zones and spots whose id comes twice', async () => {
+  it('names zones and spots with repeated ids', async () => {
     const id = '7c2d9e40-5b1f-4a38-8e67-d90c3f2a1b65';
     const spot = { id, name: 'Table' };
     const zones = [

@@ -8,7 +8,7 @@ const bodyOf = async (members: Record<string, unknown> = {}): Promise<Record<str
   productBody((await createCatalog(setup.service)).category, members);
 
 describe('201', () => {
-  it('fills in what is left out, and the currency of the location', async () => {
+  it('sets defaults and the currency of the location', async () => {
     const { category } = await createCatalog(setup.service, { currency: 'JPY' });
     const sent = productBody(category);
     const { status, body, headers } = await setup.service.call('POST', path, { body: sent });
@@ -62,7 +62,7 @@ describe('400', () => {
     expect((body.errors as { pointer: string }[]).map((error) => error.pointer)).toContain(pointer);
   });
 
-  it('names modifiers whose id comes twice', async () => {
+  it('names modifiers with repeated ids', async () => {
     const modifier = { id: '0d9c4e7b-2a61-4f35-b8d0-917e3c5a6f48', name: 'Oat milk', price: 50 };
     const sent = await bodyOf({ modifiers: [modifier, modifier] });
     const { status, body } = await setup.service.call('POST', path, { body: sent, differs: 'repeated-id' });

@@ -7,7 +7,7 @@ const create = (): Promise<Created> =>
   createCatalog(setup.service).then(({ category }) => createProduct(setup.service, category));
 
 describe('200', () => {
-  it('answers what its creation answered', async () => {
+  it('gives the same answer as its creation', async () => {
     const { id, etag, body } = await create();
     const answer = await setup.service.call('GET', `/v1/products/${id}`);
     expect(answer.status).toBe(200);
@@ -17,7 +17,7 @@ describe('200', () => {
 });
 
 describe('304', () => {
-  it('spares what the caller knows', async () => {
+  it('answers 304 if the caller has it', async () => {
     const { id, etag } = await create();
     const { status, text } = await setup.service.call('GET', `/v1/products/${id}`, {
       headers: { 'If-None-Match': etag },
@@ -28,7 +28,7 @@ describe('304', () => {
 });
 
 describe('400', () => {
-  it('refuses what is no id', async () => {
+  it('refuses an invalid id', async () => {
     const { status, body } = await setup.service.call('GET', '/v1/products/nonsense');
     expect(status).toBe(400);
     expect(body.errors).toMatchObject([{ parameter: 'id' }]);
@@ -36,7 +36,7 @@ describe('400', () => {
 });
 
 describe('404', () => {
-  it('says that there is none', async () => {
+  it('says that it does not exist', async () => {
     const { status, body } = await setup.service.call('GET', '/v1/products/00000000-0000-4000-8000-000000000000');
     expect(status).toBe(404);
     expect(body.type).toBe(problem('product-not-found'));

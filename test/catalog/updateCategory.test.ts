@@ -17,7 +17,7 @@ describe('200', () => {
     expect(headers['etag']).not.toBe(category.etag);
   });
 
-  it('changes nothing when it is sent what GET answered', async () => {
+  it('changes nothing when the answer of GET is sent', async () => {
     const { category } = await createCatalog(setup.service);
     const { status, body, headers } = await put(category.id, category.body);
     expect(status).toBe(200);

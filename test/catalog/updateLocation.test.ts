@@ -25,7 +25,7 @@ describe('200', () => {
     expect((await setup.service.call('GET', `/v1/locations/${id}`)).body).toEqual(body);
   });
 
-  it('changes nothing when it is sent what GET answered', async () => {
+  it('changes nothing when the answer of GET is sent', async () => {
     const zones = [{ name: 'Terrace', spots: [{ name: 'Table 1' }] }];
     const { id, etag, body } = await createLocation(setup.service, { zones });
     const again = await put(id, body);

@@ -49,7 +49,7 @@ describe('200', () => {
     expect(body).not.toHaveProperty(member);
   });
 
-  it('changes nothing when it is sent what GET answered', async () => {
+  it('changes nothing when the answer of GET is sent', async () => {
     const { id, etag, body } = await create({
       tags: ['coffee'],
       modifiers: [{ name: 'Oat milk', price: 50 }],

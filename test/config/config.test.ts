@@ -54,7 +54,7 @@ describe('loadConfig with nothing set', () => {
     });
   });
 
-  it('takes empty and blank values as not set', () => {
+  it('treats empty and blank values as not set', () => {
     const blank = Object.fromEntries(
       Object.keys(allSettings).map((name, index) => [name, index % 2 === 0 ? '' : ' \n']),
     );
@@ -138,7 +138,7 @@ describe('loadConfig', () => {
     expect(load({ SECRETS_KEY: `${hex}, ${base64}` }).security.secretKeys).toEqual([hex, base64]);
   });
 
-  it('reads name servers as Node takes them', () => {
+  it('reads name servers in the form of Node', () => {
     const servers = ['10.0.0.2', '10.0.0.3:5353', 'fd00::2', '[fd00::2]:5353'];
     const { dnsServers } = load({ DNS_SERVERS: servers.join(', ') }).security;
     expect(dnsServers).toEqual(servers);
@@ -162,7 +162,7 @@ describe('loadConfig', () => {
     if (name === 'SECRETS_KEY') expect(mistake).not.toContain(value);
   });
 
-  it('finds the cache folder as the XDG base directory specification has it', () => {
+  it('finds the cache folder by the XDG base directory specification', () => {
     expect(load({ XDG_CACHE_HOME: '/caches' }).database.cacheDir).toBe('/caches/prompt-gateway');
     expect(load({ XDG_CACHE_HOME: 'relative' }).database.cacheDir).toBe('/home/someone/.cache/prompt-gateway');
     expect(loadConfig({}).database.cacheDir).toMatch(/^\/.*\/\.cache\/prompt-gateway$/);
@@ -406,7 +406,7 @@ describe('warnings', () => {
     expect(load({ ...shared, SECRETS_KEY: 'a'.repeat(64) }).warnings).toEqual([]);
   });
 
-  it('leave alone what is far away, short, or near a variable that is set', () => {
+  it('are not reported for names that are different, short, or similar to a variable that is set', () => {
     expect(
       load({ HOSTS: '1', POST: '1', PATH: '/bin', LANG: 'C', AWS_REGION: 'x', AWS_PROFILE: 'y' }).warnings,
     ).toEqual([]);

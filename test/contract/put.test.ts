@@ -122,7 +122,7 @@ describe.each(kinds)('PUT of $kind', ({ path, create, readOnly }) => {
     await expectUnchanged();
   });
 
-  it('keeps what is left out', async () => {
+  it('keeps fields that are left out', async () => {
     const { body } = await put({ name: 'Other' });
     expect(body).toEqual({ ...stored.body, name: 'Other', updated_at: body.updated_at });
     stored = await service.call('GET', target);

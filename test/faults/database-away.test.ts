@@ -72,7 +72,7 @@ describe('a database that was stopped', () => {
     await expectEverythingWorks();
   }, 60_000);
 
-  it('lets nobody in whose key was checked more than five seconds ago', async () => {
+  it('refuses keys that were verified more than five seconds ago', async () => {
     const calls = await callEveryOperation(service);
     const key = await service.createKey('prompts:read', 'integrations:manage', 'metrics:read');
     const statuses = async (): Promise<number[]> => {
@@ -92,7 +92,7 @@ describe('a database that was stopped', () => {
     expect(await statuses()).toEqual([200, 200, 200]);
   }, 60_000);
 
-  it('does not hold up the answer of a call that was paid for, nor make it be paid for twice', async () => {
+  it('neither delays the answer of a paid call nor repeats the call', async () => {
     const prompt = await harness.createPrompt();
     const invoke = (): Promise<Answer> =>
       harness.invoke(prompt, { model: 'mock-held' }, { 'Idempotency-Key': 'outage' });
@@ -129,7 +129,7 @@ describe('a database that was stopped', () => {
 });
 
 describe('a database that hangs', () => {
-  it('makes every operation that needs it answer 503 within seconds, and is used again when it goes on', async () => {
+  it('makes every operation that needs it answer 503 within seconds, and is used again when it continues', async () => {
     proxy.pause();
     const answers = await send();
     proxy.resume();

@@ -44,7 +44,7 @@ describe('over HTTP', () => {
     });
   const isReplay = ({ headers }: Answer): boolean => headers['idempotency-replayed'] === 'true';
 
-  it('takes a key in quotes and the same key without for one', async () => {
+  it('treats a key in quotes and without quotes as the same key', async () => {
     const first = await post(prompts, 'spelt-twice', { name: 'Spelling', messages });
     const second = await post(prompts, '"spelt-twice"', { name: 'Spelling', messages });
     expect([isReplay(first), isReplay(second)]).toEqual([false, true]);
@@ -227,7 +227,7 @@ describe('the rules', () => {
     expect(await idempotency.run(request('crash'), never)).toEqual({ answer: answer(resourceId), replayed: true });
   });
 
-  it('do not pay again before the deadline of what was paid for, and say when that is', async () => {
+  it('do not repeat a paid call before its deadline, and say when that is', async () => {
     await crash('paid', 70_000);
     const came = time;
     const refused = idempotency.run(request('paid', {}, 70_000), never);
@@ -238,14 +238,14 @@ describe('the rules', () => {
     expect([again.replayed, time - came]).toEqual([false, 70_000]);
   });
 
-  it('wait for what another process is at, and replay it', async () => {
+  it('wait for the work of another process, and replay its answer', async () => {
     const { finish } = await crash('elsewhere');
     const waiting = startProcess(() => finish('done there'));
     const second = await waiting.run(request('elsewhere'), never);
     expect(second).toEqual({ answer: answer('done there'), replayed: true });
   });
 
-  it('answer at once that the key is in use while the owner shows that it lives', async () => {
+  it('answer immediately that the key is in use while its owner works', async () => {
     const { resourceId, finish } = await crash('alive');
     const keys = database.db.collection('idempotency_keys');
     const waiting = startProcess(() => keys.updateOne({ resource_id: resourceId }, { $inc: { beat: 1 } as never }));
@@ -332,7 +332,7 @@ describe('the rules', () => {
     },
   );
 
-  it('go on under the same id after an outage that a refusal by a limit follows', async () => {
+  it('continue under the same id after an outage and a refusal by a limit', async () => {
     const tooMuch = new ProblemError('too-much-kept', { detail: 'none' });
     const reserved: string[] = [];
     for (const failure of [unknown, tooMuch]) {
@@ -387,7 +387,7 @@ describe('the rules', () => {
     expect([replayed, errors]).toEqual([false, [full]]);
   });
 
-  it('keep an answer for a day and not for ever', async () => {
+  it('keep an answer for a day', async () => {
     const before = Date.now();
     const { answer: kept } = await idempotency.run(request('day'), saysItsId);
     const expiresAt = (await recordOf(kept.body))?.['expires_at'] as Date;
@@ -397,7 +397,7 @@ describe('the rules', () => {
     expect(indexes).toContainEqual(expect.objectContaining(expiryIndex));
   });
 
-  it('wait for work under way when the process stops, but not for ever', async () => {
+  it('wait for work in progress when the process stops, for a limited time', async () => {
     const other = createIdempotency({ ...system, store, ...limits });
     const work = Promise.withResolvers<KeptAnswer>();
     const run = other.run(request('stop'), () => work.promise);

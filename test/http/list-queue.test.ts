@@ -55,7 +55,7 @@ function ask(queue: ListQueue, key: string, target = `/${randomUUID()}`): Call {
 const queueOf = (options: ListQueueOptions): ListQueue => createListQueue({ waitLimitMs: 500, ...options });
 
 describe('the queue of lists', () => {
-  it('has few read at once, and lets the others in by key', async () => {
+  it('reads few lists at the same time, fair by key', async () => {
     const queue = queueOf({ places: 1 });
     const calls = ['a', 'a', 'a', 'b'].map((key) => ask(queue, key));
     await soon();
@@ -84,7 +84,7 @@ describe('the queue of lists', () => {
     await expect(later.result).resolves.toBe(answer);
   });
 
-  it('lets those go who hang up', async () => {
+  it('removes callers that close the connection', async () => {
     const queue = queueOf({ places: 1, answers: 1 });
     const [first, second, third] = [ask(queue, 'a'), ask(queue, 'a'), ask(queue, 'a')];
     await soon();
@@ -97,7 +97,7 @@ describe('the queue of lists', () => {
     expect([second.begun, third.begun]).toEqual([false, true]);
   });
 
-  it('has no more under way because callers hang up', async () => {
+  it('has no more lists in progress when callers close their connections', async () => {
     const queue = queueOf({ places: 1, answers: 4 });
     const calls: Call[] = [];
     for (let count = 0; count < 20; count += 1) {
@@ -113,7 +113,7 @@ describe('the queue of lists', () => {
     expect(calls.filter(({ begun }) => begun)).toHaveLength(3);
   });
 
-  it('shares the reading of a list among those who ask for it while they wait, and with nobody who asks later', async () => {
+  it('shares a read between callers that wait for the same list, not with later ones', async () => {
     const queue = queueOf({ places: 1 });
     const calls = ['a', 'a', 'a', 'b'].map((key) => ask(queue, key, '/v1/orders?limit=1'));
     await soon();
@@ -144,7 +144,7 @@ describe('the queue of lists', () => {
     expect(calls[3]?.begun).toBe(true);
   });
 
-  it('refuses what waits for too long, and too many', async () => {
+  it('refuses lists that wait for too long, and too many', async () => {
     const queue = queueOf({ places: 1, answers: 4, maxWaitingPerKey: 1, maxWaiting: 2, waitLimitMs: 30 });
     const calls = ['a', 'a', 'a', 'a', 'a', 'b', 'c', 'd'].map((key) => ask(queue, key));
     const problemOf = async (call: Call | undefined): Promise<unknown> =>

@@ -68,7 +68,7 @@ describe('408', () => {
     expect(JSON.parse(answer.text)).toMatchObject({ type: problem('request-timeout') });
   });
 
-  it('answers a body that trickles, and serves others meanwhile', async () => {
+  it('answers a slow body, and serves others meanwhile', async () => {
     const socket = open();
     const trickle = setInterval(() => socket.write(' '), 50);
     socket
@@ -82,7 +82,7 @@ describe('408', () => {
     expect((await answer).status).toBe(408);
   });
 
-  it('lets a connection that is only idle live on', async () => {
+  it('keeps an idle connection open', async () => {
     const socket = open();
     const request = 'GET /health/live HTTP/1.1\r\nHost: test\r\n\r\n';
     for (let round = 0; round < 2; round += 1) {

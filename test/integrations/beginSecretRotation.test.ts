@@ -13,7 +13,7 @@ const setup = setUpIntegrations();
 const suffix = '/secret/rotation';
 
 describe('200', () => {
-  it('makes the next secret, and shows it this once', async () => {
+  it('creates the next secret, and shows it only once', async () => {
     const { path, body } = await createIntegration(setup.service, { secret });
     const { status, body: begun } = await setup.service.call('POST', `${path}${suffix}`);
     expect(status).toBe(200);

@@ -51,7 +51,7 @@ describe('201', () => {
     expect((await post({ location_ids: [] })).body).not.toHaveProperty('location_ids');
   });
 
-  it('makes a secret, and shows it this once in both spellings', async () => {
+  it('creates a secret, and shows it only once, in both forms', async () => {
     const { body } = await post({ generate_secret: true });
     expect(body.has_secret).toBe(true);
     expect(body.secret.value).toMatch(/^[A-Za-z0-9_-]{43}$/);
@@ -64,7 +64,7 @@ describe('201', () => {
     expect(await stored(body.id)).not.toContain(body.secret.value);
   });
 
-  it('takes a secret of the caller, and never shows it', async () => {
+  it('accepts a secret of the caller, and never shows it', async () => {
     const { body, text } = await post({ secret, generate_secret: false });
     expect(body.has_secret).toBe(true);
     expect(body).not.toHaveProperty('secret');
@@ -92,7 +92,7 @@ describe('201', () => {
     for (const value of Object.values(headers)) expect(document).not.toContain(value);
   });
 
-  it('keeps a header whatever its name means to JavaScript', async () => {
+  it('keeps a header whose name has a meaning in JavaScript', async () => {
     const { body } = await setup.service.call('POST', path, {
       body: JSON.stringify(integrationBody({ headers: {} })).replace(
         '"headers":{}',

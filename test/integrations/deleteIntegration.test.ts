@@ -22,7 +22,7 @@ describe('200', () => {
     expect((await setup.service.call('DELETE', path)).status).toBe(404);
   });
 
-  it('takes its deliveries along', async () => {
+  it('deletes its deliveries', async () => {
     const receiver = await startReceiver();
     const integration = await createIntegration(setup.service, { url: receiver.url });
     const { id } = await sendTest(setup.service, integration);

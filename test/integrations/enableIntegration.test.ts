@@ -36,7 +36,7 @@ describe('200', () => {
     expect(headers['etag']).toBe(etag);
   });
 
-  it('tries what is due at once, even while the receiver is left alone', async () => {
+  it('attempts due deliveries immediately, even while the circuit breaker is open', async () => {
     const integration = await createIntegration(setup.service, { url: receiver.url });
     await openBreaker(setup.service, receiver, integration);
     receiver.forget();
@@ -65,7 +65,7 @@ describe('200', () => {
     expect(await counted()).toBe(String(Number(before) + 1));
   });
 
-  it('sends what was held', async () => {
+  it('sends held deliveries', async () => {
     const { id, path } = await createPaused({ url: receiver.url });
     const shop = await openShop(setup.service);
     const orders = [await placeOrder(setup.service, shop), await placeOrder(setup.service, shop)];
@@ -79,7 +79,7 @@ describe('200', () => {
     await eventually(setup.service, `${path}/deliveries?status=delivered`, ({ data }) => data.length === 2);
   });
 
-  it('ends what the service had disabled, with failures counted anew', async () => {
+  it('enables an integration that the service disabled, and resets its failures', async () => {
     const integration = await createIntegration(setup.service, { url: receiver.url });
     receiver.next({ kind: 'answer', status: 410 });
     await sendTest(setup.service, integration);

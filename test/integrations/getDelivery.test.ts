@@ -27,7 +27,7 @@ describe('200', () => {
     expect(headers['etag']).toMatch(/^"[^"]+"$/);
   });
 
-  it('says when a delivery that failed is tried again', async () => {
+  it('says when a failed delivery is attempted again', async () => {
     receiver.next({ kind: 'answer', status: 503, headers: { 'Retry-After': '600' } });
     const { path, integration } = await send();
     const isTried = (body: { next_attempt_at?: string }): boolean =>
@@ -42,7 +42,7 @@ describe('200', () => {
 });
 
 describe('304', () => {
-  it('spares what the caller knows, until it changes', async () => {
+  it('answers 304 until it changes', async () => {
     receiver.next({ kind: 'answer', delay: 500 });
     const { path } = await send();
     const pending = await setup.service.call('GET', path);
@@ -56,13 +56,13 @@ describe('304', () => {
 });
 
 describe('400', () => {
-  it('refuses what is no id', async () => {
+  it('refuses an invalid id', async () => {
     expect((await setup.service.call('GET', '/api/v1/deliveries/first')).status).toBe(400);
   });
 });
 
 describe('404', () => {
-  it('says that there is none', async () => {
+  it('says that it does not exist', async () => {
     const { status, body } = await setup.service.call('GET', `/api/v1/deliveries/${unknownId}`);
     expect([status, body.type]).toEqual([404, problem('delivery-not-found')]);
   });

@@ -20,7 +20,7 @@ beforeAll(async () => {
 afterAll(() => receiver.close());
 
 describe('200', () => {
-  it('answers what creating it answered', async () => {
+  it('gives the same answer as creating it', async () => {
     const { path, body, etag } = await createIntegration(setup.service, { secret });
     const { status, body: got, headers } = await setup.service.call('GET', path);
     expect(status).toBe(200);
@@ -138,7 +138,7 @@ describe('200', () => {
 });
 
 describe('304', () => {
-  it('spares what the caller knows, until it changes', async () => {
+  it('answers 304 until it changes', async () => {
     const { path, etag } = await createIntegration(setup.service);
     const headers = { 'If-None-Match': etag };
     expect((await setup.service.call('GET', path, { headers })).status).toBe(304);
@@ -148,7 +148,7 @@ describe('304', () => {
 });
 
 describe('400', () => {
-  it('refuses what is no id', async () => {
+  it('refuses an invalid id', async () => {
     expect((await setup.service.call('GET', '/api/v1/integrations/kitchen')).status).toBe(400);
   });
 });

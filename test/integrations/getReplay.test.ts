@@ -33,7 +33,7 @@ describe('200', () => {
 });
 
 describe('400', () => {
-  it('refuses what is no id', async () => {
+  it('refuses an invalid id', async () => {
     expect((await setup.service.call('GET', '/api/v1/replays/first')).status).toBe(400);
   });
 });

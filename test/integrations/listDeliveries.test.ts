@@ -74,7 +74,7 @@ describe('200', () => {
     expect(await idsOf(`${list}?since=0000-01-01&until=9999-12-31T23:59:59-23:59`)).toEqual([orderId, test]);
   });
 
-  it('finds them by what their last attempt ended with', async () => {
+  it('finds them by the outcome of their last attempt', async () => {
     const integration = await create();
     const list = `${integration.path}/deliveries`;
     const { id: taken } = await sendTest(setup.service, integration);
@@ -95,7 +95,7 @@ describe('200', () => {
     expect(await sendTest(setup.service, integration)).not.toHaveProperty('last_outcome');
   });
 
-  it('tells what is held from what is pending', async () => {
+  it('distinguishes held from pending deliveries', async () => {
     const integration = await create();
     const list = `${integration.path}/deliveries`;
     await setup.service.call('POST', `${integration.path}/pause`);

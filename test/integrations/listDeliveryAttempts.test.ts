@@ -67,7 +67,7 @@ describe('200', () => {
     expect(attempt.response_headers.location).toBe('/hook/?shop=4&token=********');
   });
 
-  it('shows a success whose answer broke off as what it is, and why the rest is missing', async () => {
+  it('shows a success whose answer is incomplete, and why', async () => {
     const { attempt, path } = await firstAttempt({ kind: 'cut-body' });
     expect(attempt).toMatchObject({ succeeded: true, status_code: 200, error: 'connection-lost' });
     const { body } = await eventually(

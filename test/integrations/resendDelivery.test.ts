@@ -51,7 +51,7 @@ describe('202', () => {
     expect(replay.body).not.toHaveProperty('since');
   });
 
-  it('sends what a resend sent', async () => {
+  it('resends the delivery of a resend', async () => {
     const { path } = await deliver();
     const { body } = await setup.service.call('POST', path);
     const { status, body: again } = await setup.service.call('POST', `/api/v1/deliveries/${body.id}/resend`);

@@ -23,7 +23,7 @@ const prepare = async (): Promise<{ method: string; path: string }> => ({
 });
 
 describe('202', () => {
-  it('tries at once, even while the receiver is left alone', async () => {
+  it('makes an attempt immediately, even while the circuit breaker is open', async () => {
     const integration = await createIntegration(setup.service, { url: receiver.url });
     await openBreaker(setup.service, receiver, integration);
     receiver.forget();

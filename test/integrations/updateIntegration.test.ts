@@ -45,7 +45,7 @@ describe('200', () => {
     expect(unlimited.body).toEqual({ ...body, updated_at: unlimited.body.updated_at });
   });
 
-  it('changes nothing when it is sent what GET answered', async () => {
+  it('changes nothing when the answer of GET is sent', async () => {
     const { path } = await createIntegration(setup.service, {
       headers: { 'X-Kitchen': 'ground-floor', Authorization: 'Bearer EXAMPLE' },
       secret,
@@ -58,7 +58,7 @@ describe('200', () => {
     expect(headers['etag']).toBe(got.headers['etag']);
   });
 
-  it('encrypts with the present key what a former one encrypted', async () => {
+  it('encrypts again with the current key', async () => {
     const [former, present] = [randomBytes(32).toString('hex'), randomBytes(32).toString('hex')];
     const { MONGODB_DATABASE = '' } = setup.service.environment;
     const withKeys = (keys: string): Promise<TestService> =>
@@ -129,7 +129,7 @@ describe('200', () => {
     expect(changed).toEqual(body);
   });
 
-  it('loses no change of many at once', async () => {
+  it('loses none of many simultaneous changes', async () => {
     const { path } = await createIntegration(setup.service);
     const names = Array.from({ length: 20 }, (_, index) => `Display ${index}`);
     const answers = await Promise.all(names.map((name) => put(path, { name })));
@@ -164,7 +164,7 @@ describe('412', () => {
     expect((await setup.service.call('GET', path)).body.name).toBe('Second');
   });
 
-  it('does not mind failures that were counted meanwhile', async () => {
+  it('ignores failures that were counted meanwhile', async () => {
     const { path, etag } = await createIntegration(setup.service);
     const counted = etag.replace(/0"$/, '3"');
     expect(counted).not.toBe(etag);

@@ -120,7 +120,7 @@ describe('deadlines of a shared call', () => {
     expect((await harness.invoke(prompt, body, willing)).headers['x-cached']).toBe('true');
   });
 
-  it('let retries go on for the more patient', async () => {
+  it('continue retries for callers with a later deadline', async () => {
     const body = slowly(0);
     const refusal: Behaviour = { kind: 'status', status: 503, headers: { 'Retry-After': '1' } };
     harness.mock.behave(body.model, refusal, refusal);
@@ -162,7 +162,7 @@ describe('leaving a shared call', () => {
     expect([harness.mock.requests.length, upstream.aborted]).toEqual([1, false]);
   });
 
-  it('cancels it when nobody is left', async () => {
+  it('cancels it when all callers have left', async () => {
     const body = slowly('hang');
     const before = await joinedSoFar();
     const callers = [new AbortController(), new AbortController(), new AbortController()] as const;

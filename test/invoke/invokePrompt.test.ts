@@ -123,7 +123,7 @@ describe('200', () => {
     expect(body).toMatchObject({ finishReason: 'length', usage: { inputTokens: 0, outputTokens: 0 } });
   });
 
-  it('tries again when the provider fails for a moment', async () => {
+  it('repeats the call after a short failure of the provider', async () => {
     const prompt = await harness.createPrompt({ selected_model: 'mock-flaky-2' });
     expect((await harness.invoke(prompt)).status).toBe(200);
     expect(harness.mock.requests).toHaveLength(3);
@@ -284,7 +284,7 @@ describe('401 and 403', () => {
     expect((await harness.invoke(prompt, {}, {}, null)).status).toBe(401);
   });
 
-  it('refuses keys without the scope, and takes those with it alone', async () => {
+  it('refuses keys without the scope, and accepts keys with only this scope', async () => {
     const prompt = await harness.createPrompt();
     const reader = await harness.service.createKey('prompts:read', 'prompts:write');
     expect((await harness.invoke(prompt, {}, {}, reader)).status).toBe(403);
@@ -321,7 +321,7 @@ describe('406, 413 and 415', () => {
     expect((await harness.invoke(prompt, {}, { Accept: 'text/plain' })).status).toBe(406);
   });
 
-  it('reads 1 MiB and no more', async () => {
+  it('reads at most 1 MiB', async () => {
     const prompt = await harness.createPrompt();
     const variables = { name: '' };
     variables.name = 'x'.repeat(1024 * 1024 - JSON.stringify({ variables }).length);
@@ -429,7 +429,7 @@ describe('422, before any provider is called', () => {
     expect([answer.status, problemOf(answer)]).toEqual([422, 'no-provider-selected']);
   });
 
-  it('has no provider to choose in a pinned version, whatever the latest selects', async () => {
+  it('has no provider if the pinned version selects none, even if the latest selects one', async () => {
     const prompt = await harness.createPrompt({ selected_provider: undefined });
     await harness.service.call('PUT', `/api/v1/prompts/${prompt}`, { body: { selected_provider: 'mock' } });
     expect(problemOf(await harness.invoke(prompt, { version: 1 }))).toBe('no-provider-selected');
@@ -504,7 +504,7 @@ describe('429', () => {
 });
 
 describe('500', () => {
-  it('says nothing about what broke, and calls nobody', async () => {
+  it('does not describe the fault, and calls no provider', async () => {
     const prompt = await harness.createPrompt();
     const client = new MongoClient(harness.service.environment['MONGODB_URI'] ?? '');
     const prompts = client.db(harness.service.environment['MONGODB_DATABASE']).collection('prompts');
@@ -517,7 +517,7 @@ describe('500', () => {
 });
 
 describe('503', () => {
-  it('calls no provider while the database is away, and recovers by itself', async () => {
+  it('calls no provider while the database is unavailable, and recovers', async () => {
     const proxy = await LossyProxy.start(harness.service.environment['MONGODB_URI'] ?? '');
     const cut = await startInvokeHarness({ environment: { MONGODB_URI: proxy.uri } });
     try {

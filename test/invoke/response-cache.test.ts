@@ -19,7 +19,7 @@ describe('createResponseCache', () => {
     expect(cache.get('key', Infinity)).toEqual({ result: answer('a'), ageMs: 1_000 });
   });
 
-  it('returns nothing for an age of 0, be the answer ever so new', () => {
+  it('returns nothing for an age of 0, even a new answer', () => {
     const cache = createResponseCache(1_000_000, () => 0);
     cache.set('key', answer('a'));
     expect(cache.get('key', 0)).toBeUndefined();
@@ -34,7 +34,7 @@ describe('createResponseCache', () => {
     expect(cache.get('key', 100)).toEqual({ result: answer('b'), ageMs: 0 });
   });
 
-  it('lets go of the answers that were not used for longest', () => {
+  it('removes the least recently used answers', () => {
     const cache = createResponseCache(10_000, () => 0);
     const long = 'x'.repeat(1_400);
     for (const key of ['a', 'b']) cache.set(key, answer(long));
@@ -92,7 +92,7 @@ describe('cacheKey', () => {
     expect(new Set(keys).size).toBe(keys.length);
   });
 
-  it('differs in whatever else a request may say some day', () => {
+  it('differs for any field that a request may have later', () => {
     const base: GenerateRequest = { model: 'echo-1', messages: [user('a')] };
     const said: object[] = [{}, { temperature: 0 }, { temperature: 1 }, { tools: [{ name: 'a' }] }, { tools: [] }];
     const keys = said.map((more) => cacheKey('echo', { ...base, ...more }));

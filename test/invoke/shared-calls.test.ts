@@ -50,7 +50,7 @@ const callers = (): { caller: (inMs?: number) => Caller; hangUp: (caller: Caller
 };
 
 describe('createSharedCalls', () => {
-  it('answers everybody with the one call, and keeps the answer once', async () => {
+  it('answers all callers with one call, and stores the answer once', async () => {
     const { caller } = callers();
     const calls = createSharedCalls<string>();
     const call = startCall(calls, caller());
@@ -70,7 +70,7 @@ describe('createSharedCalls', () => {
     expect(calls.join('key', caller())).toBeUndefined();
   });
 
-  it('fails for everybody who waits, keeps nothing, and is over then', async () => {
+  it('fails for all waiting callers, stores nothing, and ends', async () => {
     const { caller } = callers();
     const calls = createSharedCalls<string>();
     const call = startCall(calls, caller());
@@ -85,7 +85,7 @@ describe('createSharedCalls', () => {
     expect(calls.join('key', caller())).toBeUndefined();
   });
 
-  it('ends a caller at its own deadline with its own error, and goes on for the others', async () => {
+  it('ends a caller at its own deadline with its own error, and continues for the others', async () => {
     const { caller } = callers();
     const calls = createSharedCalls<string>();
     const call = startCall(calls, caller(50));
@@ -111,7 +111,7 @@ describe('createSharedCalls', () => {
     call.finish('hello');
   });
 
-  it('is cancelled when the last caller has left, and joined by nobody from then on', async () => {
+  it('is canceled when the last caller has left, and cannot be joined any more', async () => {
     const { caller, hangUp } = callers();
     const calls = createSharedCalls<string>();
     const [first, second] = [caller(), caller()];

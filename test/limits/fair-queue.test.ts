@@ -30,7 +30,7 @@ function watched(options: FairQueueOptions): {
 const settle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 describe('a fair queue', () => {
-  it('lets in as many as there are places, and each of the others when a place is given back', async () => {
+  it('admits as many as there are places, and one more for each place that is given back', async () => {
     const { queue, entered, enter } = watched({ places: 2 });
     const leaves = await Promise.all([enter('a', { key: 'k' }), enter('b', { key: 'k' })]);
     const third = enter('c', { key: 'k' });
@@ -46,7 +46,7 @@ describe('a fair queue', () => {
     expect(queue.waiting).toBe(0);
   });
 
-  it('lets a key in next whose crowd is small, however many of another came before', async () => {
+  it('serves a key with few entrants next, however many another key has', async () => {
     const { entered, enter } = watched({ places: 1 });
     const first = await enter('crowd 0', { key: 'crowd' });
     const all = Array.from({ length: 100 }, (_, each) => enter(`crowd ${each + 1}`, { key: 'crowd' }));
@@ -128,7 +128,7 @@ describe('a fair queue', () => {
     await expect(enter('a', { key: 'a', signal: AbortSignal.abort(new Error('Gone.')) })).rejects.toThrow('Gone.');
   });
 
-  it('loses no place, whatever comes and goes', async () => {
+  it('loses no place when entrants come and go', async () => {
     const { queue, enter } = watched({ places: 3, reserved: 1, background: 2 });
     let inside = 0;
     let most = 0;

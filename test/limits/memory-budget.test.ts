@@ -7,7 +7,7 @@ import { problemOf, startInvokeHarness, type InvokeHarness } from '../invoke/inv
 describe('a budget', () => {
   const options = { perKey: 100, perProcess: 150 };
 
-  it('refuses what is too much for a key, and what is too much for all', () => {
+  it('refuses more than the share of a key, and more than that of all keys', () => {
     const budget = createBudget(options);
     const releases = [budget.reserve('a', 50), budget.reserve('a', 50)];
     expect(() => budget.reserve('a', 1)).toThrow(
@@ -21,7 +21,7 @@ describe('a budget', () => {
     expect(() => budget.reserve('c', 1)).toThrow(expect.objectContaining({ type: 'overloaded' }));
   });
 
-  it('takes what is larger than a key may have for half of that', () => {
+  it("counts a size above half of a key's share as that half", () => {
     const budget = createBudget(options);
     const release = budget.reserve('a', 1_000);
     budget.reserve('a', 50);
@@ -30,7 +30,7 @@ describe('a budget', () => {
     expect(() => budget.reserve('a', 1)).toThrow(expect.objectContaining({ type: 'too-much-in-progress' }));
   });
 
-  it('counts what is taken already, whether it fits or not', () => {
+  it('counts memory that is already used, even above the limit', () => {
     const budget = createBudget(options);
     const release = budget.hold('a', 1_000);
     expect(() => budget.reserve('b', 1)).toThrow(expect.objectContaining({ type: 'overloaded' }));
@@ -86,7 +86,7 @@ describe('over HTTP', () => {
     expect((await harness.invoke(prompt, large)).status).toBe(200);
   });
 
-  it('answers are kept up to the share of a key; what was kept is replayed', async () => {
+  it('answers are stored up to the share of a key; stored ones are replayed', async () => {
     const random = (): string =>
       Buffer.from(crypto.getRandomValues(new Uint8Array(65_536)))
         .toString('hex')

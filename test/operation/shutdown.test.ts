@@ -19,7 +19,7 @@ async function terminate(service: ServiceProcess): Promise<void> {
 }
 
 describe('SIGTERM', () => {
-  it('lets an invocation under way finish, refuses new connections, and ends with exit code 0', async () => {
+  it('finishes an invocation in progress, refuses new connections, and ends with exit code 0', async () => {
     const service = await processes.start();
     const prompt = await createPrompt(service);
     const answer = send(service, 'POST', `${prompt}/invoke`, held);
@@ -33,7 +33,7 @@ describe('SIGTERM', () => {
     expect(await service.exited).toEqual({ code: 0, signal: null });
   });
 
-  it('tells clients that keep asking on their connections, and resets none of them', async () => {
+  it('announces the end of their connections to busy clients, and resets none', async () => {
     const service = await processes.start({ SHUTDOWN_GRACE_MS: '2000' });
     const prompt = await createPrompt(service);
     let count = 0;
@@ -48,7 +48,7 @@ describe('SIGTERM', () => {
     expect(await service.exited).toEqual({ code: 0, signal: null });
   });
 
-  it('lets work finish whose caller has left but may ask for the answer again', async () => {
+  it('finishes work whose caller has left but can repeat the request', async () => {
     const service = await processes.start();
     const prompt = await createPrompt(service);
     const leave = new AbortController();
@@ -69,7 +69,7 @@ describe('SIGTERM', () => {
     expect(processes.mock.requests).toHaveLength(1);
   });
 
-  it('lets a test run finish that nobody waits for', async () => {
+  it('finishes a test run without a waiting caller', async () => {
     const service = await processes.start();
     const prompt = await createPrompt(service);
     const targets = { providers: [{ provider: 'mock', model: held.model }] };
@@ -83,7 +83,7 @@ describe('SIGTERM', () => {
     expect(await run.json()).toMatchObject({ status: 'done' });
   });
 
-  it('cuts off what takes longer than SHUTDOWN_TIMEOUT_MS; a test run then reads interrupted', async () => {
+  it('ends work that takes longer than SHUTDOWN_TIMEOUT_MS; a test run is then interrupted', async () => {
     const service = await processes.start({ SHUTDOWN_TIMEOUT_MS: '300' });
     const prompt = await createPrompt(service);
     const targets = { providers: [{ provider: 'mock', model: 'mock-hang' }] };
@@ -97,7 +97,7 @@ describe('SIGTERM', () => {
     expect(await run.json()).toMatchObject({ status: 'interrupted' });
   });
 
-  it('a second time ends the process at once', async () => {
+  it('a second time ends the process immediately', async () => {
     const service = await processes.start();
     const cut = send(service, 'POST', `${await createPrompt(service)}/invoke`, held).catch(() => 'cut');
     await received(1);

@@ -71,7 +71,7 @@ describe('the program', () => {
     await expect(started).rejects.toMatchObject({ code: 2, stderr: expect.stringContaining('PORT=… npm start') });
   });
 
-  it('tells all mistakes in its settings at once, without the values of secrets, and ends with exit code 2', async () => {
+  it('reports all mistakes in its settings, without the values of secrets, and ends with exit code 2', async () => {
     const secret = 'too-short-secret';
     const { code, output, messages } = await runServiceProgram({
       ...{ PORT: '99999', RATE_LIMIT: 'often', LOG_LEVEL: 'loud', S3_ENDPOINT: 'https://s3.example.com' },

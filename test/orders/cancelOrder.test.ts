@@ -44,7 +44,7 @@ describe('200', () => {
 });
 
 describe('400', () => {
-  it('refuses what is no id', async () => {
+  it('refuses an invalid id', async () => {
     const { status, body } = await post('latest', 'cancel');
     expect(status).toBe(400);
     expect(body.errors).toMatchObject([{ parameter: 'id' }]);
@@ -60,7 +60,7 @@ describe('404', () => {
 });
 
 describe('409', () => {
-  it('refuses a completed order, and says what it is', async () => {
+  it('refuses a completed order, and names its status', async () => {
     const { id } = await placeOrder(setup.service, shop);
     const ended = await post(id, 'complete');
     const { status, body } = await post(id, 'cancel');
@@ -69,7 +69,7 @@ describe('409', () => {
     expect((await setup.service.call('GET', `/v1/orders/${id}`)).body).toEqual(ended.body);
   });
 
-  it('lets only one of opposite moves at the same time win', async () => {
+  it('lets only one of two simultaneous opposite moves succeed', async () => {
     const { id } = await placeOrder(setup.service, shop);
     const moves = ['complete', 'cancel', 'complete', 'cancel', 'cancel'] as const;
     const answers = await Promise.all(moves.map(async (move) => ({ move, ...(await post(id, move)) })));

@@ -72,7 +72,7 @@ describe('200', () => {
     expect(completed.body).toEqual({ ...body, status: 'completed', completed_at, updated_at });
   });
 
-  it('answers the same when the day is closed, whatever happened since', async () => {
+  it('gives the same answer for a closed day, whatever happened since', async () => {
     const { shop, today } = await open();
     const { id } = await placeOrder(setup.service, shop);
     const first = await close(shop, today);

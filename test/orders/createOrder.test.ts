@@ -19,7 +19,7 @@ const pointersOf = (body: Answer['body']): string[] =>
   (body.errors as { pointer: string }[]).map((error) => error.pointer);
 
 describe('201', () => {
-  it('prices an order from the catalog and keeps what it found there', async () => {
+  it('prices an order from the catalog and stores a snapshot', async () => {
     const { location, coffee, pie, oatMilk, extraShot, spot } = shop;
     const items = [
       { product_id: coffee.id, quantity: 2, modifiers: [{ id: oatMilk, quantity: 2 }, { id: extraShot }] },
@@ -79,7 +79,7 @@ describe('201', () => {
     expect((await get(body.id)).body).toEqual(body);
   });
 
-  it('leaves out what is not set', async () => {
+  it('leaves out fields that are not set', async () => {
     const { body } = await post(orderBody(shop));
     for (const member of ['spot', 'note', 'completed_at', 'canceled_at', 'fiscal_day']) {
       expect(body).not.toHaveProperty(member);

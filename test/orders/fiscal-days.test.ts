@@ -200,7 +200,7 @@ describe('the clock of a location', () => {
     expect(nudged.filter((one) => one.includes(id))).toHaveLength(3);
   });
 
-  it('goes on with the others when one location fails', async () => {
+  it('continues with the others when one location fails', async () => {
     await open('2026-06-01T12:00:00Z');
     const body = { name: 'Bar', currency: 'EUR', timezone: 'UTC', fiscal_day_end: '04:00' };
     const second = await process().locations.create(locationFields.readNew(body), randomUUID());
@@ -220,7 +220,7 @@ describe('the clock of a location', () => {
 });
 
 describe('a day closed by call', () => {
-  it('ends then, and what is placed later belongs to the next', async () => {
+  it('ends then, and later orders belong to the next day', async () => {
     const id = await open('2026-06-01T12:00:00Z');
     const early = await place(id, now());
     const { days } = process();
@@ -268,7 +268,7 @@ describe('a change of the day end or the time zone', () => {
     await expect(process().days.close(id, '2026-06-02')).rejects.toMatchObject({ type: 'fiscal-day-not-begun' });
   });
 
-  it('ends the day under way at once where it is over by the new clock', async () => {
+  it('ends the day in progress immediately if it has ended by the new clock', async () => {
     const id = await open(noonOfJune);
     await place(id, noonOfJune, 1);
     // There it is two o'clock on the 2nd.
@@ -329,7 +329,7 @@ describe('a change of the day end or the time zone', () => {
     expect((await process().days.close(id, '2026-06-01')).cutAt).toEqual(new Date('2026-06-01T12:00:00.001Z'));
   });
 
-  it('counts each order in the day that is under way when it is placed, whatever else happens', async () => {
+  it('counts each order in the day in which it is placed', async () => {
     const steps = fc.array(
       fc.oneof(
         fc.record({ wait: fc.constantFrom(1_000, hour, 7 * hour, 30 * hour) }),

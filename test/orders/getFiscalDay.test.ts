@@ -20,7 +20,7 @@ beforeAll(async () => {
 });
 
 describe('200', () => {
-  it('answers what closing it answered', async () => {
+  it('gives the same answer as closing it', async () => {
     const answer = await setup.service.call('GET', `${path}/${date}`);
     expect(answer.status).toBe(200);
     expect(answer.body).toEqual(closed.body);
@@ -29,14 +29,14 @@ describe('200', () => {
 });
 
 describe('304', () => {
-  it('spares what the caller knows', async () => {
+  it('answers 304 if the caller has it', async () => {
     const headers = { 'If-None-Match': closed.headers['etag'] ?? '' };
     expect((await setup.service.call('GET', `${path}/${date}`, { headers })).status).toBe(304);
   });
 });
 
 describe('400', () => {
-  it('refuses what is no date', async () => {
+  it('refuses an invalid date', async () => {
     const { status, body } = await setup.service.call('GET', `${path}/2026-13-01`);
     expect(status).toBe(400);
     expect(body.errors[0]).toMatchObject({ parameter: 'date' });

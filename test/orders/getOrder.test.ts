@@ -10,7 +10,7 @@ beforeAll(async () => {
 });
 
 describe('200', () => {
-  it('answers what placing it answered', async () => {
+  it('gives the same answer as placing it', async () => {
     const { id, etag, body } = await placeOrder(setup.service, shop, { spot_id: shop.spot, note: 'No sugar' });
     const answer = await setup.service.call('GET', `/v1/orders/${id}`);
     expect(answer.status).toBe(200);
@@ -20,7 +20,7 @@ describe('200', () => {
 });
 
 describe('304', () => {
-  it('spares what the caller knows, until the order changes', async () => {
+  it('answers 304 until the order changes', async () => {
     const { id, etag } = await placeOrder(setup.service, shop);
     const options = { headers: { 'If-None-Match': etag } };
     expect((await setup.service.call('GET', `/v1/orders/${id}`, options)).status).toBe(304);
@@ -30,7 +30,7 @@ describe('304', () => {
 });
 
 describe('400', () => {
-  it('refuses what is no id', async () => {
+  it('refuses an invalid id', async () => {
     const { status, body } = await setup.service.call('GET', '/v1/orders/latest');
     expect(status).toBe(400);
     expect(body.errors).toMatchObject([{ parameter: 'id' }]);
@@ -38,7 +38,7 @@ describe('400', () => {
 });
 
 describe('404', () => {
-  it('says that there is none', async () => {
+  it('says that it does not exist', async () => {
     const { status, body } = await setup.service.call('GET', `/v1/orders/${unknownId}`);
     expect(status).toBe(404);
     expect(body.type).toBe(problem('order-not-found'));

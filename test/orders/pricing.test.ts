@@ -55,7 +55,7 @@ describe('rounding', () => {
     expect(priceOrder(lines, { taxRate: 1_000, feeRate: 0 }, largest)?.taxes).toBe(5);
   });
 
-  it('is apart for tax and fee, and neither is levied on the other', () => {
+  it('rounds tax and fee separately, both on the subtotal', () => {
     const totals = priceOrder([line(250)], { taxRate: 100, feeRate: 100 }, largest);
     expect(totals).toMatchObject({ subtotal: 250, taxes: 3, fees: 3, total: 256 });
   });

@@ -91,7 +91,7 @@ describe('a look-up', () => {
     expect(most).toBe(1);
   });
 
-  it('is shared by those who want the same name, and done anew for those who come later', async () => {
+  it('is shared by callers with the same name, and repeated for later ones', async () => {
     const lookUp = lookUpOf();
     const before = queriesOf('a.b.test');
     await Promise.all(Array.from({ length: 20 }, () => lookUp('a.b.test')));
@@ -111,7 +111,7 @@ describe('a look-up', () => {
     expect(queriesOf('dead-1.test')).toBeGreaterThan(asked);
   });
 
-  it('is not held up by a hundred others that nobody answers', async () => {
+  it('is not delayed by a hundred others without an answer', async () => {
     const lookUp = lookUpOf({ timeoutMs: 1_000 });
     const dead = Array.from({ length: 100 }, (_, index) => lookUp(`dead-of-many-${index}.test`).catch(() => 'failed'));
     const first = await Promise.race([...dead, lookUp('both.test')]);

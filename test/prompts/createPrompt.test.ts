@@ -91,7 +91,7 @@ describe('201', () => {
     expect((await post(promptBody({ strict: false }))).body).not.toHaveProperty('strict');
   });
 
-  it('leaves out what was not set', async () => {
+  it('leaves out fields that were not set', async () => {
     const { body } = await post({ name: 'Bare', messages: [{ role: 'user', content: 'x' }], test_settings: null });
     expect(Object.keys(body).sort()).toEqual(['created_at', 'id', 'messages', 'name', 'slug', 'updated_at', 'version']);
   });
@@ -267,7 +267,7 @@ describe('409', () => {
     });
   });
 
-  it('lets one of many have a slug that they all choose', async () => {
+  it('gives a slug to one of many that choose it', async () => {
     const answers = await Promise.all(Array.from({ length: 10 }, () => post(promptBody({ slug: 'contested' }))));
     expect(answers.map(({ status }) => status).sort()).toEqual([201, ...(Array(9).fill(409) as number[])]);
   });
@@ -310,7 +310,7 @@ describe('422', () => {
 });
 
 describe('500', () => {
-  it('tells nothing about a fault', async () => {
+  it('does not describe the fault', async () => {
     const body = promptBody();
     const headers = { 'Idempotency-Key': 'create-fault' };
     const first = await post(body, headers);

@@ -42,7 +42,7 @@ describe('200', () => {
     expect((await create(setup.service, { slug })).id).not.toBe(id);
   });
 
-  it('goes on with a removal that was interrupted, whatever If-Match says by then', async () => {
+  it('continues an interrupted removal, whatever If-Match is sent then', async () => {
     const { id, slug } = await createVersions(setup.service, 2);
     await prompts().updateOne({ _id: id }, { $set: { deleting: true, revision: 3 } });
     expect(await remove(slug, { 'If-Match': `"${id}.2"` })).toMatchObject({ status: 200, body: { ok: true } });
@@ -142,7 +142,7 @@ describe('412', () => {
 });
 
 describe('500', () => {
-  it('tells nothing about a fault', async () => {
+  it('does not describe the fault', async () => {
     const { id } = await create(setup.service);
     await prompts().updateOne({ _id: id }, { $unset: { messages: '' } });
     const { status, body } = await remove(id);

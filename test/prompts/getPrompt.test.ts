@@ -23,7 +23,7 @@ describe('200', () => {
 });
 
 describe('304', () => {
-  it('leaves out what the caller knows, until it changes', async () => {
+  it('answers 304 until it changes', async () => {
     const { id, etag } = await create(setup.service);
     const path = `${promptsPath}/${id}`;
     const known = { headers: { 'If-None-Match': etag } };
@@ -74,7 +74,7 @@ describe('404', () => {
 });
 
 describe('500', () => {
-  it('tells nothing about a fault', async () => {
+  it('does not describe the fault', async () => {
     const { id } = await create(setup.service, saying('secret'));
     await setup.database.db.collection<RawDocument>('prompts').updateOne({ _id: id }, { $unset: { messages: '' } });
     const { status, body } = await setup.service.call('GET', `${promptsPath}/${id}`);

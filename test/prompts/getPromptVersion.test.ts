@@ -95,7 +95,7 @@ describe('404', () => {
 });
 
 describe('500', () => {
-  it('tells nothing about a fault', async () => {
+  it('does not describe the fault', async () => {
     const { id } = await createVersions(setup.service, 2);
     const versions = setup.database.db.collection<RawDocument>('prompt_versions');
     await versions.updateOne({ _id: `${id}:1` }, { $unset: { messages: '' } });

@@ -148,7 +148,7 @@ describe('400', () => {
 });
 
 describe('500', () => {
-  it('tells nothing about a fault', async () => {
+  it('does not describe the fault', async () => {
     const { id } = await create(setup.service, { name: 'Broken' });
     const prompts = setup.database.db.collection<RawDocument>('prompts');
     await prompts.updateOne({ _id: id }, { $set: { messages: 5 } });

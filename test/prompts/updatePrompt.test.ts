@@ -149,7 +149,7 @@ describe('200', () => {
     expect((await put(id, saying('new'))).body).toMatchObject({ version: 2, selected_provider: 'retired' });
   });
 
-  it('tells apart what looks alike', async () => {
+  it('distinguishes similar values', async () => {
     const { id } = await create(setup.service, { variables: JSON.parse('{"__proto__": {"default": ""}}') });
     expect((await put(id, { variables: {} })).body.version).toBe(2);
     expect((await put(id, '{"variables": {"__proto__": {"default": ""}}}')).body.version).toBe(3);
@@ -292,7 +292,7 @@ describe('412', () => {
 });
 
 describe('500', () => {
-  it('tells nothing about a fault', async () => {
+  it('does not describe the fault', async () => {
     const { id } = await create(setup.service);
     await setup.database.db.collection<RawDocument>('prompts').updateOne({ _id: id }, { $unset: { messages: '' } });
     const { status, body } = await put(id, {});

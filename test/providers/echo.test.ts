@@ -43,7 +43,7 @@ describe('echo', () => {
     expect(problem).toMatchObject({ type: 'provider-failed', extensions: { provider: 'echo', retryable: false } });
   });
 
-  it('stops for a caller who is gone', async () => {
+  it('stops when the caller has left', async () => {
     const signal = AbortSignal.abort(new Error('Gone.'));
     await expect(provider(registry, 'echo').generate(request('echo-1', { signal }))).rejects.toThrow('Gone.');
   });

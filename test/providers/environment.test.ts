@@ -45,7 +45,7 @@ const addresses: Record<(typeof remoteIds)[number], string> = {
 };
 
 describe.each(remoteIds)('%s', (id) => {
-  it('is called as the settings say, whatever the environment holds', async () => {
+  it('uses only the settings, whatever the environment contains', async () => {
     const calls: string[] = [];
     const fetch: Fetch = (input, init) => {
       calls.push(String(input), JSON.stringify(init?.headers));

@@ -69,7 +69,7 @@ describe('fetch', () => {
     await http.close();
   });
 
-  it('opens no more connections than allowed', async () => {
+  it('opens at most the allowed number of connections', async () => {
     const sockets = new Set<unknown>();
     const url = await serve((request, response) => {
       sockets.add(request.socket);

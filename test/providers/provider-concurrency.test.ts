@@ -31,7 +31,7 @@ describe('concurrency', () => {
     await expect(stuck).rejects.toThrow('Gone.');
   });
 
-  it('ends in a time-out for a call whose turn does not come', async () => {
+  it('is a time-out for a call that gets no place', async () => {
     const registry = harness.with({ settings: { concurrency: 1 } });
     const first = failure(registry, 'openai', request('mock-hang', { within: 400 }));
     const second = await failure(registry, 'openai', request('gpt', { within: 100 }));

@@ -90,7 +90,7 @@ describe('findSettingsMistakes', () => {
     expect(findSettingsMistakes({ ...none, compatible: [server], models: { ollama: ['phi'] } })).toEqual([]);
   });
 
-  it('finds all at once', () => {
+  it('finds all mistakes', () => {
     const mistakes = findSettingsMistakes({
       ...none,
       compatible: [

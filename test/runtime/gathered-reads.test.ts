@@ -33,7 +33,7 @@ function controlled(): {
 const asItIs = (document: string): string => document;
 
 describe('gathered reads', () => {
-  it('read together what is wanted at once, each key once', async () => {
+  it('read keys that are requested together by one command, each once', async () => {
     const { read, end, begun } = controlled();
     const get = gatherReads(read, asItIs, { largest: 10 });
     const all = Promise.all([get('a'), get('b'), get('a'), get('absent')]);
@@ -42,7 +42,7 @@ describe('gathered reads', () => {
     expect(await all).toEqual(['a1', 'b1', 'a1', undefined]);
   });
 
-  it('give nobody what was read before they asked', async () => {
+  it('never return data that was read before the request', async () => {
     const { read, end, begun } = controlled();
     const get = gatherReads(read, asItIs, { largest: 10, patienceMs: 60_000 });
     const first = get('a');
@@ -88,7 +88,7 @@ describe('gathered reads', () => {
     expect(await Promise.all([hanging, next])).toEqual(['a1', 'b2']);
   });
 
-  it('fail those who wait for the read that failed, and go on', async () => {
+  it('fail for the callers of a failed read, and continue', async () => {
     const { read, end, begun } = controlled();
     const get = gatherReads(read, asItIs, { largest: 10, patienceMs: 60_000 });
     const both = Promise.allSettled([get('a'), get('b')]);

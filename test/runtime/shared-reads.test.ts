@@ -25,7 +25,7 @@ function controlled(): { read: () => Promise<number>; end: (fails?: boolean) => 
 }
 
 describe('shared reads', () => {
-  it('give nobody what was read before they asked', async () => {
+  it('never return data that was read before the request', async () => {
     const { read, end, begun } = controlled();
     const get = shareReads(read);
     const first = get('a');
@@ -45,7 +45,7 @@ describe('shared reads', () => {
     expect(await alone).toBe(4);
   });
 
-  it('fail together with the read that they wait for, and go on after it', async () => {
+  it('fail for the callers of a failed read, and continue', async () => {
     const { read, end } = controlled();
     const get = shareReads(read);
     const both = Promise.allSettled([get('a'), get('a')]);

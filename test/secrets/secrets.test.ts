@@ -10,7 +10,7 @@ const key = randomBytes(32);
 const box = createSecretBox(key);
 
 describe('createSecretBox', () => {
-  it('opens what it sealed, and seals the same text differently each time', () => {
+  it('decrypts what it encrypted, and encrypts the same text differently each time', () => {
     const sealed = box.seal('a secret: é', 'record');
     expect(box.open(sealed, 'record')).toBe('a secret: é');
     expect(sealed).not.toContain('secret');
@@ -34,14 +34,14 @@ describe('createSecretBox', () => {
     expect(() => box.open('v1.0.' as Sealed, 'record')).toThrow(SecretUnreadableError);
   });
 
-  it('opens with a previous key what that has sealed, and seals with the present one', () => {
+  it('decrypts with a previous key, and encrypts with the current one', () => {
     const present = randomBytes(32);
     const rotated = createSecretBox(present, [key]);
     expect(rotated.open(box.seal('old', 'record'), 'record')).toBe('old');
     expect(createSecretBox(present).open(rotated.seal('new', 'record'), 'record')).toBe('new');
   });
 
-  it('renews what a previous key has sealed, and nothing else', () => {
+  it('encrypts again only what a previous key encrypted', () => {
     const present = randomBytes(32);
     const rotated = createSecretBox(present, [key]);
     const renewed = rotated.renew(box.seal('old', 'record'), 'record');

@@ -164,7 +164,7 @@ describe('201', () => {
     expect(harness.mock.requests.find(({ model }) => model === 'mock-hang')?.aborted).toBe(true);
   });
 
-  it('runs the version that is asked for, and says which it ran', async () => {
+  it('runs the requested version, and says which one', async () => {
     const { id } = await create(harness.service, saying('one'));
     await harness.service.call('PUT', `/api/v1/prompts/${id}`, { body: saying('two') });
     const pinned = await createTestRun(harness.service, id, { ...onEcho, version: 1 });
@@ -182,7 +182,7 @@ describe('201', () => {
     },
   );
 
-  it('goes on when the caller hangs up, and stores the results', async () => {
+  it('continues when the caller closes the connection, and stores the results', async () => {
     const prompt = await createPrompt(harness.service);
     const leaving = new AbortController();
     const request = fetch(harness.service.url + testPath(prompt), {
@@ -335,7 +335,7 @@ describe('422, before any call', () => {
 });
 
 describe('500', () => {
-  it('says nothing about what broke, and calls nobody', async () => {
+  it('does not describe the fault, and calls no provider', async () => {
     const prompt = await createPrompt(harness.service);
     const prompts = harness.database.db.collection<{ _id: string }>('prompts');
     await prompts.updateOne({ _id: prompt }, { $unset: { messages: 1, content: 1 } });
@@ -377,7 +377,7 @@ describe('503', () => {
     }
   });
 
-  it('gives back what ended runs took', async () => {
+  it('releases the memory of ended runs', async () => {
     const { OPENAI_COMPATIBLE_PROVIDERS = '' } = harness.service.environment;
     const service = await startAnother(harness.service, { OPENAI_COMPATIBLE_PROVIDERS, REQUEST_MEMORY_MB: '16' });
     const prompt = await createPrompt(service, { messages: [{ role: 'user', content: '{{text}}' }] });

@@ -56,7 +56,7 @@ describe('deleting a prompt', () => {
     expect(await runs.countDocuments({ prompt_id: prompt })).toBe(0);
   });
 
-  it('cancels a run under way, and tells its caller', async () => {
+  it('cancels a run in progress, and its caller gets a problem', async () => {
     const prompt = await createPrompt(harness.service);
     const answer = createTestRun(harness.service, prompt, onMock('mock-hang'));
     await until(

@@ -43,7 +43,7 @@ describe('304', () => {
 });
 
 describe('400', () => {
-  it('refuses what is not an id', async () => {
+  it('refuses an invalid id', async () => {
     const answer = await harness.service.call('GET', runPath('latest'));
     expect([answer.status, problemOf(answer)]).toEqual([400, 'invalid-request']);
   });
@@ -57,7 +57,7 @@ describe('404', () => {
 });
 
 describe('500', () => {
-  it('says nothing about what broke', async () => {
+  it('does not describe the fault', async () => {
     const { body } = await createTestRun(harness.service, await createPrompt(harness.service), onEcho);
     const runs = harness.database.db.collection<{ _id: string }>('test_runs');
     await runs.updateOne({ _id: body.id as string }, { $unset: { providers: 1 } });

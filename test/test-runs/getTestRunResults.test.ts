@@ -46,7 +46,7 @@ describe('304', () => {
 });
 
 describe('400', () => {
-  it('refuses what is not an id', async () => {
+  it('refuses an invalid id', async () => {
     const answer = await harness.service.call('GET', resultsPath('..%2F..%2Fetc'));
     expect([answer.status, problemOf(answer)]).toEqual([400, 'invalid-request']);
   });
@@ -87,7 +87,7 @@ describe('409', () => {
 });
 
 describe('500', () => {
-  it('says nothing about what broke', async () => {
+  it('does not describe the fault', async () => {
     const { id } = await finished();
     const runs = harness.database.db.collection<{ _id: string }>('test_runs');
     await runs.updateOne({ _id: id }, { $unset: { providers: 1 } });

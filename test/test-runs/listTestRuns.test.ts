@@ -74,7 +74,7 @@ describe('404', () => {
 });
 
 describe('500', () => {
-  it('says nothing about what broke', async () => {
+  it('does not describe the fault', async () => {
     const prompt = await createPrompt(harness.service);
     await createTestRun(harness.service, prompt, onEcho);
     await harness.database.db.collection('test_runs').updateMany({ prompt_id: prompt }, { $unset: { providers: 1 } });

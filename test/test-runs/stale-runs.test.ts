@@ -18,7 +18,7 @@ describe('createStaleRuns', () => {
     expect(observeAll([{ a: 4 }, { a: 4 }, { a: 4 }, { a: 4 }])).toEqual([[], [], [], ['a']]);
   });
 
-  it('starts the term anew with every beat', () => {
+  it('starts the term again with every heartbeat', () => {
     const beats = [{ a: 4 }, { a: 4 }, { a: 4 }, { a: 5 }, { a: 5 }, { a: 5 }, { a: 5 }];
     expect(observeAll(beats)).toEqual([[], [], [], [], [], [], ['a']]);
   });

@@ -120,7 +120,7 @@ describe('a service that is stopped', () => {
     expect((await harness.service.call('GET', resultsPath(id))).status).toBe(200);
   });
 
-  it('interrupts what is not finished in time, and cancels its calls', async () => {
+  it('interrupts runs that do not finish in time, and cancels their calls', async () => {
     const service = await another('300');
     const id = await startRun(service, await createPrompt(service), onMock('mock-hang', 'model-a'));
     await until(
@@ -148,7 +148,7 @@ describe('drain', () => {
     },
   });
 
-  it('tells waiting callers of runs that were cut off, and takes no more', async () => {
+  it('answers waiting callers of interrupted runs, and accepts no more runs', async () => {
     const called = Promise.withResolvers<undefined>();
     const provider = slowEcho(60_000, called.resolve);
     const { testRuns } = observe(harness, { providers: { get: () => provider } });
@@ -172,7 +172,7 @@ describe('drain', () => {
 });
 
 describe('the heartbeat', () => {
-  it('keeps a run alive that takes longer than the term', async () => {
+  it('does not interrupt a run that takes longer than the term', async () => {
     const prompt = await createPrompt(harness.service);
     const registry = new Map([['echo', slowEcho(3_000)]]);
     const worker = observe(harness, { providers: { get: (id) => registry.get(id) }, heartbeatMs: 50 });

@@ -87,7 +87,7 @@ describe('a test with an idempotency key', () => {
     expect([repeat.status, repeat.body]).toEqual([201, first.body]);
   });
 
-  it('gets the run that goes on when the 202 was lost in a crash', async () => {
+  it('gets the running run if the 202 was lost in a crash', async () => {
     const headers = withKey('lost-202', { Prefer: 'respond-async' });
     const first = await createTestRun(harness.service, prompt, onMock('mock-held'), headers);
     await forgetAnswers();

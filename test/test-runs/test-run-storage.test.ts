@@ -45,7 +45,7 @@ describe('with a bucket', () => {
 });
 
 describe('a bucket that is away', () => {
-  it('refuses a test before anything is spent or recorded, and recovers by itself', async () => {
+  it('refuses a test before it calls providers or records anything, and recovers', async () => {
     const prompt = await createPrompt(harness.service);
     await bucket.stop();
     expectUnavailable(await createTestRun(harness.service, prompt, onMock('model-a')));
@@ -72,7 +72,7 @@ describe('a bucket that is away', () => {
     expect(others.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200]);
   });
 
-  it('makes a run fail whose results cannot be stored', async () => {
+  it('fails a run whose results cannot be stored', async () => {
     const prompt = await createPrompt(harness.service);
     const answer = createTestRun(harness.service, prompt, onMock('mock-held'), { 'Idempotency-Key': 'no-storage' });
     await until(
