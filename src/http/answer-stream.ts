@@ -52,35 +52,37 @@ export async function sendStream(response: ServerResponse, { content, length }: 
   }
   let bytes = 0;
   let failure: { readonly error: unknown } | undefined;
+  const fail = (error: unknown): void => {
+    // When the connection is closed the content fails, too.
+    if (response.destroyed) return;
+    failure ??= { error };
+    // Without a length, an older client takes the usual end of a connection for the end of the body.
+    response.socket?.resetAndDestroy();
+  };
+  content.once('error', fail);
   const checked = async function* (chunks: AsyncIterable<string | Uint8Array>): AsyncGenerator<string | Uint8Array> {
-    try {
-      let received = 0;
-      let last: string | Uint8Array | undefined;
-      for await (const chunk of chunks) {
-        const size = Buffer.byteLength(chunk);
-        if (size === 0) continue;
-        received += size;
-        if (received > (length ?? Infinity)) break;
-        if (received === length) {
-          last = chunk;
-          continue;
-        }
+    let received = 0;
+    let last: string | Uint8Array | undefined;
+    for await (const chunk of chunks) {
+      const size = Buffer.byteLength(chunk);
+      if (size === 0) continue;
+      received += size;
+      if (received > (length ?? Infinity)) break;
+      if (received === length) {
+        last = chunk;
+      } else {
         yield chunk;
         bytes += size;
       }
-      if (received !== (length ?? received)) throw new Error(`the body has another length than its ${length} bytes`);
-      if (last !== undefined) {
-        yield last;
-        bytes = received;
-      }
-    } catch (error) {
-      if (!response.destroyed) {
-        failure = { error };
-        // Without a length, an older client takes the usual end of a connection for the end of the body.
-        response.socket?.resetAndDestroy();
-      }
+    }
+    if (received !== (length ?? received)) {
+      const error = new Error(`the body has another length than its ${length} bytes`);
+      fail(error);
       throw error;
     }
+    if (last === undefined) return;
+    yield last;
+    bytes = received;
   };
   try {
     await pipeline(content, checked, response);
