@@ -1,0 +1,79 @@
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:http';
+import { connect, type AddressInfo, type Socket } from 'node:net';
+import { Readable } from 'node:stream';
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { sendStream, type AnswerStream, type StreamEnd } from '../../src/http/answer-stream.ts';
+
+let server: Server | undefined;
+afterEach(() => {
+  server?.closeAllConnections();
+  server?.close();
+});
+
+interface Received {
+  readonly text: string;
+  /** Of the connection. */
+  readonly error: string | undefined;
+  readonly end: StreamEnd;
+}
+
+/** Sends a stream to a caller who asks in some version of HTTP, and looks at what arrives, byte by byte. */
+async function send({ length, content }: Omit<AnswerStream, 'mediaType'>, version = '1.1'): Promise<Received> {
+  const { promise: ended, resolve } = Promise.withResolvers<StreamEnd>();
+  server = createServer((_request, response) => {
+    response.writeHead(200, length === undefined ? {} : { 'content-length': length });
+    void sendStream(response, { mediaType: 'text/plain', length, content }).then(resolve);
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const socket: Socket = connect((server.address() as AddressInfo).port, '127.0.0.1');
+  let text = '';
+  let error: string | undefined;
+  socket.on('data', (chunk: Buffer) => (text += chunk.toString('latin1')));
+  socket.on('error', ({ code }: NodeJS.ErrnoException) => (error = code));
+  socket.write(`GET / HTTP/${version}\r\nHost: x\r\nConnection: close\r\n\r\n`);
+  await new Promise((resolve) => socket.once('close', resolve));
+  return { text: text.slice(text.indexOf('\r\n\r\n') + 4), error, end: await ended };
+}
+
+async function* failing(...chunks: string[]): AsyncGenerator<string> {
+  yield* chunks;
+  await Promise.resolve();
+  throw new Error('the source broke');
+}
+
+describe('a stream', () => {
+  it('of unknown length ends when its source does', async () => {
+    const { text, error, end } = await send({ content: Readable.from(['one ', '', 'twö']) });
+    expect(text).toBe('4\r\none \r\n4\r\ntw\u00c3\u00b6\r\n0\r\n\r\n');
+    expect([error, end]).toEqual([undefined, { bytes: 8, outcome: 'complete' }]);
+  });
+
+  it('may be empty', async () => {
+    const { text, end } = await send({ length: 0, content: Readable.from([]) });
+    expect([text, end]).toEqual(['', { bytes: 0, outcome: 'complete' }]);
+  });
+
+  it.each(['1.1', '1.0'])('of unknown length that fails is no end that HTTP/%s knows', async (version) => {
+    const { text, error, end } = await send({ content: Readable.from(failing('one ', 'two')) }, version);
+    expect(text).not.toContain('0\r\n\r\n');
+    expect(error).toBe('ECONNRESET');
+    expect(end).toMatchObject({ outcome: 'failed', error: { message: 'the source broke' } });
+  });
+
+  it.each([
+    ['shorter', ['one ']],
+    ['longer', ['one ', 'two ', 'three']],
+  ])('%s than announced is never whole', async (_name, chunks) => {
+    const { text, end } = await send({ length: 8, content: Readable.from(chunks) });
+    expect(text.length).toBeLessThan(8);
+    expect(end).toMatchObject({ outcome: 'failed', error: { message: expect.stringContaining('another length') } });
+  });
+
+  it('is not whole until its source has ended well', async () => {
+    const { text, end } = await send({ length: 8, content: Readable.from(failing('one ', 'two ')) });
+    expect(text.length).toBeLessThan(8);
+    expect(end).toMatchObject({ outcome: 'failed', error: { message: 'the source broke' } });
+  });
+});
