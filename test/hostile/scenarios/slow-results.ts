@@ -63,7 +63,7 @@ async function readByMany(world: World, environment: Readonly<Record<string, str
       unit: 'KiB',
       atMost: 1_024,
     },
-    ...figuresOf(seen, { p99: 100, serviceMebibytes: 400 }),
+    ...figuresOf(seen, { serviceMebibytes: 400 }),
   ];
 }
 
