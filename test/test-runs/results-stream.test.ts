@@ -12,16 +12,8 @@ import { createLogger } from '../../src/observability/logger.ts';
 import { startObjectStorage } from '../support/object-storage.ts';
 import { openDatabaseOf } from '../support/per-operation.ts';
 import { startTestService, type TestService } from '../support/service.ts';
-import {
-  createPrompt,
-  ended,
-  onEcho,
-  createTestRun,
-  problemOf,
-  resultsPath,
-  startRun,
-  until,
-} from './test-runs-harness.ts';
+import { until } from '../support/until.ts';
+import { createPrompt, ended, onEcho, createTestRun, problemOf, resultsPath, startRun } from './test-runs-harness.ts';
 
 type Line = Readonly<Record<string, unknown>>;
 
