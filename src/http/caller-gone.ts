@@ -1,4 +1,4 @@
-/** The caller closed the connection before the answer. Nothing has failed, and nobody can receive an answer. */
+/** The caller closed the connection before the answer. Nothing has failed, and no answer can be received. */
 export class CallerGoneError extends Error {
   constructor() {
     super('The caller hung up.');

@@ -8,7 +8,7 @@ import { hasCode } from '../runtime/system-error.ts';
 /** What no page needs. */
 const closed = ["default-src 'none'", "base-uri 'none'", "form-action 'none'", "frame-ancestors 'none'"];
 /**
- * Scripts and data come from this service only. Redoc makes style elements and attributes as it runs, which need
+ * Scripts and data come from this service only. Redoc creates style elements and attributes as it runs, which need
  * `unsafe-inline`, and it brings its font and images as data.
  */
 const referencePolicy = [

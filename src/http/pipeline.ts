@@ -257,7 +257,7 @@ async function perform(
   const { answer: kept, replayed } = await dependencies.idempotency.run(
     {
       ...{ scope, keyId: principal.keyId, key },
-      // A hash of the body is stored. It includes the key, which is not stored, so nobody can guess a weak password
+      // A hash of the body is stored. It includes the key, which is not stored, so a weak password cannot be guessed
       // from it.
       body: answerBox === undefined ? body : { key, body },
       termMs: idempotencyTermMs?.(parameters.headers) ?? writeTermMs,

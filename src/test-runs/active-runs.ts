@@ -6,8 +6,8 @@ import type { TestRunStore } from './test-run-store.ts';
 export interface ActiveRuns {
   readonly size: number;
   /**
-   * Sends heartbeats of a run until its work has ended. The signal is aborted when someone else ended or removed the
-   * run, and at the end of `drain`; its reason is a `RunCutOffError`.
+   * Sends heartbeats of a run until its work has ended. The signal is aborted when another process or request ended or
+   * removed the run, and at the end of `drain`; its reason is a `RunCutOffError`.
    * @param work must not reject
    */
   add(id: string, work: (signal: AbortSignal) => Promise<void>): void;

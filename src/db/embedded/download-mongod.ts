@@ -13,6 +13,6 @@ try {
 } catch (error) {
   const reason = error instanceof Error ? error.message : String(error);
   process.stdout.write(`failed: ${reason.split(/\s*\n\s*/).join(' ')}\n`);
-  // An explicit exit: an answer that nobody reads would keep its connection, and so the process, for seconds.
+  // An explicit exit: an unread answer would keep its connection, and so the process, open for seconds.
   process.exit(1);
 }

@@ -47,7 +47,7 @@ export async function downloadMongod({ cacheDir, env, log, version, now }: Downl
   const age = failure === undefined ? NaN : now().getTime() - Date.parse(failure.at);
   // A failure with a later time was recorded before the clock was set back.
   if (failure?.version === version && age >= 0 && age < FAILURE_REMEMBERED_MS) {
-    throw new Error(`the download failed at ${failure.at} and is tried once a day (${failure.reason})`);
+    throw new Error(`the download failed at ${failure.at} and is attempted once a day (${failure.reason})`);
   }
   try {
     return await download(downloadDir, version, env, log);

@@ -27,7 +27,9 @@ const BROKEN_SERVER_LIMIT_MS = 3_000;
 
 const WHAT_TO_DO = 'Restore it, set DATA_DIR to another folder, or set MONGODB_URI to your own MongoDB.';
 
-/** No embedded database could be started. The message is for the operator and says what was tried and what to do. */
+/**
+ * No embedded database could be started. The message is for the operator and says what was attempted and what to do.
+ */
 export class EmbeddedDatabaseError extends Error {
   constructor(message: string, options?: ErrorOptions) {
     super(message, options);
