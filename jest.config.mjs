@@ -6,7 +6,8 @@ export default {
   transform: {},
   reporters: ['<rootDir>/test/support/jest/contract-reporter.ts', 'default'],
   testMatch: ['<rootDir>/test/**/*.test.ts'],
-  testTimeout: 60_000,
+  // No test is about this limit: it only ends what hangs, also on a machine that is busy with much else.
+  testTimeout: 180_000,
   // Many tests wait for time-outs, outages and restarts, so more of them than cores can run side by side.
   maxWorkers: 4,
   globalSetup: '<rootDir>/test/support/global-setup.ts',

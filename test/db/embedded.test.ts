@@ -36,7 +36,7 @@ beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'prompt-gateway-embedded-'));
   const version = SECANTUS_VERSION;
   secantusd = await installSecantus({ cacheDir, env: process.env, log: silentLog, version });
-}, 120_000);
+});
 afterEach(async () => {
   await Promise.all(connected.splice(0).map((database) => database.close()));
   await Promise.all(started.splice(0).map((database) => database.stop()));
@@ -123,7 +123,7 @@ describe.each(present)('%s', (engine) => {
     const stored = new Set((await withRetry(() => collection.find().toArray())).map(({ _id }) => _id));
     expect(acknowledged.filter((id) => !stored.has(id))).toEqual([]);
     expect(stored.size).toBe(acknowledged.length);
-  }, 60_000);
+  });
 
   it('keeps its data over a restart', async () => {
     const name = `restart-${engine}`;
@@ -226,7 +226,7 @@ describe('a server that no longer answers', () => {
     await sleep(2_000);
     expect(await serverPid(name)).toBe(replacement);
     expect(isRunning(replacement)).toBe(true);
-  }, 60_000);
+  });
 });
 
 describe('one data folder, several processes', () => {

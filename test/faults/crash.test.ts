@@ -17,12 +17,12 @@ beforeEach(async () => {
   folder = await createDataFolder('secantusd-py');
   service = await start();
   burst = await startUpdateBurst({ url: service.url, key, prompts: 3, writers: 3 });
-}, 60_000);
+});
 afterEach(async () => {
   await burst.pause();
   await service.stop();
   await folder.remove();
-}, 60_000);
+});
 
 /** Waits until so many more updates were acknowledged. */
 async function progress(updates: number): Promise<void> {
@@ -53,7 +53,7 @@ describe('kill -9 in a burst of updates', () => {
       burst.resume(service.url);
     }
     await progress(10);
-  }, 90_000);
+  });
 
   it('of the database: the service starts it again, and every acknowledged update is there', async () => {
     for (let kill = 0; kill < kills; kill += 1) {
@@ -67,7 +67,7 @@ describe('kill -9 in a burst of updates', () => {
       await expectSound();
       burst.resume(service.url);
     }
-  }, 90_000);
+  });
 
   it('of both at once', async () => {
     await progress(30);
@@ -78,5 +78,5 @@ describe('kill -9 in a burst of updates', () => {
     await expectSound();
     burst.resume(service.url);
     await progress(10);
-  }, 90_000);
+  });
 });

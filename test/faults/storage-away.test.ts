@@ -36,5 +36,5 @@ describe('a bucket that was stopped', () => {
     const { method, path, body } = calls.createTestRun;
     const run = await service.call(method, path, { body });
     expect(run.status).toBe(201);
-  }, 60_000);
+  });
 });

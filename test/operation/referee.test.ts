@@ -30,7 +30,7 @@ describe('CONTRACT_REFEREE=on', () => {
     await service.stop();
     expect(metrics.split('\n').filter((line) => disagreements.test(line))).toEqual([]);
     expect(service.log.filter((line) => line.includes('contract referee'))).toEqual([]);
-  }, 60_000);
+  });
 
   it('logs and counts a disagreement', async () => {
     const lines: string[] = [];
@@ -51,5 +51,5 @@ describe('CONTRACT_REFEREE=on', () => {
       expect(JSON.parse(line)).toMatchObject({ level: 'warn', request_id: 'judged', operation: 'createPrompt' });
     }
     expect(await metrics.render()).toMatch(/^contract_referee_disagreements_total\{operation="createPrompt"\} 2$/m);
-  }, 30_000);
+  });
 });

@@ -122,7 +122,7 @@ describe('SIGTERM', () => {
     expect((await second.stop()).code).toBe(0);
     expect(isRunning(database)).toBe(false);
     await folder.remove();
-  }, 60_000);
+  });
 });
 
 /** One client with one connection, and a pause after each answer. @returns how the connection ended */

@@ -62,8 +62,8 @@ describe('retries', () => {
 
   it('are not begun when the pause would reach the deadline', async () => {
     // The test would be over before the pause is.
-    const problem = await failure(harness.registry, 'openai', request('mock-429-90', { within: 80_000 }));
-    expect(problem).toMatchObject({ type: 'provider-rate-limited', headers: { 'Retry-After': '90' } });
+    const problem = await failure(harness.registry, 'openai', request('mock-429-300', { within: 200_000 }));
+    expect(problem).toMatchObject({ type: 'provider-rate-limited', headers: { 'Retry-After': '300' } });
     expect(harness.mock.requests).toHaveLength(1);
   });
 

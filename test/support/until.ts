@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /** How long tests wait for what has to come, in milliseconds. Only a failure takes so long; less than a test may take. */
-const patienceMs = 45_000;
+const patienceMs = 120_000;
 
 /** Asks again and again until something is so. @returns the answer that was */
 export async function until<Value>(

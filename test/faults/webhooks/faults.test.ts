@@ -28,9 +28,9 @@ function expectSound({ faults, findings }: ScenarioResult, leastFaults: number):
 describe('orders and their events', () => {
   it('survive two kill -9 of service processes', async () => {
     expectSound(await killServices({ ...settings, databaseUri: testDatabaseUri() }, 2), 2);
-  }, 120_000);
+  });
 
   it('survive lost answers of the database', async () => {
     expectSound(await loseAnswers({ ...settings, databaseUri: testDatabaseUri() }, 4), 5);
-  }, 120_000);
+  });
 });

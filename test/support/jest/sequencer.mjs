@@ -1,17 +1,19 @@
 import Sequencer from '@jest/test-sequencer';
 
-/** Begun first, because they take the longest. */
-const slow = ['db/embedded.test', 'contract/', 'faults/', 'operation/'];
+/** Begun first, because they take the longest: those that wait for processes and outages, and those that compute. */
+const waiting = ['db/embedded.test', 'faults/', 'operation/'];
+const computing = ['contract/', 'webhooks/'];
 
-/** Begins with the slow files, so that no worker is left with one at the end. */
+/** Begins with the slow files, by turns of both kinds, so that no worker is left with one at the end and no core is idle. */
 export default class SlowFirst extends Sequencer {
   sort(tests) {
     // For global-setup.ts: no more database servers than files.
     process.env['TEST_FILES'] = String(tests.length);
-    const rank = ({ path }) => {
-      const index = slow.findIndex((part) => path.includes(`/test/${part}`));
-      return index === -1 ? slow.length : index;
-    };
-    return super.sort([...tests]).toSorted((one, other) => rank(one) - rank(other));
+    const sorted = super.sort([...tests]);
+    const those = (parts) => parts.flatMap((part) => sorted.filter(({ path }) => path.includes(`/test/${part}`)));
+    const [waits, computes] = [those(waiting), those(computing)];
+    const length = Math.max(waits.length, computes.length);
+    const slow = Array.from({ length }, (_, index) => [waits[index], computes[index]]).flat();
+    return [...new Set([...slow, ...sorted])].filter((test) => test !== undefined);
   }
 }
