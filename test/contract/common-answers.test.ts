@@ -6,8 +6,9 @@ import { effectiveScopes } from '../../src/api-keys/scopes.ts';
 import { allScopes } from '../../src/app.ts';
 import type { Database } from '../../src/db/client.ts';
 import type { Exchange } from '../../src/http/pipeline.ts';
-import { createBareRouter } from '../support/bare-router.ts';
-import { checkAnswer } from '../support/contract-check.ts';
+import { createBudget } from '../../src/limits/memory-budget.ts';
+import { bareKeyId, createBareRouter } from '../support/bare-router.ts';
+import { checkAnswer, type WireAnswer } from '../support/contract-check.ts';
 import { callEveryOperation, type Call } from '../support/every-operation.ts';
 import { openDatabaseOf, problem, startAnother } from '../support/per-operation.ts';
 import { recordAnswer } from '../support/recorded-answers.ts';
@@ -134,34 +135,61 @@ describe('429', () => {
   });
 });
 
-describe('500', () => {
+/** The request pipeline with nothing behind it, on a port of its own while a block of tests runs. */
+function serveBareRouter(
+  ...parameters: Parameters<typeof createBareRouter>
+): (operation: OperationId, body?: unknown) => Promise<WireAnswer> {
   let server: Server;
-  let exchanges: Exchange[];
   beforeAll(async () => {
-    const fail = (): Promise<never> => Promise.reject(new Error('the password is hunter2'));
-    server = createServer(createBareRouter(fail, (exchange) => exchanges.push(exchange)));
+    server = createServer(createBareRouter(...parameters));
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   });
   afterAll(() => {
     server.closeAllConnections();
     server.close();
   });
-
-  it.each(operations)('%s tells the log about a fault, not the caller', async (operation) => {
-    exchanges = [];
-    const { method, path, body } = calls[operation];
+  return async (operation, body = calls[operation].body) => {
+    const { method, path } = calls[operation];
     const response = await fetch(`http://127.0.0.1:${(server.address() as AddressInfo).port}${path}`, {
       method,
       headers: { 'content-type': 'application/json' },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     });
-    const text = await response.text();
-    expect(JSON.parse(text)).toMatchObject({ status: 500, type: problem('internal-error') });
-    expect(text).not.toContain('hunter2');
-    const answer = { status: response.status, headers: Object.fromEntries(response.headers), text };
+    const headers = Object.fromEntries(response.headers);
+    const answer = { status: response.status, headers, text: await response.text() };
     recordAnswer(operation, answer);
     expect(checkAnswer(operation, answer)).toEqual([]);
-    expect(exchanges).toMatchObject([{ operationId: operation, requestId: response.headers.get('x-request-id') }]);
+    return answer;
+  };
+}
+
+describe.each([
+  [429, 'too-much-in-progress', { perKey: 2, perProcess: Infinity }],
+  [503, 'overloaded', { perKey: Infinity, perProcess: 2 }],
+])('%d %s', (expected, type, limits) => {
+  const memory = createBudget(limits);
+  memory.hold(bareKeyId, 2);
+  const done = (): Promise<never> => Promise.reject(new Error('there was memory'));
+  const send = serveBareRouter(done, () => undefined, memory);
+
+  it.each(withBody)('%s refuses a large body that there is no memory for', async (operation) => {
+    const { status, headers, text } = await send(operation, { name: 'x'.repeat(20_000) });
+    expect([status, (JSON.parse(text) as { type: string }).type]).toEqual([expected, problem(type)]);
+    expect(Number(headers['retry-after'])).toBeGreaterThan(0);
+  });
+});
+
+describe('500', () => {
+  let exchanges: Exchange[];
+  const fail = (): Promise<never> => Promise.reject(new Error('the password is hunter2'));
+  const send = serveBareRouter(fail, (exchange) => exchanges.push(exchange));
+
+  it.each(operations)('%s tells the log about a fault, not the caller', async (operation) => {
+    exchanges = [];
+    const { headers, text } = await send(operation);
+    expect(JSON.parse(text)).toMatchObject({ status: 500, type: problem('internal-error') });
+    expect(text).not.toContain('hunter2');
+    expect(exchanges).toMatchObject([{ operationId: operation, requestId: headers['x-request-id'] }]);
     expect(String(exchanges[0]?.error)).toContain('hunter2');
   });
 });

@@ -1,21 +1,24 @@
 import { operationTable, type OperationRow } from '../../generated/operations.ts';
 import { problems } from '../../generated/problems.ts';
 import type { AnswerCounts } from '../support/recorded-answers.ts';
-import { unreached } from './unreached-answers.ts';
+import { reasonNotReached } from './unreached-answers.ts';
 
-/** What a run of the tests recorded, compared with what the contract declares. */
-export interface Comparison {
-  /** Statuses and problem types that no test reached, and that stand in no list. Named as in `AnswerCounts`. */
-  readonly missing: readonly string[];
-  /** Every operation, status and problem type, with the number of answers and where they were recorded; Markdown. */
-  readonly table: string;
-}
-
-interface Row {
+/** A status of an operation; a status of failures once for each of its problem types. */
+export interface DeclaredAnswer {
   readonly operation: string;
   readonly status: string;
   readonly problem: string | undefined;
+  /** As in `AnswerCounts`. */
   readonly name: string;
+  readonly takesBody: boolean;
+}
+
+/** What a run of the tests recorded, compared with what the contract declares. */
+export interface Comparison {
+  /** Names of declared answers that no test reached, without a reason. */
+  readonly missing: readonly string[];
+  /** Every declared answer, how often it was recorded, and in which test files; Markdown. */
+  readonly table: string;
 }
 
 /**
@@ -23,40 +26,39 @@ interface Row {
  * @param recorded the answers of each test file
  */
 export function compareAnswers(recorded: ReadonlyMap<string, AnswerCounts>): Comparison {
-  const found = declaredAnswers().map((row) => {
-    const files = [...recorded].filter(([, counts]) => counts[row.name] !== undefined);
-    const count = files.reduce((sum, [, counts]) => sum + (counts[row.name] ?? 0), 0);
-    return {
-      ...row,
-      count,
-      files: files.map(([file]) => file).sort(),
-      reason: unreached[row.name] ?? unreached[row.problem ?? ''],
-    };
+  const found = declaredAnswers().map((answer) => {
+    const counts = [...recorded].map(([file, { [answer.name]: count = 0 }]) => ({ file, count }));
+    const files = counts.filter(({ count }) => count > 0).map(({ file }) => file);
+    return { ...answer, files: files.sort(), count: counts.reduce((sum, { count }) => sum + count, 0) };
+  });
+  const rows = found.map((answer) => {
+    const { operation, status, problem = '', count } = answer;
+    return `| ${[operation, status, problem, count, count > 0 ? list(answer.files) : (reasonNotReached(answer) ?? '**missing**')].join(' | ')} |`;
   });
   return {
-    missing: found.filter(({ count, reason }) => count === 0 && reason === undefined).map(({ name }) => name),
-    table: [
-      '| Operation | Status | Problem type | Answers | Recorded in |',
-      '| --- | --- | --- | --- | --- |',
-      ...found.map(({ operation, status, problem, count, files, reason }) => {
-        const where =
-          files.length > 3 ? `${files.slice(0, 3).join(', ')} and ${files.length - 3} more` : files.join(', ');
-        return `| ${[operation, status, problem ?? '', count, count === 0 ? (reason ?? '**missing**') : where].join(' | ')} |`;
-      }),
-      '',
-    ].join('\n'),
+    missing: found
+      .filter((answer) => answer.count === 0 && reasonNotReached(answer) === undefined)
+      .map(({ name }) => name),
+    table: `| Operation | Status | Problem type | Answers | Recorded in |\n| --- | --- | --- | --- | --- |\n${rows.join('\n')}\n`,
   };
 }
 
-/** Every status of every operation; a status of failures once for each of its problem types. */
-export function declaredAnswers(): Row[] {
-  return Object.entries<OperationRow>(operationTable).flatMap(([operation, { responses, problems: types }]) =>
+function list(files: readonly string[]): string {
+  const more = files.length - 3;
+  return `${files.slice(0, 3).join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
+}
+
+/** Every answer that the contract declares. */
+export function declaredAnswers(): DeclaredAnswer[] {
+  return Object.entries<OperationRow>(operationTable).flatMap(([operation, { responses, problems: types, body }]) =>
     Object.keys(responses)
       .filter((status) => status !== 'default')
-      .flatMap((status): Row[] => {
+      .flatMap((status) => {
         const own = types.filter((slug) => String(problems[slug as keyof typeof problems].status) === status);
-        if (own.length === 0) return [{ operation, status, problem: undefined, name: `${operation} ${status}` }];
-        return own.map((problem) => ({ operation, status, problem, name: `${operation} ${status} ${problem}` }));
+        return (own.length === 0 ? [undefined] : own).map((problem) => {
+          const name = [operation, status, ...(problem === undefined ? [] : [problem])].join(' ');
+          return { operation, status, problem, name, takesBody: body !== 'none' };
+        });
       }),
   );
 }

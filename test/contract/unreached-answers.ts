@@ -1,13 +1,24 @@
+import type { DeclaredAnswer } from './declared-answers.ts';
+
 /**
- * Declared answers that no test reaches, and why: problem types, for all operations that declare them, or single answers
- * by their name in the table. An answer that a test reaches all the same is no mistake.
+ * Why no test reaches a declared answer.
+ * @returns undefined for one that a test has to reach
  */
-export const unreached: Readonly<Record<string, string>> = {
-  'too-much-in-progress': 'one limit for all operations: test/limits, test/test-runs/createTestRun.test.ts',
-  'too-much-kept': 'one limit for all operations: test/limits',
-  overloaded: 'the same limits for all operations: test/limits, test/http/list-queue.test.ts',
-  'storage-full': 'what the database says when its disk is full, whatever the operation: test/db, test/service',
-  'shutting-down': 'test runs and readiness only, in the last moments of a process: test/test-runs, test/operation',
-  'completeOrder 409 edit-conflict': 'the same edits as those of cancelOrder and updateProduct: test/catalog',
-  'cancelOrder 409 edit-conflict': 'the same edits as those of updateProduct: test/catalog',
-};
+export function reasonNotReached({ operation, problem, takesBody }: DeclaredAnswer): string | undefined {
+  switch (problem) {
+    case 'too-much-in-progress':
+      return takesBody ? undefined : 'Only bodies count; the answer is declared for all operations alike.';
+    case 'overloaded':
+      return takesBody
+        ? undefined
+        : 'One limit for all lists and one for all outboxes: list-queue.test.ts, announcements.test.ts.';
+    case 'too-much-kept':
+      return ['invokePrompt', 'createTestRun'].includes(operation)
+        ? undefined
+        : 'One limit for all stored answers: memory-budget.test.ts; the answer is declared for all operations alike.';
+    case 'shutting-down':
+      return 'Only getReadiness and createTestRun answer it, in the last moments of a process: test-run-crash.test.ts.';
+    default:
+      return undefined;
+  }
+}

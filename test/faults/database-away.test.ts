@@ -46,12 +46,12 @@ afterAll(async () => {
   await proxy.stop();
 });
 
-function expectOnlyIndependentOnes(answers: readonly TimedAnswer[]): void {
+function expectOnlyIndependentOnes(answers: readonly TimedAnswer[], expected = 'database-unavailable'): void {
   for (const { operation, status, problem, headers, milliseconds } of answers) {
     if (independent.includes(operation)) {
       expect([operation, status]).toEqual([operation, 200]);
     } else {
-      expect([operation, status, problem]).toEqual([operation, 503, 'database-unavailable']);
+      expect([operation, status, problem]).toEqual([operation, 503, expected]);
       expect(Number(headers['retry-after'])).toBeGreaterThan(0);
     }
     expect(milliseconds).toBeLessThan(patience);
@@ -61,6 +61,20 @@ function expectOnlyIndependentOnes(answers: readonly TimedAnswer[]): void {
 async function expectEverythingWorks(): Promise<void> {
   for (const { operation, status } of await send()) expect([operation, status < 300]).toEqual([operation, true]);
 }
+
+describe('a database whose disk is full', () => {
+  afterEach(() => {
+    proxy.endLosses();
+  });
+
+  it('makes every operation that needs it answer 503 storage-full', async () => {
+    const commands = ['find', 'aggregate', 'count', 'insert', 'update', 'delete', 'findAndModify'];
+    void proxy.lose({ of: 'space', commands, times: Infinity });
+    expectOnlyIndependentOnes(await send(), 'storage-full');
+    proxy.endLosses();
+    expect((await service.call('GET', '/api/v1/prompts')).status).toBe(200);
+  }, 60_000);
+});
 
 describe('a database that was stopped', () => {
   afterEach(() => proxy.restart().catch(() => undefined));

@@ -4,22 +4,30 @@ import { allScopes } from '../../src/app.ts';
 import type { OperationHandlers } from '../../src/http/operation.ts';
 import type { Exchange } from '../../src/http/pipeline.ts';
 import { createRouter } from '../../src/http/router.ts';
-import { createBudget } from '../../src/limits/memory-budget.ts';
+import { createBudget, type Budget } from '../../src/limits/memory-budget.ts';
 import { createLogger } from '../../src/observability/logger.ts';
+
+/** The API key of every request to a bare router. */
+export const bareKeyId = 'test';
 
 /**
  * The service's own request pipeline (router, body reader, parameters, generated validators) without anything behind it.
  * @param handle stands for the handler of every operation
+ * @param memory for requests in progress; without it, there is always enough
  */
-export function createBareRouter(handle: () => Promise<never>, onExchange: (exchange: Exchange) => void): Express {
+export function createBareRouter(
+  handle: () => Promise<never>,
+  onExchange: (exchange: Exchange) => void,
+  memory: Budget = createBudget({ perKey: Infinity, perProcess: Infinity }),
+): Express {
   const handlers = Object.fromEntries(Object.keys(operationTable).map((id) => [id, handle]));
   return createRouter(handlers as unknown as OperationHandlers, {
-    authenticate: () => Promise.resolve({ keyId: 'test', name: 'test', scopes: new Set(allScopes) }),
+    authenticate: () => Promise.resolve({ keyId: bareKeyId, name: 'test', scopes: new Set(allScopes) }),
     rateLimiter: { count: () => ({}) },
     lists: { run: (_call, list) => list() },
     idempotency: { run: async (_request, work) => ({ answer: await work('test'), replayed: false }) },
     log: createLogger('silent'),
-    memory: createBudget({ perKey: Infinity, perProcess: Infinity }),
+    memory,
     onExchange,
   });
 }

@@ -25,7 +25,7 @@ export interface Loss {
   /** Command names; by default all writes. */
   commands?: readonly string[];
   collection?: string;
-  /** How many to lose; 1 by default. */
+  /** How many to lose; 1 by default. With `Infinity`, until `endLosses()`. */
   times?: number;
 }
 
@@ -70,6 +70,11 @@ export class LossyProxy {
       const loss = { of, commands, times, ...(collection !== undefined && { collection }) };
       this.#armed.push({ loss, remaining: times, done });
     });
+  }
+
+  /** Loses nothing from now on. */
+  endLosses(): void {
+    this.#armed.length = 0;
   }
 
   /** Empties `seen`. */
