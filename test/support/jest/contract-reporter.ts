@@ -1,7 +1,7 @@
 import { globSync, mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { addResult, createEmptyTestResult, type AggregatedResult, type TestResult } from '@jest/test-result';
-import { compareAnswers } from '../../contract/declared-answers.ts';
+import { compareAnswers } from '../../contract/compare-answers.ts';
 import type { AnswerCounts } from '../recorded-answers.ts';
 
 const root = path.join(import.meta.dirname, '../../..');
