@@ -69,8 +69,14 @@ describe('a database whose disk is full', () => {
 
   it('makes every operation that needs it answer 503 storage-full', async () => {
     const commands = ['find', 'aggregate', 'count', 'insert', 'update', 'delete', 'findAndModify'];
+    const key = await service.createKey('prompts:read', 'integrations:manage', 'metrics:read');
     void proxy.lose({ of: 'space', commands, times: Infinity });
     expectOnlyIndependentOnes(await send(), 'storage-full');
+    // Nobody knows a new key without its record.
+    for (const path of ['/api/v1/providers', '/api/v1/event-types', '/metrics', '/api/v1/whoami']) {
+      const { status, body } = await service.call('GET', path, { key });
+      expect([path, status, body.type]).toEqual([path, 503, 'urn:prompt-gateway:problem:storage-full']);
+    }
     proxy.endLosses();
     expect((await service.call('GET', '/api/v1/prompts')).status).toBe(200);
   }, 60_000);
