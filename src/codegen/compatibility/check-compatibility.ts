@@ -6,7 +6,7 @@ import { findUnintended, type IntendedChanges } from './intended-changes.ts';
 import type { Contracts } from './surface.ts';
 
 const root = path.resolve(import.meta.dirname, '../../..');
-const released = path.join(root, 'released');
+const released = path.join(root, 'openapi/released');
 const current = path.join(root, 'generated');
 const intendedFile = path.join(released, 'intended-changes.yaml');
 const noIntendedChanges = `# Changes since the last release that break callers or receivers and are meant to, each with its reason. \`npm run check\`
@@ -44,7 +44,7 @@ async function check(): Promise<void> {
   process.exitCode = 1;
   console.log(`Since ${before.api.info.version} the contract has changed in ways that break callers or receivers:`);
   for (const change of unintended) console.log(`  ${change}`);
-  console.log('Undo these changes, or list them with their reason in released/intended-changes.yaml.');
+  console.log('Undo these changes, or list them with their reason in openapi/released/intended-changes.yaml.');
 }
 
 await (process.argv.includes('--release') ? release() : check());
