@@ -81,7 +81,7 @@ describe('the download of a mongod', () => {
     answer = () => 'missing';
     requests = [];
     await expect(download('refused', '2026-01-01T00:00:00Z')).rejects.toThrow(/the download failed: .*403/);
-    await expect(download('refused', '2026-01-01T23:59:00Z')).rejects.toThrow(/tried once a day/);
+    await expect(download('refused', '2026-01-01T23:59:00Z')).rejects.toThrow(/attempted once a day/);
     expect(requests).toHaveLength(1);
     await expect(download('refused', '2026-01-02T00:01:00Z')).rejects.toThrow(/403/);
     expect(requests).toHaveLength(2);
