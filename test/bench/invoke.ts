@@ -5,6 +5,8 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import { installPythonPackage } from '../../src/db/embedded/python-package.ts';
 import { defaultCacheDir } from '../../src/db/embedded/cache-dir.ts';
+import { checkSetting, fastEngine, startDatabaseServer } from '../support/database-server.ts';
+import { silentLog } from '../support/log.ts';
 import { startFlags } from '../support/start-flags.ts';
 import type { LoadResult } from './load.ts';
 import { freePort } from '../../src/db/embedded/server-process.ts';
@@ -57,11 +59,12 @@ export interface InvokeBenchOptions {
 export async function benchInvoke({ connections, rounds, seconds, delayMs }: InvokeBenchOptions): Promise<void> {
   const folder = await mkdtemp(path.join(tmpdir(), 'bench-'));
   const children: ChildProcess[] = [];
+  const database = await startDatabaseServer(fastEngine, silentLog);
   try {
     const provider = `http://127.0.0.1:${await startMock(children, delayMs)}/v1`;
     const contestants = [
       direct(provider),
-      ...(await gateway(children, folder, provider)),
+      ...(await gateway(children, folder, provider, database.uri)),
       await portkey(children, provider),
       ...(await liteLlm(children, folder, provider)),
     ];
@@ -74,9 +77,11 @@ export async function benchInvoke({ connections, rounds, seconds, delayMs }: Inv
         }
       }
     }
+    console.log(`Database of prompt-gateway: ${database.engine}`);
     await print(contestants, connections, rounds);
   } finally {
     for (const child of children.reverse()) await stopProgram(child);
+    await database.stop();
     await rm(folder, { recursive: true, force: true });
   }
 }
@@ -116,7 +121,12 @@ function direct(provider: string): Contestant {
   };
 }
 
-async function gateway(children: ChildProcess[], folder: string, provider: string): Promise<Contestant[]> {
+async function gateway(
+  children: ChildProcess[],
+  folder: string,
+  provider: string,
+  databaseUri: string,
+): Promise<Contestant[]> {
   const url = `http://127.0.0.1:${await freePort()}`;
   const child = await startProgram(
     process.execPath,
@@ -125,6 +135,8 @@ async function gateway(children: ChildProcess[], folder: string, provider: strin
     {
       PORT: new URL(url).port,
       DATA_DIR: folder,
+      MONGODB_URI: databaseUri,
+      ...checkSetting(fastEngine),
       ADMIN_API_KEY: adminKey,
       RATE_LIMIT: 'off',
       OPENAI_API_KEY: 'sk-bench',
