@@ -37,11 +37,11 @@ export interface StreamEnd {
  * What one stream takes of the memory for requests, however long it is: what the source reads ahead, and what waits in
  * the buffers of the connection.
  */
-export const bytesInFlight = 256 * 1024;
+export const bytesInFlight = 512 * 1024;
 
 /**
- * Sends a body after its head was written; nothing to HEAD. A body that fails is cut so that the caller cannot take it for a whole one:
- * the connection is reset, and the last bytes of an announced length are sent only when the source has ended well.
+ * Sends a body after its head was written; nothing to HEAD. A body that fails is cut so that the caller cannot take it
+ * for a whole one: the connection is reset, and the last bytes of an announced length are sent only when the source has ended well.
  * Never rejects.
  */
 export async function sendStream(response: ServerResponse, { content, length }: AnswerStream): Promise<StreamEnd> {

@@ -46,7 +46,10 @@ async function readSlowly(target: Target, path: string, until: number): Promise<
 async function readByMany(world: World, environment: Readonly<Record<string, string>>): Promise<Figure[]> {
   const target = await world.startTarget(environment);
   const path = await largeRun(target);
-  await target.call('GET', path);
+  // The heap grows with any work; what is measured is what slow callers add.
+  for (let round = 0; round < 16; round += 1) {
+    await Promise.all(Array.from({ length: 8 }, () => target.call('GET', path)));
+  }
   const before = await residentMemory(target.pid);
   const watching = await world.watch(target);
   const until = performance.now() + readingMs;
@@ -61,7 +64,8 @@ async function readByMany(world: World, environment: Readonly<Record<string, str
       name: 'memory of each stream',
       value: ((seen.serviceMebibytes - before) * 1_024) / callers,
       unit: 'KiB',
-      atMost: 1_024,
+      // Of a bucket three times as much as of a file: the SDK reads ahead, too.
+      atMost: 1_536,
     },
     ...figuresOf(seen, { serviceMebibytes: 400 }),
   ];
