@@ -60,7 +60,8 @@ async function sendMarkedRequests(service: Awaited<ReturnType<typeof processes.s
   expect(await call('PUT', prompt, { messages })).toBe(503);
   await proxy?.restart();
   failures.push(await (await send(service, 'GET', '/metrics')).text());
-  secretsMade.push(key.slice(key.lastIndexOf('_') + 1));
+  // pgw_<id>_<secret>: the secret can have the separator in it.
+  secretsMade.push(key.split('_').slice(2).join('_'));
   return failures;
 }
 
