@@ -1,3 +1,4 @@
+import reactHooks from 'eslint-plugin-react-hooks';
 import tseslint from 'typescript-eslint';
 
 const express = { group: ['express'], message: 'Express belongs to src/http and src/app.ts.' };
@@ -21,7 +22,7 @@ export default tseslint.config(
   },
   ...tseslint.configs.strict,
   {
-    files: ['**/*.ts'],
+    files: ['**/*.{ts,tsx}'],
     languageOptions: { parserOptions: { projectService: true } },
     rules: {
       '@typescript-eslint/no-floating-promises': 'error',
@@ -35,6 +36,7 @@ export default tseslint.config(
       eqeqeq: 'error',
     },
   },
+  { files: ['clients/dashboard/**/*.{ts,tsx}'], ...reactHooks.configs.flat['recommended-latest'] },
   { files: ['src/**/*.ts'], rules: restrict(express, mongo, aws) },
   { files: ['src/http/**/*.ts', 'src/app.ts'], rules: restrict(mongo, aws) },
   { files: ['src/db/**/*.ts', 'src/**/*-store.ts'], rules: restrict(express, aws) },
