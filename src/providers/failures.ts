@@ -12,14 +12,18 @@ import { ProviderHttpError } from './http.ts';
 import { ImpossibleModelError } from './language-models.ts';
 import { readDelay, readRetryAfter } from '../outbound/retry-after.ts';
 
+/** The problem types of failed calls. */
+export const failureTypes = [
+  'provider-failed',
+  'provider-timeout',
+  'provider-refused-credentials',
+  'provider-rate-limited',
+  'provider-bad-answer',
+] as const;
+
 /** The failure of one call, described by the service without any text of the provider. */
 export interface Failure {
-  readonly type:
-    | 'provider-failed'
-    | 'provider-timeout'
-    | 'provider-refused-credentials'
-    | 'provider-rate-limited'
-    | 'provider-bad-answer';
+  readonly type: (typeof failureTypes)[number];
   /** A fixed sentence with at most the provider's status and a known error code. */
   readonly detail: string;
   /** HTTP status of the provider's answer, if there was one. */

@@ -6,6 +6,7 @@ import { ProblemError } from '../errors/problem-error.ts';
 import { callProvider } from '../invoke/call-provider.ts';
 import { scrub } from '../observability/logger.ts';
 import type { Metrics } from '../observability/metrics.ts';
+import { failureTypes } from '../providers/failures.ts';
 import type { CallOptions, GenerateResult, RenderedRequest } from '../providers/generation.ts';
 import type { ResolvedTarget } from './targets.ts';
 
@@ -75,7 +76,7 @@ function toResult({ text, finishReason, usage }: GenerateResult): components['sc
 
 function toTestError(error: unknown): components['schemas']['TestError'] {
   const problem = error instanceof ProblemError ? error : undefined;
-  const type = problem?.type ?? 'internal-error';
+  const type = failureTypes.find((known) => known === problem?.type) ?? 'internal-error';
   const status = problem?.extensions.provider_status;
   return {
     type: `urn:prompt-gateway:problem:${type}`,

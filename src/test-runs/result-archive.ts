@@ -111,11 +111,16 @@ export function withinSize(results: readonly TestResult[], limit: number): reado
 }
 
 function tooLarge({ provider, model, latency_ms }: TestResult): TestResult {
-  const error = {
-    type: 'urn:prompt-gateway:problem:provider-bad-answer',
-    title: problems['provider-bad-answer'].title,
-    detail: 'The answer is too large to be stored with the others.',
-    retryable: false,
+  return {
+    status: 'failed',
+    provider,
+    model,
+    latency_ms,
+    error: {
+      type: 'urn:prompt-gateway:problem:provider-bad-answer',
+      title: problems['provider-bad-answer'].title,
+      detail: 'The answer is too large to be stored with the others.',
+      retryable: false,
+    },
   };
-  return { status: 'failed', provider, model, latency_ms, error };
 }

@@ -72,6 +72,9 @@ async function answers(gateway: PromptGateway): Promise<void> {
   // Value lists of answers are open, and known values are told apart.
   const isOpen: boolean = order.status === 'open';
   const later: Schemas['Order']['status'] = 'a-later-value';
+  type FailureType = Schemas['TestError']['type'];
+  const failure: Extract<FailureType, `${string}:provider-timeout`> = 'urn:prompt-gateway:problem:provider-timeout';
+  const laterFailure: FailureType = 'urn:prompt-gateway:problem:a-later-one';
   for await (const entry of gateway.orders.list()) {
     // @ts-expect-error a member that the entries of this list do not have
     void entry.variables;
@@ -83,7 +86,7 @@ async function answers(gateway: PromptGateway): Promise<void> {
   // @ts-expect-error this answer comes before the results
   void started.results;
   const metrics: string = await gateway.service.getMetrics();
-  void [isOpen, later, results, metrics];
+  void [isOpen, later, failure, laterFailure, results, metrics];
 }
 
 function errors(error: unknown): void {

@@ -2102,7 +2102,12 @@ export interface components {
          *     }
          */
         TestError: {
-            type: components["schemas"]["ProblemType"];
+            /**
+             * Format: uri
+             * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
+             * @example urn:prompt-gateway:problem:provider-rate-limited
+             */
+            type: ("urn:prompt-gateway:problem:provider-failed" | "urn:prompt-gateway:problem:provider-timeout" | "urn:prompt-gateway:problem:provider-refused-credentials" | "urn:prompt-gateway:problem:provider-rate-limited" | "urn:prompt-gateway:problem:provider-bad-answer" | "urn:prompt-gateway:problem:internal-error") | components["schemas"]["OtherValue"];
             title: components["schemas"]["ProblemTitle"];
             detail: components["schemas"]["ProblemText"];
             provider_status?: components["schemas"]["ProviderStatus"];
