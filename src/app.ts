@@ -89,8 +89,8 @@ export interface AppDependencies {
   readonly version: string;
   readonly metrics: Metrics;
   readonly log: Logger;
-  /** How long one rendering of the metrics is used, in milliseconds. */
-  readonly metricsSharedForMs?: number;
+  /** How long requests share a check of the dependencies and a rendering of the metrics, in milliseconds. */
+  readonly probesSharedForMs?: number;
   /** True after the process was asked to stop. */
   readonly isStopping: () => boolean;
   /** Called for every answer, after log and metrics. */
@@ -232,7 +232,7 @@ export function createApp(dependencies: AppDependencies): App {
       version,
       metrics,
       clock,
-      metricsSharedForMs: dependencies.metricsSharedForMs,
+      sharedForMs: dependencies.probesSharedForMs,
       async checkDatabase() {
         // On a full disk a write would make the storage engine stop.
         if (await isDatabaseFull()) throw databaseFull(undefined);

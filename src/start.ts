@@ -35,8 +35,8 @@ export interface StartOptions {
   readonly createWebhooks?: NonNullable<AppDependencies['createWebhooks']>;
   /** Shorter times for tests. */
   readonly connectionLimits?: ConnectionLimits;
-  /** A shorter time for tests. */
-  readonly metricsSharedForMs?: number;
+  /** Another time for tests. */
+  readonly probesSharedForMs?: NonNullable<AppDependencies['probesSharedForMs']>;
 }
 
 export interface RunningService {
@@ -103,13 +103,13 @@ export async function startService(options: StartOptions): Promise<RunningServic
 
     let stopping = false;
     const metrics = createMetrics();
-    const { onExchange, metricsSharedForMs, createWebhooks, clock } = options;
+    const { onExchange, probesSharedForMs, createWebhooks, clock } = options;
     const app = createApp({
       ...{ config, database, installation, blobs, providers, lookUp, secrets, metrics, log },
       version: packageJson.version,
       isStopping: () => stopping,
       ...(embedded === undefined ? {} : { isDatabaseFull: () => embedded.isFull() }),
-      ...(metricsSharedForMs === undefined ? {} : { metricsSharedForMs }),
+      ...(probesSharedForMs === undefined ? {} : { probesSharedForMs }),
       ...(clock === undefined ? {} : { clock }),
       ...(onExchange === undefined ? {} : { onExchange }),
       ...(createWebhooks === undefined ? {} : { createWebhooks }),

@@ -13,7 +13,11 @@ export interface ServiceDependencies {
   readonly metrics: Metrics;
   readonly checkDatabase: () => Promise<void>;
   readonly checkStorage: () => Promise<void>;
-  readonly metricsSharedForMs?: number | undefined;
+  /**
+   * How long all requests share one check of the dependencies, because probes need no key, and one rendering of the
+   * metrics, in milliseconds.
+   */
+  readonly sharedForMs?: number | undefined;
   readonly clock: Pick<Clock, 'monotonic'>;
   /** True after the process was asked to stop. */
   readonly isStopping: () => boolean;
@@ -24,10 +28,7 @@ type Operations = Pick<
   'getServiceInfo' | 'getLiveness' | 'getReadiness' | 'getMetrics' | 'getOpenApiDocument' | 'getAsyncApiDocument'
 >;
 
-/** How long all requests share one check of the dependencies, in milliseconds, because probes need no key. */
-const checkedForMs = 1_000;
-/** How long all requests share one rendering of the metrics by default, in milliseconds. */
-const metricsSharedForMs = 1_000;
+const defaultSharedForMs = 1_000;
 /** Time limit of the dependencies, in milliseconds, so that a probe always gets an answer. */
 const checkLimitMs = 2_000;
 
@@ -43,8 +44,8 @@ const links = {
 
 /** The start page, health, metrics and both contracts. */
 export function serviceOperations(dependencies: ServiceDependencies): Operations {
-  const { version, metrics, isStopping, clock } = dependencies;
-  const check = shareFor(checkedForMs, clock, async () => {
+  const { version, metrics, isStopping, clock, sharedForMs = defaultSharedForMs } = dependencies;
+  const check = shareFor(sharedForMs, clock, async () => {
     const [database, storage] = await Promise.allSettled([
       dependencies.checkDatabase(),
       within(checkLimitMs, dependencies.checkStorage(), () => {
@@ -53,7 +54,7 @@ export function serviceOperations(dependencies: ServiceDependencies): Operations
     ]);
     return { database, storage };
   });
-  const render = shareFor(dependencies.metricsSharedForMs ?? metricsSharedForMs, clock, () => metrics.render());
+  const render = shareFor(sharedForMs, clock, () => metrics.render());
   const contract = prepareJson(JSON.stringify(document));
   const eventContract = prepareJson(JSON.stringify(eventDocument));
   return {

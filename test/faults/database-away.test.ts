@@ -100,6 +100,7 @@ describe('a database that was stopped', () => {
       const answers = await Promise.all(operations.map(({ method, path }) => service.call(method, path, { key })));
       return answers.map(({ status }) => status);
     };
+    clock.hold();
     expect(await statuses()).toEqual([200, 200, 200]);
     await proxy.stop();
     expect(await statuses()).toEqual([200, 200, 200]);
@@ -107,6 +108,7 @@ describe('a database that was stopped', () => {
     const { method, path } = calls.getCurrentApiKey;
     expect((await service.call(method, path, { key })).status).toBe(503);
     clock.advance(5_000);
+    clock.release();
     expect(await statuses()).toEqual([503, 503, 503]);
     await proxy.restart();
     expect(await statuses()).toEqual([200, 200, 200]);

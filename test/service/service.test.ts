@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import asyncapi from '../../generated/asyncapi.json' with { type: 'json' };
 import { eventTypes } from '../../generated/events.ts';
 import { testDatabaseUri } from '../support/database.ts';
@@ -55,7 +55,7 @@ describe('getReadiness of a service whose database', () => {
   let other: TestService;
   beforeAll(async () => {
     proxy = await LossyProxy.start(testDatabaseUri());
-    other = await startTestService({ environment: { MONGODB_URI: proxy.uri }, clock });
+    other = await startTestService({ environment: { MONGODB_URI: proxy.uri }, clock, probesSharedForMs: 1_000 });
   });
   afterAll(async () => {
     proxy.resume();
@@ -66,6 +66,12 @@ describe('getReadiness of a service whose database', () => {
   const afterASecond = (): void => {
     clock.advance(1_001);
   };
+  beforeEach(() => {
+    clock.hold();
+  });
+  afterEach(() => {
+    clock.release();
+  });
 
   it('has no space left is 503 storage-full, and so is a write', async () => {
     const lost = proxy.lose({ of: 'space', commands: ['update'], collection: 'database_check' });
@@ -73,6 +79,8 @@ describe('getReadiness of a service whose database', () => {
     await lost;
     expect([status, body.type]).toEqual([503, 'urn:prompt-gateway:problem:storage-full']);
     expect(Number(headers['retry-after'])).toBeGreaterThan(0);
+    clock.advance(999);
+    expect((await other.call('GET', '/health/ready', { key: null })).status).toBe(503);
     void proxy.lose({ of: 'space', commands: ['insert'], collection: 'prompts' });
     proxy.forget();
     const refused = await other.call('POST', '/api/v1/prompts', {
@@ -81,7 +89,7 @@ describe('getReadiness of a service whose database', () => {
     expect([refused.status, refused.body.type]).toEqual([503, 'urn:prompt-gateway:problem:storage-full']);
     // It is not tried again.
     expect(proxy.seen.filter(({ name }) => name === 'insert')).toHaveLength(1);
-    afterASecond();
+    clock.advance(2);
     expect((await other.call('GET', '/health/ready', { key: null })).status).toBe(200);
   });
 

@@ -9,15 +9,28 @@ export function clockAhead(milliseconds: number): Clock {
 export interface MovableClock extends Clock {
   /** Lets so many milliseconds pass at once. */
   advance(milliseconds: number): void;
+  /** Lets no time pass by itself, however slow the machine is. */
+  hold(): void;
+  release(): void;
 }
 
 export function createMovableClock(): MovableClock {
   let ahead = 0;
+  let heldAt: number | undefined;
+  /** Since it is held, or 0. */
+  const behind = (): number => (heldAt === undefined ? 0 : systemClock.monotonic() - heldAt);
   return {
-    now: () => new Date(Date.now() + ahead),
-    monotonic: () => systemClock.monotonic() + ahead,
+    now: () => new Date(Date.now() + ahead - behind()),
+    monotonic: () => (heldAt ?? systemClock.monotonic()) + ahead,
     advance(milliseconds) {
       ahead += milliseconds;
+    },
+    hold() {
+      heldAt ??= systemClock.monotonic();
+    },
+    release() {
+      ahead -= behind();
+      heldAt = undefined;
     },
   };
 }

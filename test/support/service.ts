@@ -59,6 +59,8 @@ export interface TestServiceOptions {
   connectionLimits?: NonNullable<StartOptions['connectionLimits']>;
   onExchange?: NonNullable<StartOptions['onExchange']>;
   clock?: NonNullable<StartOptions['clock']>;
+  /** 0 if left out: no test sees what a probe of the test before it found. */
+  probesSharedForMs?: NonNullable<StartOptions['probesSharedForMs']>;
 }
 
 export const adminKey = 'administrator-key-of-the-tests-0123456789';
@@ -73,6 +75,7 @@ export async function startTestService({
   connectionLimits,
   onExchange,
   clock,
+  probesSharedForMs = 0,
 }: TestServiceOptions = {}): Promise<TestService> {
   const dataDir = await mkdtemp(path.join(tmpdir(), 'service-'));
   const full: Record<string, string> = {
@@ -94,7 +97,7 @@ export async function startTestService({
     environment: { ...process.env, ...full },
     log,
     print: () => undefined,
-    metricsSharedForMs: 0,
+    probesSharedForMs,
     onExchange: (exchange) => {
       onExchange?.(exchange);
       exchanges.set(exchange.requestId, exchange);
