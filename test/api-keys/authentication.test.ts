@@ -7,9 +7,9 @@ import type { ApiKeyStore, StoredApiKey } from '../../src/api-keys/api-key-store
 interface Setting {
   readonly authentication: Authentication;
   readonly use: () => Promise<AuthenticatedKey>;
-  /** Milliseconds on each of the two clocks; tests move them. */
+  /** Milliseconds on each of the two clocks. Tests change them. */
   readonly clock: { wall: number; monotonic: number };
-  /** Answers the look-ups that wait, with the key as it was when the database was asked. */
+  /** Answers the waiting look-ups with the key as it was when the database was asked. */
   readonly answer: () => void;
   readonly revoke: () => void;
   readonly fail: () => void;
@@ -60,7 +60,7 @@ function setUp(): Setting {
 const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 describe('a revocation while the key is looked up', () => {
-  it('refuses the requests that wait, and none of them fails otherwise', async () => {
+  it('refuses the waiting requests with 401, and none of them fails in another way', async () => {
     const { use, answer, revoke, lookUps } = setUp();
     const requests = Promise.allSettled([use(), use(), use()]);
     await settled();
@@ -74,8 +74,8 @@ describe('a revocation while the key is looked up', () => {
   });
 });
 
-describe('what is known of a key', () => {
-  it('is looked up once for all waiting requests, and is valid for five seconds', async () => {
+describe('a key that was looked up', () => {
+  it('is looked up once for all waiting requests, and stays valid for five seconds', async () => {
     const { use, answer, clock, lookUps } = setUp();
     const both = Promise.all([use(), use()]);
     clock.monotonic = 4_000;
@@ -91,7 +91,7 @@ describe('what is known of a key', () => {
     expect(lookUps()).toBe(2);
   });
 
-  it.each([-3_600_000, 3_600_000])('holds no longer when the clock steps by %i ms', async (step) => {
+  it.each([-3_600_000, 3_600_000])('expires at the same moment when the wall clock jumps by %i ms', async (step) => {
     const { use, answer, clock, lookUps } = setUp();
     const first = use();
     answer();
@@ -106,7 +106,7 @@ describe('what is known of a key', () => {
     expect(lookUps()).toBe(2);
   });
 
-  it('is asked for again after a failure', async () => {
+  it('is looked up again after a failure', async () => {
     const { use, answer, fail } = setUp();
     const first = use();
     fail();

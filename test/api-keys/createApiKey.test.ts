@@ -16,7 +16,7 @@ const create = (more: object): ReturnType<TestService['call']> =>
   service.call('POST', path, { body: { ...body, ...more } });
 
 describe('201', () => {
-  it('shows the key once; what is stored does not contain it', async () => {
+  it('shows the key once, and does not store it', async () => {
     const created = await create({});
     expect(created.status).toBe(201);
     const { id, key, ...rest } = created.body;
@@ -38,7 +38,7 @@ describe('201', () => {
     expect((await service.call('GET', `${path}/${created.id}`)).body.expires_at).toBe(shown);
   });
 
-  it('makes a key that ends at its expiry', async () => {
+  it('creates a key that ends at its expiry', async () => {
     const { body: created } = await create({ expires_at: new Date(clock.now().getTime() + 60_000).toISOString() });
     expect((await service.call('GET', '/api/v1/prompts', { key: created.key })).status).toBe(200);
     clock.advance(60_000);
@@ -47,14 +47,14 @@ describe('201', () => {
   });
 });
 
-describe('a key made by a key', () => {
+describe('a key that was created with another key', () => {
   const soon = new Date(Date.now() + 3_600_000).toISOString();
   const makeManager = async (more: object = {}): Promise<{ id: string; key: string }> =>
     (await create({ scopes: ['keys:manage', 'prompts:read'], ...more })).body as { id: string; key: string };
   const createAs = (key: string, more: object = {}, options: object = {}): ReturnType<TestService['call']> =>
     service.call('POST', path, { body: { name: 'child', scopes: ['prompts:read'], ...more }, key, ...options });
 
-  it('names its maker', async () => {
+  it('names the other key as its maker', async () => {
     const manager = await makeManager();
     expect((await service.call('GET', `${path}/${manager.id}`)).body.created_by).toBe('administrator');
     const { body: child } = await createAs(manager.key);
@@ -62,7 +62,7 @@ describe('a key made by a key', () => {
     expect((await service.call('GET', `${path}/${child.id}`)).body.created_by).toBe(manager.id);
   });
 
-  it('ends when its maker does, unless it is to end earlier', async () => {
+  it('ends when its maker ends, or earlier if the request says so', async () => {
     const manager = await makeManager({ expires_at: soon });
     expect((await createAs(manager.key)).body.expires_at).toBe(soon);
     expect((await createAs(manager.key, { expires_at: soon })).body.expires_at).toBe(soon);
@@ -72,7 +72,7 @@ describe('a key made by a key', () => {
     expect((await createAs(endless.key)).body.expires_at).toBeUndefined();
   });
 
-  it('400 when it is to end after its maker', async () => {
+  it('400 when it would end after its maker', async () => {
     const manager = await makeManager({ expires_at: soon });
     const later = new Date(Date.parse(soon) + 1).toISOString();
     const differs = 'only the service knows when the maker ends';
@@ -83,9 +83,9 @@ describe('a key made by a key', () => {
     ]);
   });
 
-  it('403 when its maker is at the end of a chain of sixteen keys', async () => {
+  it('403 when its maker is the last of a chain of sixteen keys', async () => {
     let { key } = await makeManager();
-    // The administrator is the first maker.
+    // The administrator key is the first maker.
     for (let made = 1; made < 16; made += 1) {
       const { body: child } = await createAs(key, { scopes: ['keys:manage', 'prompts:read'] });
       ({ key } = child as { key: string });
@@ -123,10 +123,10 @@ describe('400', () => {
   });
 });
 
-describe('guards', () => {
+describe('refusals', () => {
   itGuards(() => service, 'POST', path, { body });
 
-  it('403 for scopes that the granter lacks', async () => {
+  it('403 for scopes that the caller does not have', async () => {
     const { body: manager } = await create({ scopes: ['keys:manage', 'prompts:read'] });
     const asManager = (scopes: string[]): ReturnType<TestService['call']> =>
       service.call('POST', path, { body: { name: 'x', scopes }, key: manager.key });

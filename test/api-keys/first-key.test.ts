@@ -52,9 +52,9 @@ describe('the administrator key', () => {
     await rm(dataDir, { recursive: true });
   });
 
-  it('is one, however many processes start first', async () => {
+  it('is created once, even if several processes start first', async () => {
     const store = createApiKeyStore(database);
-    // Both have looked before either has written.
+    // Both processes have read before either of them has written.
     const blind = { ...store, isEmpty: () => Promise.resolve(true) };
     const printed = await Promise.all(
       [1, 2, 3].map(async () => {

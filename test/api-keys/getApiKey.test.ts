@@ -35,7 +35,7 @@ describe('200', () => {
 });
 
 describe('304', () => {
-  it('when the caller has the current representation', async () => {
+  it('when the caller has the current version', async () => {
     const { headers } = await service.call('GET', `/api/v1/api-keys/${id}`);
     const etag = headers['etag'] ?? '';
     const again = await service.call('GET', `/api/v1/api-keys/${id}`, { headers: { 'if-none-match': `"x", ${etag}` } });
@@ -55,6 +55,6 @@ describe('404', () => {
   });
 });
 
-describe('guards', () => {
+describe('refusals', () => {
   itGuards(() => service, 'GET', unknown);
 });

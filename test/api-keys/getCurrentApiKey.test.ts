@@ -50,7 +50,7 @@ describe('200', () => {
 });
 
 describe('400', () => {
-  it('knows no parameters', async () => {
+  it('takes no parameters', async () => {
     const { status, body } = await whoami(service.adminKey, `${path}?verbose=true`);
     expect([status, body.errors]).toEqual([400, [{ detail: 'is unknown', parameter: 'verbose' }]]);
   });

@@ -16,7 +16,7 @@ afterAll(() => service.close());
 const path = '/api/v1/api-keys';
 
 describe('200', () => {
-  it('lists the newest first and links to what follows', async () => {
+  it('lists the newest keys first and links to the next page', async () => {
     const first = await service.call('GET', `${path}?limit=2`);
     expect(first.body.data.map(({ name }: { name: string }) => name)).toEqual(['third', 'second']);
     expect(first.body.pagination).toMatchObject({ total: 3, limit: 2, offset: 0 });
@@ -26,7 +26,7 @@ describe('200', () => {
     expect(second.headers['link']).toBeUndefined();
   });
 
-  it('filters by status, which goes by the clock and by revocation', async () => {
+  it('filters by status, which depends on the clock and on revocation', async () => {
     const names = async (status: string): Promise<string[]> => {
       const { body } = await service.call('GET', `${path}?status=${status}`);
       const keys = body.data as { name: string; status: string }[];
@@ -48,7 +48,7 @@ describe('200', () => {
     expect(await names('active')).toEqual(['third', 'second', 'first']);
     expect(await names('expired')).toEqual(['expiring']);
     expect(await names('revoked')).toEqual(['revoked']);
-    // It is another representation, although nobody has written it.
+    // The answer changes although no document was written.
     const known = { 'If-None-Match': headers['etag'] ?? '' };
     expect((await service.call('GET', `${path}/${expiring}`, { headers: known })).body.status).toBe('expired');
   });
@@ -64,6 +64,6 @@ describe('400', () => {
   });
 });
 
-describe('guards', () => {
+describe('refusals', () => {
   itGuards(() => service, 'GET', path);
 });

@@ -11,7 +11,7 @@ beforeAll(async () => {
 afterAll(() => service.close());
 
 let forged = 0;
-/** A key of the right form that nobody has. */
+/** A key of the right form that does not exist. */
 function forge(): string {
   forged += 1;
   return `pgw_${String(forged).padStart(32, '0')}_${'A'.repeat(43)}`;
@@ -25,7 +25,7 @@ async function exhaust(address: string): Promise<void> {
 }
 
 describe('refused keys', () => {
-  it('are 429 with Retry-After once an address has had too many of them', async () => {
+  it('are answered with 429 and Retry-After when an address has sent too many', async () => {
     await exhaust('192.0.2.1');
     const answer = await from('192.0.2.1', forge());
     expect([answer.status, answer.body.type]).toEqual([429, problem('rate-limited')]);
@@ -33,7 +33,7 @@ describe('refused keys', () => {
     expect((await from('192.0.2.2', forge())).status).toBe(401);
   });
 
-  it('are answered late from then on, so that a connection cannot send many', async () => {
+  it('are then answered late, so that a connection cannot send many of them', async () => {
     await exhaust('192.0.2.8');
     const started = performance.now();
     for (let sent = 0; sent < 3; sent += 1) expect((await from('192.0.2.8', forge())).status).toBe(429);
@@ -52,7 +52,7 @@ describe('refused keys', () => {
     expect((await from('192.0.2.3', unknown)).status).toBe(200);
   });
 
-  it('are 429 though they name the id of a key that was accepted', async () => {
+  it('are answered with 429 even if they contain the id of a key that was accepted', async () => {
     const known = await service.createKey('prompts:read');
     expect((await from('198.51.100.7', known)).status).toBe(200);
     await exhaust('192.0.2.5');
@@ -65,7 +65,7 @@ describe('refused keys', () => {
     expect((await from('2001:db8:1:3::1', forge())).status).toBe(401);
   });
 
-  it('are not what requests without a key are', async () => {
+  it('do not include requests without a key', async () => {
     for (let sent = 0; sent < 10; sent += 1) {
       const headers = { 'x-forwarded-for': '192.0.2.6' };
       expect((await service.call('GET', '/api/v1/prompts', { key: null, headers })).status).toBe(401);

@@ -43,7 +43,7 @@ const make = async (where: TestService, maker: string, ...scopes: (Scope | objec
   return created.body as Made;
 };
 
-/** A key as it was stored before makers were recorded, with the scopes of that time. */
+/** A key as an earlier release stored it, without its maker and with the scopes of that time. */
 const makeOld = async (wanted: string = randomUUID()): Promise<Made> => {
   const { id, key, secretHash } = mintKey(wanted);
   const more = { createdAt: new Date(), expiresAt: undefined, ancestors: [] };
@@ -61,7 +61,7 @@ const revoke = (key: string, { id }: Made, query = ''): ReturnType<TestService['
   service.call('POST', `/api/v1/api-keys/${id}/revoke${query}`, { key });
 
 describe('200', () => {
-  it('ends the key at once here, and within five seconds in other processes, even when the clock steps back', async () => {
+  it('ends the key at once in this process, and within five seconds in others, even if the clock goes back', async () => {
     const { body } = await service.call('POST', '/api/v1/api-keys', { body: { name: 'x', scopes: ['prompts:read'] } });
     const use = (where: TestService): ReturnType<TestService['call']> =>
       where.call('GET', '/api/v1/prompts', { key: body.key });
@@ -77,7 +77,7 @@ describe('200', () => {
     expect((await use(other)).status).toBe(401);
   });
 
-  it('answers the same when it is repeated', async () => {
+  it('gives the same answer when it is repeated', async () => {
     const { body } = await service.call('POST', '/api/v1/api-keys', { body: { name: 'x', scopes: ['prompts:read'] } });
     const first = await service.call('POST', `/api/v1/api-keys/${body.id}/revoke`);
     const second = await service.call('POST', `/api/v1/api-keys/${body.id}/revoke`);
@@ -87,7 +87,7 @@ describe('200', () => {
 });
 
 describe('200 with descendants', () => {
-  it('counts them, and revokes them here at once and in other processes within five seconds', async () => {
+  it('counts them, and revokes them at once in this process and within five seconds in others', async () => {
     const manager = await make(service, adminKey, 'keys:manage', 'prompts:read');
     const child = await make(service, manager.key, 'keys:manage', 'prompts:read');
     const grandchild = await make(other, child.key, 'prompts:read');
@@ -111,7 +111,7 @@ describe('200 with descendants', () => {
     expect(await use(other, grandchild)).toBe(401);
   });
 
-  it('revokes more than one command takes', async () => {
+  it('revokes more keys than one database command can change', async () => {
     const manager = await make(service, adminKey, 'keys:manage', 'prompts:read');
     const made = {
       revision: 1,
@@ -128,10 +128,10 @@ describe('200 with descendants', () => {
     expect(body).toMatchObject({ revoked_descendants: 1_203, active_descendants: 0 });
   });
 
-  it('also revokes keys that are created meanwhile', async () => {
+  it('also revokes keys that are created at the same time', async () => {
     const manager = await make(service, adminKey, 'keys:manage', 'prompts:read');
     const store = createApiKeyStore(database);
-    // In another process, between the check of the maker and the insert.
+    // Another process revokes between the check of the maker and the insert.
     const late = createApiKeys({
       ...system,
       store: {
@@ -151,13 +151,13 @@ describe('200 with descendants', () => {
 });
 
 describe('who may revoke', () => {
-  it('a key itself', async () => {
+  it('a key can revoke itself', async () => {
     const manager = await make(service, adminKey, 'keys:manage');
     expect((await revoke(manager.key, manager)).status).toBe(200);
     expect((await revoke(manager.key, manager)).status).toBe(401);
   });
 
-  it('a key its descendants, and none beside and above it', async () => {
+  it('a key can revoke its descendants, but neither its maker nor other keys', async () => {
     const manager = await make(service, adminKey, 'keys:manage', 'prompts:read');
     const child = await make(service, manager.key, 'keys:manage', 'prompts:read');
     const grandchild = await make(service, child.key, 'prompts:read');
@@ -170,7 +170,7 @@ describe('who may revoke', () => {
     expect((await revoke(manager.key, grandchild)).status).toBe(200);
   });
 
-  it('a key with every scope any key, unless it has an end', async () => {
+  it('a key with every scope can revoke any key, unless it expires', async () => {
     const old = await makeOld();
     const ending = await make(service, adminKey, { expires_at: '2036-01-01T00:00:00Z' }, ...allScopes);
     expect((await revoke(ending.key, old)).status).toBe(403);
@@ -179,13 +179,13 @@ describe('who may revoke', () => {
     expect((await revoke(administrator.key, ending)).status).toBe(200);
   });
 
-  it('the first key any key, though a scope was added since', async () => {
+  it('the first key can revoke any key, even if a scope was added since', async () => {
     const first = await makeOld(firstKeyId);
     const other = await make(service, adminKey, 'prompts:read');
     expect((await revoke(first.key, other)).status).toBe(200);
   });
 
-  it('a key that is older than the record of makers works, shows none, and can make and revoke keys', async () => {
+  it('a key without a recorded maker works, shows no maker, and can create and revoke keys', async () => {
     const old = await makeOld();
     expect((await service.call('GET', `/api/v1/api-keys/${old.id}`)).body.created_by).toBeUndefined();
     const child = await make(service, old.key, 'prompts:read');
@@ -194,7 +194,7 @@ describe('who may revoke', () => {
 });
 
 describe('400 and 404', () => {
-  it('400 for what may become of descendants', async () => {
+  it('400 for an unknown value of descendants', async () => {
     const path = `/api/v1/api-keys/${randomUUID()}/revoke?descendants=all`;
     expect((await service.call('POST', path)).status).toBe(400);
   });
@@ -207,6 +207,6 @@ describe('400 and 404', () => {
   });
 });
 
-describe('guards', () => {
+describe('refusals', () => {
   itGuards(() => service, 'POST', unknown);
 });

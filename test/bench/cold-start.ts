@@ -10,7 +10,9 @@ import { freePort } from '../../src/db/embedded/server-process.ts';
 import { startProgram, stopProgram } from './processes.ts';
 import { median } from './statistics.ts';
 
-/** From starting the process to the first 200 of `GET /health/ready`, on a database that is running. */
+/**
+ * Time from the start of the process to the first 200 of `GET /health/ready`, with a database that is already running.
+ */
 export async function benchColdStart(rounds: number): Promise<void> {
   const folder = await mkdtemp(path.join(tmpdir(), 'bench-'));
   const cacheDir = defaultCacheDir(process.env, homedir());

@@ -17,7 +17,7 @@ const run = promisify(execFile);
 const root = path.resolve(import.meta.dirname, '../..');
 const portkeyRelease = '1.15.2';
 const liteLlmRelease = '1.106.2';
-/** Prompts that invocations are spread over. */
+/** The number of prompts that the invocations are spread over. */
 const manyPrompts = 1_000;
 const adminKey = 'administrator-key-of-the-benchmark-0123456789';
 const model = 'gpt-5-mini';
@@ -29,17 +29,17 @@ const user = `Summarise this ticket in three sentences:\n\n${ticket}`;
 interface Contestant {
   readonly name: string;
   readonly url: string;
-  /** Prompts that the URL stands for. */
+  /** The number of prompts that `url` stands for. */
   readonly spread?: number;
   readonly headers: Record<string, string>;
   readonly body: string;
   readonly process: ChildProcess | undefined;
-  /** By the number of connections. */
+  /** The results by number of connections. */
   readonly results: Map<number, Result[]>;
 }
 
 interface Result extends LoadResult {
-  /** Microseconds of the contestant's CPU. */
+  /** CPU time of the contestant in microseconds. */
   readonly cpu: number;
 }
 
@@ -47,14 +47,15 @@ export interface InvokeBenchOptions {
   readonly connections: readonly number[];
   readonly rounds: number;
   readonly seconds: number;
-  /** Of the provider, in milliseconds. */
+  /** The delay of the provider, in milliseconds. */
   readonly delayMs: number;
 }
 
 /**
- * Invocations through the service, spread over 1,000 stored prompts and all of one, and the same call made directly and
- * through two gateways without a database, Portkey's and LiteLLM's (where there is Python): all against one local mock
- * provider, in turn. The service reads the prompt from the database after each request came in.
+ * Measures invocations through the service, spread over 1,000 stored prompts and all of one prompt. Beside it, the same
+ * call is made directly and through two gateways without a database: Portkey's, and LiteLLM's if Python is there. All
+ * of them take turns on one local mock provider. The service reads the prompt from the database after it has received
+ * the request.
  */
 export async function benchInvoke({ connections, rounds, seconds, delayMs }: InvokeBenchOptions): Promise<void> {
   const folder = await mkdtemp(path.join(tmpdir(), 'bench-'));
@@ -188,7 +189,7 @@ async function portkey(children: ChildProcess[], provider: string): Promise<Cont
   };
 }
 
-/** LiteLLM's proxy; none, and the reason, on a machine that cannot install it. */
+/** Starts LiteLLM's proxy. Returns the reason instead on a machine that cannot install it. */
 async function liteLlm(children: ChildProcess[], folder: string, provider: string): Promise<Contestant[]> {
   let programs: string;
   try {

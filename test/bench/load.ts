@@ -2,30 +2,30 @@ import { createHistogram } from 'node:perf_hooks';
 import { parseArgs } from 'node:util';
 import { Client } from 'undici';
 
-/** What the load generator saw. Latencies in milliseconds. */
+/** The measurements of the load generator. Latencies are in milliseconds. */
 export interface LoadResult {
   readonly requestsPerSecond: number;
   readonly p50: number;
   readonly p99: number;
   readonly requests: number;
-  /** Answers that did not have the expected status, and failed requests. */
+  /** Failed requests, and answers with an unexpected status. */
   readonly failures: number;
 }
 
 export interface LoadOptions {
-  /** In its path `{i}` stands for a number from 0 to below `spread`, another one in each request, at random. */
+  /** In its path, `{i}` stands for a random number from 0 to below `spread`, chosen for each request. */
   readonly url: string;
   readonly spread?: number;
-  /** `POST` where there is a body, else `GET`. */
+  /** The body of a `POST`. Without it, the method is `GET`. */
   readonly body?: string;
-  /** In their values `{n}` stands for 32 digits, others in every request. */
+  /** In the values, `{n}` stands for 32 digits, different in each request. */
   readonly headers: Record<string, string>;
   readonly connections: number;
   readonly seconds: number;
   readonly status: number;
 }
 
-/** Sends requests over so many connections, one after the other on each, for so many seconds. */
+/** Sends requests over `connections` connections for `seconds` seconds, one after the other on each connection. */
 async function applyLoad({
   url,
   spread = 1,
@@ -77,7 +77,7 @@ async function applyLoad({
   };
 }
 
-// As a process of its own, so that generating load does not slow down what is measured: options as JSON, result as JSON.
+// Runs as a process of its own, so that it does not slow down what it measures. Options and result are JSON.
 if (import.meta.main) {
   const { positionals } = parseArgs({ allowPositionals: true });
   process.stdout.write(JSON.stringify(await applyLoad(JSON.parse(positionals[0] ?? '') as LoadOptions)));

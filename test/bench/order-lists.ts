@@ -1,6 +1,6 @@
 /**
- * `npm run bench:orders -- [orders] [engine]`: how long pages and counts of a long list of orders take. It fills
- * a database of its own, on the engine that the service would start, and measures through the orders' own store.
+ * `npm run bench:orders -- [orders] [engine]` measures how long pages and counts of a long list of orders take. It
+ * fills a database of its own, on the engine that the service would start, and reads through the store of orders.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { connectDatabase } from '../../src/db/client.ts';
@@ -18,7 +18,7 @@ const preferred = engineIdSchema.parse(process.argv[3] ?? fastEngine);
 const batch = 5_000;
 const locations = 100;
 const rounds = 7;
-/** An order every 30 s: a million of them are a year. */
+/** One order every 30 s: a million orders are a year. */
 const start = Date.parse('2026-01-01T00:00:00Z');
 const at = (index: number): Date => new Date(start + index * 30_000);
 
@@ -52,9 +52,9 @@ for (const [name, filter, offset] of lists) {
       times.push(performance.now() - before);
     }
   } catch (error) {
-    // The service would answer 503: a request does not wait for longer than the database's budget.
+    // The service would answer 503: a request waits no longer than the database's time limit.
     if (!(error instanceof ProblemError)) throw error;
-    // The server goes on with what nobody waits for, and must not do so during the next measurement.
+    // The server continues the query after the client stops waiting. It must not run during the next measurement.
     await sleep(30_000);
   }
   const figure = total === undefined ? 'no answer within 6 s' : median(times).toFixed(1);
@@ -63,7 +63,7 @@ for (const [name, filter, offset] of lists) {
 await database.close();
 await server.stop();
 
-/** Writes orders as the service writes them, but for their items. */
+/** Writes orders in the form of the service, but without items. */
 async function fill(): Promise<void> {
   const orders = database.db.collection<{ _id: string }>('orders');
   for (let first = 0; first < size; first += batch) {

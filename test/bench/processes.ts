@@ -7,7 +7,7 @@ import type { LoadOptions, LoadResult } from './load.ts';
 
 const run = promisify(execFile);
 
-/** Starts a program whose output nobody reads, and waits until its URL answers anything at all. */
+/** Starts a program, discards its output, and waits until its URL gives any answer. */
 export async function startProgram(
   file: string,
   args: readonly string[],

@@ -1,6 +1,6 @@
 /**
- * The three servers of the request-path benchmark, one a process: `bare`, `validator` and `service`.
- * All take createPrompt's body and answer 201 with a prompt; none has a database.
+ * The three servers of the request-path benchmark: `bare`, `validator` and `service`, each in its own process. All take
+ * the body of createPrompt and answer 201 with a prompt. None has a database.
  */
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';

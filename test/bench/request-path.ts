@@ -5,7 +5,7 @@ import { median, warmUpSeconds } from './statistics.ts';
 
 const here = import.meta.dirname;
 
-/** About 1 KB, as a helpdesk would send it. */
+/** A prompt of about 1 KB, such as a helpdesk would send. */
 const body = JSON.stringify({
   name: 'Support ticket summariser',
   description: 'Summarises a support ticket for the next agent.',
@@ -24,7 +24,7 @@ interface Contestant {
   readonly port: number;
   readonly key: string;
   readonly results: LoadResult[];
-  /** Microseconds of CPU a request, by round. */
+  /** Microseconds of CPU per request, by round. */
   readonly cpu: number[];
 }
 
@@ -50,7 +50,10 @@ function load({ port, key }: Contestant, seconds: number): Promise<LoadResult> {
   });
 }
 
-/** createPrompt's request path without database, beside bare node:http and a plain express-openapi-validator set-up. */
+/**
+ * Measures the request path of createPrompt without a database, beside bare node:http and a plain set-up of
+ * express-openapi-validator.
+ */
 export async function benchRequestPath(rounds: number, seconds: number): Promise<void> {
   const contestants = [
     await start('bare', 'bare node:http'),

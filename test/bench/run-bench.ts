@@ -1,6 +1,6 @@
 /**
- * `npm run bench`: the tables of the README. Give names (`request-path`, `cold-start`, `invoke`) to run some of them.
- * Everything runs on loopback, in turn, for a bounded time; figures are medians.
+ * `npm run bench` prints the tables of the README. Give names (`request-path`, `cold-start`, `invoke`) to run only some
+ * of them. The benchmarks run on loopback, one after the other, for a limited time. Figures are medians.
  */
 import { availableParallelism, cpus } from 'node:os';
 import { benchColdStart } from './cold-start.ts';

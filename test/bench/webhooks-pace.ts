@@ -1,22 +1,25 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** An order, and when its placing was acknowledged, in milliseconds since the epoch. */
+/** An order, and the time when the service acknowledged it, in milliseconds since the epoch. */
 export type Acknowledged = readonly [orderId: string, at: number];
 
 export interface PaceOptions {
   readonly seconds: number;
-  /** Orders a second; without it as many as can be. */
+  /** Orders per second. Without it, as many as possible. */
   readonly rate?: number;
-  /** Orders that are being placed at once, at most. */
+  /** The highest number of orders that are being placed at the same time. */
   readonly concurrency: number;
-  /** Orders not yet delivered everywhere, at most: intake waits for delivery, or a queue would be measured. */
+  /**
+   * The highest number of orders that are not yet delivered everywhere. Without this limit the benchmark would measure
+   * a queue.
+   */
   readonly outstanding?: number;
 }
 
 /**
- * Places orders for some seconds, as fast as they are delivered or at a rate.
+ * Places orders for some seconds, at a rate or as fast as they are delivered.
  *
- * @param delivered how many of them have been delivered everywhere so far
+ * @param delivered returns how many of them have been delivered everywhere so far
  */
 export async function pace(
   place: () => Promise<Acknowledged>,

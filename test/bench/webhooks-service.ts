@@ -1,6 +1,6 @@
 /**
- * The service of the benchmark, as a process of its own with the design's own times: HTTP intake, relay and delivery
- * engine. On request it also places orders itself, straight through the orders' rules.
+ * The service of the benchmark, in a process of its own and with its ordinary times: HTTP intake, relay and delivery
+ * engine. On request it also places orders itself, directly through the rules of orders.
  */
 import { createCategories } from '../../src/catalog/categories/categories.ts';
 import { createCategoryStore } from '../../src/catalog/categories/category-store.ts';
@@ -23,7 +23,7 @@ import { pace, type Acknowledged, type PaceOptions } from './webhooks-pace.ts';
 import { preciseNow } from './webhooks-sink.ts';
 import { system } from '../../src/runtime/system.ts';
 
-/** What the parent asks for. */
+/** The requests of the parent process. */
 export type ServiceRequest =
   | {
       readonly kind: 'place';

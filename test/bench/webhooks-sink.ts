@@ -1,22 +1,22 @@
 /**
- * A receiver for the benchmark, as a process of its own: verifies both signatures of every request over the bytes that
- * arrived, answers 200, and tells its parent when what arrived. Messages from the parent: `{secrets}` (by integration
+ * The receiver of the benchmark, in a process of its own. It verifies both signatures of each request over the received
+ * bytes, answers 200, and reports the arrivals to its parent. Messages from the parent: `{secrets}` (by integration
  * id), and `'report'`.
  */
 import { createHmac } from 'node:crypto';
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** The order that an event is about, and when it arrived, in milliseconds since the epoch. */
+/** The order of an event, and the time of its arrival, in milliseconds since the epoch. */
 export type SinkArrival = readonly [orderId: string, at: number];
 
 export type SinkMessage =
   | { readonly port: number }
-  /** Told several times a second. */
+  /** Sent several times a second. */
   | { readonly received: number }
   | { readonly arrivals: readonly SinkArrival[]; readonly unverified: number };
 
-/** Wall-clock time with fractions of a millisecond. */
+/** The wall-clock time with fractions of a millisecond. */
 export function preciseNow(): number {
   return performance.timeOrigin + performance.now();
 }

@@ -1,6 +1,7 @@
 /**
- * The ceiling of the benchmark, as a process of its own: the same bodies, signed and sent with the same headers to the
- * same receiver over as many connections, and nothing else. No database, no retries, no checks of addresses.
+ * The upper bound of the benchmark, in a process of its own. It sends the same bodies, signed and with the same
+ * headers, to the same receiver over as many connections, and does nothing else: no database, no retries, no checks of
+ * addresses.
  */
 import { randomUUID } from 'node:crypto';
 import { Pool } from 'undici';
@@ -13,14 +14,14 @@ export interface TransportOptions {
   readonly url: string;
   /** Secrets by integration id. */
   readonly secrets: Readonly<Record<string, string>>;
-  /** `data` of every event. */
+  /** `data` of each event. */
   readonly data: Readonly<Record<string, unknown>>;
   readonly seconds: number;
 }
 
 export interface TransportResult {
   readonly deliveriesPerSecond: number;
-  /** Of one request and its response, in milliseconds. */
+  /** The duration of one request with its response, in milliseconds. */
   readonly p50: number;
   readonly p99: number;
 }

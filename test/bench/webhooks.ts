@@ -1,12 +1,12 @@
 /**
- * `npm run bench:webhooks`: orders in, verified POSTs out. Orders are placed over HTTP, and straight through the orders'
- * rules (where HTTP intake would be the limit); each event goes to one integration, or to five. Full load keeps so many
- * orders outstanding; half load places half as many a second as were delivered at full load. Latency is from the
- * acknowledgment of an order to the arrival of each of its POSTs. The bare transport runs beside it: the same bodies,
- * signatures and receiver, without service and database. Everything on loopback, service, database, receiver and (for
- * HTTP) whoever places the orders each in a process of its own.
+ * `npm run bench:webhooks` measures from placed orders to verified POSTs. Orders are placed over HTTP, or directly
+ * through the rules of orders (because HTTP intake can be the limit). Each event goes to one integration, or to five.
+ * Full load keeps a fixed number of orders outstanding. Half load places half as many per second as were delivered at
+ * full load. Latency is the time from the acknowledgment of an order to the arrival of each of its POSTs. The bare
+ * transport runs beside it: the same bodies, signatures and receiver, without service and database. All of it runs on
+ * loopback. Service, database, receiver and (for HTTP) the client that places orders run in a process each.
  *
- *     npm run bench:webhooks -- --seconds 10 --fan-out 1,5 --intake http,rules
+ * npm run bench:webhooks -- --seconds 10 --fan-out 1,5 --intake http,rules
  */
 import { fork, type ChildProcess } from 'node:child_process';
 import { randomBytes, randomUUID } from 'node:crypto';
@@ -43,12 +43,12 @@ const seconds = Number(values.seconds);
 const key = 'administrator-key-of-the-benchmark-0123456789';
 const concurrency = 32;
 const outstanding = 128;
-/** Until the last deliveries have arrived and are settled. */
+/** The time limit for the last deliveries to arrive and settle. */
 const drainMs = 30_000;
 
 type Intake = 'http' | 'rules';
 
-/** What came of some seconds of load. */
+/** The results of some seconds of load. */
 interface Measured {
   readonly ordersPerSecond: number;
   readonly deliveriesPerSecond: number;
@@ -56,7 +56,7 @@ interface Measured {
   readonly p99: number;
   readonly missing: number;
   readonly unverified: number;
-  /** CPU milliseconds for each delivery. */
+  /** CPU milliseconds per delivery. */
   readonly serviceCpu: number;
   readonly databaseCpu: number;
 }
@@ -65,7 +65,7 @@ function program(name: string, args: readonly string[], execArgv: readonly strin
   return fork(path.join(import.meta.dirname, name), args, { execArgv: [...execArgv], env: { ...process.env, ...env } });
 }
 
-/** The next message of a process that satisfies; the others are somebody else's. */
+/** Waits for the next message of a process that `isWanted` accepts, and ignores others. */
 async function message<Wanted>(child: ChildProcess, isWanted: (message: object) => boolean): Promise<Wanted> {
   for (;;) {
     const [received] = (await once(child, 'message')) as [object];
@@ -73,14 +73,14 @@ async function message<Wanted>(child: ChildProcess, isWanted: (message: object) 
   }
 }
 
-/** Ends a process by ending the conversation with it. */
+/** Ends a process by disconnecting from it. */
 async function end(child: ChildProcess): Promise<void> {
   const exited = once(child, 'exit');
   child.disconnect();
   await exited;
 }
 
-/** The receiver's process. */
+/** Starts the process of the receiver. */
 function startSink(): { child: ChildProcess; port: Promise<number>; received: () => number } {
   const child = program('webhooks-sink.ts', []);
   let received = 0;
@@ -104,7 +104,7 @@ async function cpuOf(pid: number): Promise<number> {
   return (Number(fields[11]) + Number(fields[12])) * 10;
 }
 
-/** One service on a fresh database, with so many integrations. */
+/** Starts one service on a fresh database, with this number of integrations. */
 async function benchService(fanOut: number, intake: Intake): Promise<{ full: Measured; half: Measured }> {
   const sink = startSink();
   const url = `http://127.0.0.1:${await sink.port}/hook`;
@@ -231,7 +231,7 @@ function evaluate(
 ): Measured {
   const acknowledgedAt = new Map(acknowledged);
   const mine = arrivals.filter(([id]) => acknowledgedAt.has(id));
-  // It can arrive before whoever placed the order reads the acknowledgment.
+  // A delivery can arrive before the client has read the acknowledgment of the order.
   const delays = mine.map(([id, at]) => Math.max(0, at - (acknowledgedAt.get(id) ?? 0)));
   const first = Math.min(...acknowledged.map(([, at]) => at));
   const last = Math.max(...mine.map(([, at]) => at));

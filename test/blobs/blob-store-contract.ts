@@ -5,7 +5,7 @@ import { maxBlobBytes, type BlobStore } from '../../src/blobs/blob-store.ts';
 
 export const text = (value: string): Uint8Array => new TextEncoder().encode(value);
 
-/** All of an object; undefined when there is none. */
+/** The content of an object; undefined if it does not exist. */
 export async function contentOf(store: BlobStore, key: string): Promise<Uint8Array | undefined> {
   const opened = await store.open(key);
   return opened === undefined ? undefined : new Uint8Array(await buffer(opened.content));
@@ -17,7 +17,7 @@ export async function keysOf(store: BlobStore, prefix: string): Promise<string[]
   return keys.sort();
 }
 
-/** What every blob store does, run against one of them. */
+/** Tests that every blob store must pass. */
 export function describeBlobStore(
   name: string,
   open: () => Promise<{ store: BlobStore; stop: () => Promise<void> }>,
@@ -38,12 +38,12 @@ export function describeBlobStore(
       await expect(store.check()).resolves.toBeUndefined();
     });
 
-    it('gives back what was put', async () => {
+    it('returns what was put', async () => {
       await store.put('runs/one.json', text('{"ä":1}'), 'application/json');
       expect(await contentOf(store, 'runs/one.json')).toEqual(text('{"ä":1}'));
     });
 
-    it('gives back every byte, the empty object and large ones too', async () => {
+    it('returns every byte, of empty and of large objects too', async () => {
       const large = new Uint8Array(randomBytes(5 * 1024 * 1024));
       await store.put('bytes/empty', new Uint8Array(), 'application/octet-stream');
       await store.put('bytes/large', large, 'application/octet-stream');
@@ -51,7 +51,7 @@ export function describeBlobStore(
       expect(Buffer.compare((await contentOf(store, 'bytes/large')) ?? new Uint8Array(), large)).toBe(0);
     });
 
-    it('replaces an object of the same key', async () => {
+    it('replaces an object that has the same key', async () => {
       await store.put('replaced', text('a longer first value'), 'text/plain');
       await store.put('replaced', text('second'), 'text/plain');
       expect(await contentOf(store, 'replaced')).toEqual(text('second'));
@@ -66,7 +66,7 @@ export function describeBlobStore(
       expect(await contentOf(store, 'folder/inner/file/below')).toBeUndefined();
     });
 
-    it('deletes, and deletes again', async () => {
+    it('deletes an object, and accepts that it is deleted again', async () => {
       await store.put('deleted/a', text('x'), 'text/plain');
       await store.put('deleted/b', text('y'), 'text/plain');
       await store.delete('deleted/a');
@@ -76,7 +76,7 @@ export function describeBlobStore(
       expect(await contentOf(store, 'deleted/b')).toEqual(text('y'));
     });
 
-    it('lists the keys under a prefix, and all of them', async () => {
+    it('lists the keys under a prefix, or all keys', async () => {
       await store.put('list/a/1', text('1'), 'text/plain');
       await store.put('list/a/2', text('2'), 'text/plain');
       await store.put('list/ab', text('3'), 'text/plain');
@@ -88,7 +88,7 @@ export function describeBlobStore(
       expect(await keysOf(store, '')).toEqual(expect.arrayContaining(['list/a/1', 'list/a/2', 'list/ab']));
     });
 
-    it('does many things at once', async () => {
+    it('takes many requests at the same time', async () => {
       const keys = Array.from({ length: 40 }, (_, index) => `many/${index % 4}/${index}`);
       await Promise.all(keys.map((key) => store.put(key, text(key), 'text/plain')));
       expect(await Promise.all(keys.map((key) => contentOf(store, key)))).toEqual(keys.map(text));
@@ -96,7 +96,7 @@ export function describeBlobStore(
       expect(await keysOf(store, 'many/')).toEqual([]);
     });
 
-    it('never shows half an object while it is replaced', async () => {
+    it('never shows an incomplete object while it is replaced', async () => {
       const bodies = ['a', 'b'].map((letter) => text(letter.repeat(300_000)));
       await store.put('torn', bodies[0] ?? text(''), 'text/plain');
       let isWriting = true;

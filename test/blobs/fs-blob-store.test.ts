@@ -29,13 +29,13 @@ describe('createFsBlobStore', () => {
     await rm(folder, { recursive: true });
   });
 
-  it('keeps each object in a file of that name, which only the owner may read', async () => {
+  it('stores each object in a file of that name that only the owner can read', async () => {
     await createFsBlobStore(folder).put('a/b.json', text('{}'), 'application/json');
     expect(await readFile(join(folder, 'a/b.json'), 'utf8')).toBe('{}');
     expect((await stat(join(folder, 'a/b.json'))).mode & 0o777).toBe(0o600);
   });
 
-  it('leaves neither temporary files nor empty folders behind', async () => {
+  it('leaves no temporary files or empty folders behind', async () => {
     const store = createFsBlobStore(folder);
     await store.put('a/b/c', text('x'), 'text/plain');
     await store.put('a/d', text('y'), 'text/plain');
@@ -51,7 +51,7 @@ describe('createFsBlobStore', () => {
     expect(await contentOf(createFsBlobStore(folder), 'shared')).toEqual(text('x'));
   });
 
-  it('puts into a folder that is emptied all the time', async () => {
+  it('puts into a folder that other processes keep emptying', async () => {
     const store = createFsBlobStore(folder);
     const rounds = Array.from({ length: 100 }, (_, index) => index);
     await Promise.all([
@@ -64,7 +64,7 @@ describe('createFsBlobStore', () => {
     expect(await keysOf(store, '')).toEqual(['busy/kept']);
   });
 
-  it('removes temporary files of processes that died long ago, and no others', async () => {
+  it('removes temporary files of processes that ended long ago, and no others', async () => {
     await mkdir(join(folder, '.tmp'));
     await writeFile(join(folder, '.tmp', 'old'), 'x');
     await writeFile(join(folder, '.tmp', 'new'), 'x');
@@ -76,7 +76,7 @@ describe('createFsBlobStore', () => {
     expect(await keysOf(store, '')).toEqual(['a']);
   });
 
-  it('is storage-unavailable while the file system refuses, and recovers', async () => {
+  it('answers storage-unavailable while the file system refuses, and recovers', async () => {
     const blocked = join(folder, 'blocked');
     await writeFile(blocked, 'a file where the folder should be');
     const store = createFsBlobStore(blocked);
@@ -89,7 +89,7 @@ describe('createFsBlobStore', () => {
     expect(await contentOf(store, 'a')).toEqual(text('x'));
   });
 
-  it('has whole objects only after kill -9 in the middle of writing', async () => {
+  it('contains only complete objects after kill -9 during a write', async () => {
     const script = `
       const { createFsBlobStore } = await import(${JSON.stringify(new URL('../../src/blobs/fs-blob-store.ts', import.meta.url).href)});
       const store = createFsBlobStore(${JSON.stringify(folder)});
@@ -113,7 +113,7 @@ describe('createFsBlobStore', () => {
         expect(body).toHaveLength(500_000);
         expect(new Set(body).size).toBe(1);
         const last = acknowledged.filter((round) => `runs/${round % 3}` === key).at(-1);
-        // The put after the last acknowledged one may have been applied as well.
+        // The put after the last acknowledged one may also have been applied.
         if (last !== undefined) expect([last % 250, (last + 3) % 250]).toContain(body[0]);
       }
     }
@@ -130,7 +130,7 @@ describe('createBlobStore with files', () => {
     await rm(folder, { recursive: true });
   });
 
-  it('refuses a folder that cannot be written', async () => {
+  it('refuses a folder that it cannot write to', async () => {
     const folder = await makeFolder();
     const file = join(folder, 'file');
     await writeFile(file, '');

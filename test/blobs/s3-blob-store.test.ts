@@ -37,7 +37,7 @@ if (versitygw === undefined) {
 
 const unavailable = { name: 'ProblemError', type: 'storage-unavailable', status: 503, headers: { 'Retry-After': '2' } };
 
-/** Every operation, and that it fails as it should, within seconds. */
+/** Runs every operation and checks that each fails with the right problem within seconds. */
 async function expectUnavailable(store: BlobStore): Promise<void> {
   const operations = [
     () => store.put('a', text('x'), 'text/plain'),
@@ -63,7 +63,7 @@ describe('createS3BlobStore', () => {
   });
   afterAll(() => storage.stop());
 
-  it('keeps to its prefix', async () => {
+  it('lists and reads only keys under its prefix', async () => {
     const ours = createS3BlobStore({ ...storage.options, prefix: 'ours/' });
     const theirs = createS3BlobStore({ ...storage.options, prefix: 'theirs/' });
     const all = createS3BlobStore(storage.options);
@@ -75,7 +75,7 @@ describe('createS3BlobStore', () => {
     await Promise.all([ours.close(), theirs.close(), all.close()]);
   });
 
-  it('lists more keys than fit on a page', async () => {
+  it('lists more keys than one page contains', async () => {
     const store = createS3BlobStore({ ...storage.options, prefix: 'pages/' });
     const keys = Array.from({ length: 1005 }, (_, index) => `k${String(index).padStart(4, '0')}`);
     for (let start = 0; start < keys.length; start += 50) {
@@ -85,7 +85,7 @@ describe('createS3BlobStore', () => {
     await store.close();
   });
 
-  it('is storage-unavailable within seconds while the server is stopped, and recovers with it', async () => {
+  it('answers storage-unavailable within seconds while the server is stopped, and recovers with it', async () => {
     const own = await startObjectStorage();
     const store = createS3BlobStore(own.options);
     try {
@@ -102,13 +102,13 @@ describe('createS3BlobStore', () => {
     }
   });
 
-  it('is storage-unavailable without its bucket', async () => {
+  it('answers storage-unavailable when its bucket does not exist', async () => {
     const store = createS3BlobStore({ ...storage.options, bucket: 'no-such-bucket' });
     await expectUnavailable(store);
     await store.close();
   });
 
-  it('tells the cause to the log only', async () => {
+  it('writes the cause to the log only', async () => {
     const store = createS3BlobStore({ ...storage.options, bucket: 'no-such-bucket' });
     const error: unknown = await contentOf(store, 'a').catch((thrown: unknown) => thrown);
     expect((error as Error).message).not.toMatch(/no-such-bucket|127\.0\.0\.1/);
@@ -116,12 +116,12 @@ describe('createS3BlobStore', () => {
     await store.close();
   });
 
-  it('closes without having been used', async () => {
+  it('can be closed without having been used', async () => {
     await expect(createS3BlobStore(storage.options).close()).resolves.toBeUndefined();
   });
 });
 
-describe('createS3BlobStore with a server that misbehaves', () => {
+describe('createS3BlobStore with a server', () => {
   const cleanups: (() => Promise<unknown>)[] = [];
   afterEach(async () => {
     await Promise.all(cleanups.splice(0).map((cleanup) => cleanup()));
@@ -152,7 +152,7 @@ describe('createS3BlobStore with a server that misbehaves', () => {
   };
   const httpStore = (listener: RequestListener): Promise<BlobStore> => storeFor(createHttpServer(listener));
 
-  it('that accepts and never answers', async () => {
+  it('that accepts connections and never answers', async () => {
     await expectUnavailable(await storeFor(createServer()));
   });
 
@@ -164,25 +164,25 @@ describe('createS3BlobStore with a server that misbehaves', () => {
     await expectUnavailable(await storeFor(createServer((socket) => socket.end('hello\r\n\r\n'))));
   });
 
-  it.each([403, 500, 503])('that answers everything with %i', async (status) => {
+  it.each([403, 500, 503])('that answers every request with %i', async (status) => {
     await expectUnavailable(await httpStore((_request, response) => response.writeHead(status).end('<html>')));
   });
 
-  it('that begins an object and stops in the middle', async () => {
+  it('that starts an object and then sends nothing more', async () => {
     const store = await httpStore((_request, response) => {
       response.writeHead(200, { 'content-length': '100' }).write('half');
     });
     await expect(contentOf(store, 'a')).rejects.toThrow('the bucket sent nothing for 1000 ms');
   });
 
-  it('that cuts an object off', async () => {
+  it('that closes the connection in the middle of an object', async () => {
     const store = await httpStore((_request, response) => {
       response.writeHead(200, { 'content-length': '100' }).write('half', () => response.destroy());
     });
     await expect(contentOf(store, 'a')).rejects.toThrow('aborted');
   });
 
-  it('that sends everything to a reader who is slower than the bucket may be', async () => {
+  it('that sends at once to a reader that takes longer than the limit of the bucket', async () => {
     const store = await httpStore((_request, response) => response.end('x'.repeat(4_000_000)));
     const { size, content } = (await store.open('a')) ?? {};
     let received = 0;
@@ -193,7 +193,7 @@ describe('createS3BlobStore with a server that misbehaves', () => {
     expect([size, received]).toEqual([4_000_000, 4_000_000]);
   });
 
-  it('that never answers, and then the reader gives up', async () => {
+  it('that never answers, until the reader cancels', async () => {
     const connected = Promise.withResolvers<Socket>();
     const store = await httpStore((request) => {
       connected.resolve(request.socket);
@@ -206,14 +206,14 @@ describe('createS3BlobStore with a server that misbehaves', () => {
     if (!socket.destroyed) await once(socket, 'close');
   });
 
-  it('that holds an object larger than any that was put', async () => {
+  it('that has an object larger than the limit', async () => {
     const store = await httpStore((_request, response) => {
       response.writeHead(200, { 'content-length': String(10 ** 12) }).write('x');
     });
     await expect(contentOf(store, 'a')).rejects.toMatchObject(unavailable);
   });
 
-  it.each(['NoSuchKey', 'SomethingElse'])('that says 404 %s of an object', async (code) => {
+  it.each(['that answers 404 %s for an object', 'SomethingElse'])('that says 404 %s of an object', async (code) => {
     const store = await httpStore((_request, response) => {
       response.writeHead(404, { 'content-type': 'application/xml' }).end(`<Error><Code>${code}</Code></Error>`);
     });
@@ -222,7 +222,7 @@ describe('createS3BlobStore with a server that misbehaves', () => {
     await expect(store.check()).rejects.toMatchObject(unavailable);
   });
 
-  it('that fails once: the second attempt counts', async () => {
+  it('that fails once: the second attempt succeeds', async () => {
     let requests = 0;
     const store = await httpStore((_request, response) => {
       response.writeHead(++requests === 1 ? 500 : 200).end();
@@ -235,7 +235,7 @@ describe('createS3BlobStore with a server that misbehaves', () => {
 describe('createBlobStore with a bucket', () => {
   const storage = { region: 'eu-west-1', forcePathStyle: false, checksums: 'when-required', prefix: 'p/' } as const;
 
-  it('describes it, and needs nothing of it yet', async () => {
+  it('describes the bucket, and does not connect to it', async () => {
     const amazon = await createBlobStore({ kind: 's3', bucket: 'results', endpoint: undefined, ...storage });
     expect(amazon.description).toBe('bucket results/p/ at Amazon S3 (eu-west-1)');
     const other = await createBlobStore({ kind: 's3', bucket: 'results', endpoint: 'http://127.0.0.1:9', ...storage });

@@ -8,7 +8,7 @@ import { startObjectStorage, type ObjectStorage } from '../support/object-storag
 import { keysOf } from './blob-store-contract.ts';
 import { findVersitygw, startVersitygw } from './versitygw.ts';
 
-/** What the operator is told about a bucket with these settings. */
+/** The messages for the operator about a bucket with these settings. */
 async function toldAbout(options: S3BlobStoreOptions): Promise<string[]> {
   const told: string[] = [];
   const store = tellingChecks(await createBlobStore({ kind: 's3', ...options }), (message) => told.push(message));
@@ -25,8 +25,8 @@ beforeAll(async () => {
 });
 afterAll(() => storage.stop());
 
-describe('what the operator is told about a bucket', () => {
-  it('is nothing while it works, and the check leaves nothing behind', async () => {
+describe('the messages for the operator about a bucket', () => {
+  it('are none while it works, and the check leaves nothing behind', async () => {
     const store = tellingChecks(await createBlobStore({ kind: 's3', ...storage.options }), (message) => {
       throw new Error(message);
     });
@@ -36,13 +36,13 @@ describe('what the operator is told about a bucket', () => {
     await store.close();
   });
 
-  it('is that there is no such bucket', async () => {
+  it('say that the bucket does not exist', async () => {
     expect(await toldAbout({ ...storage.options, bucket: 'reslts' })).toEqual([
       `${cannot}The bucket reslts does not exist at ${storage.endpoint}. Create it, or correct S3_BUCKET.`,
     ]);
   });
 
-  it('is that the address is of something else', async () => {
+  it('say that the server at the address is not S3-compatible', async () => {
     const server = createHttpServer((_request, response) => response.writeHead(404).end('<html>Not here</html>'));
     server.listen(0, '127.0.0.1');
     await once(server, 'listening');
@@ -53,7 +53,7 @@ describe('what the operator is told about a bucket', () => {
     server.close();
   });
 
-  it('is told once, and again when it works', async () => {
+  it('are printed once, and again when the bucket works', async () => {
     const told: string[] = [];
     const store = tellingChecks(await createBlobStore({ kind: 's3', ...storage.options }), (message) =>
       told.push(message),
@@ -89,17 +89,17 @@ const versitygw = findVersitygw();
     expect(told.join()).not.toContain(secret);
   });
 
-  it('is that there is no such bucket', async () => {
+  it('say that the bucket does not exist', async () => {
     expect((await toldAbout({ ...gateway.options, bucket: 'reslts' }))[0]).toContain(
       'The bucket reslts does not exist',
     );
   });
 
-  it('is that the region is another', async () => {
+  it('say that the bucket is in another region', async () => {
     expect((await toldAbout({ ...gateway.options, region: 'eu-west-1' }))[0]).toContain('Correct S3_REGION');
   });
 
-  it('is nothing while it works', async () => {
+  it('are none while it works', async () => {
     expect(await toldAbout(gateway.options)).toEqual([]);
   });
 });

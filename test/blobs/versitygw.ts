@@ -8,7 +8,7 @@ import { once } from 'node:events';
 import type { S3BlobStoreOptions } from '../../src/blobs/s3-blob-store.ts';
 import { reservePort } from '../support/ports.ts';
 
-/** The S3 gateway of that name (https://github.com/versity/versitygw) where it is on the PATH. */
+/** The path of the S3 gateway versitygw (https://github.com/versity/versitygw), if it is on the PATH. */
 export function findVersitygw(): string | undefined {
   return (process.env['PATH'] ?? '')
     .split(delimiter)
@@ -23,7 +23,7 @@ export function findVersitygw(): string | undefined {
     });
 }
 
-/** Starts it over a temporary folder, in which a folder is a bucket. */
+/** Starts it on a temporary folder. Each folder in it is a bucket. */
 export async function startVersitygw(
   executable: string,
 ): Promise<{ options: S3BlobStoreOptions; stop: () => Promise<void> }> {

@@ -21,7 +21,7 @@ let locations: Locations;
 let categories: Categories;
 let products: Products;
 let nudged: string[];
-/** What the relay does when a writer calls it. */
+/** Runs when a writer asks the relay to send now. */
 let relayNow: Relay['relayNow'];
 
 const documents = (collection: string) => database.db.collection<WithOutbox & { _id: string }>(collection);
@@ -67,7 +67,7 @@ describe('a category', () => {
     expect(nudged).toEqual([]);
   });
 
-  it('is announced when it is changed, with itself as the cause', async () => {
+  it('is announced when it changes, and names itself as the cause', async () => {
     const { locationId, categoryId } = await newCategory();
     const { updatedAt } = await categories.update(categoryId, { name: 'Hot drinks' }, always);
     expect(await payloads('categories', categoryId)).toEqual([
@@ -83,7 +83,7 @@ describe('a category', () => {
     expect(nudged).toEqual([`categories ${categoryId}`]);
   });
 
-  it('is not announced by a change that changes nothing', async () => {
+  it('is not announced when a request changes nothing', async () => {
     const { categoryId } = await newCategory();
     const before = await categories.get(categoryId);
     expect(await categories.update(categoryId, { name: 'Drinks' }, always)).toEqual(before);
@@ -99,7 +99,7 @@ describe('a product', () => {
     expect(await payloads('categories', categoryId)).toEqual([]);
   });
 
-  it('is announced with its category when it is changed', async () => {
+  it('is announced with its category when it changes', async () => {
     const { locationId, categoryId, productId } = await newProduct();
     const { updatedAt } = await products.update(productId, { price: 310 }, always);
     const createdAt = updatedAt.toISOString();
@@ -129,14 +129,14 @@ describe('a product', () => {
     expect(announced.slice(1)).toMatchObject([{ targetId: categoryId }, { targetId: other.id }]);
   });
 
-  it('is not announced by a change that changes nothing', async () => {
+  it('is not announced when a request changes nothing', async () => {
     const { productId } = await newProduct();
     const before = await products.get(productId);
     expect(await products.update(productId, { price: 300, tags: [], modifiers: [] }, always)).toEqual(before);
     expect(await payloads('products', productId)).toEqual([]);
   });
 
-  it('is announced once for each of many changes at the same time', async () => {
+  it('is announced once for each of many simultaneous changes', async () => {
     const { productId } = await newProduct();
     const prices = Array.from({ length: 20 }, (_, index) => 1_000 + index);
     await Promise.all(prices.map((price) => products.update(productId, { price }, always)));
@@ -168,7 +168,7 @@ describe('a full outbox', () => {
     expect(await payloads('products', productId)).toHaveLength(2);
   });
 
-  it('refuses the change if the outbox stays full', async () => {
+  it('leads to a refused change if it stays full', async () => {
     const { productId } = await newProduct();
     await fill(productId);
     relayNow = () => Promise.resolve();

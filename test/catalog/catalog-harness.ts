@@ -6,7 +6,7 @@ import type { Answer, TestService } from '../support/service.ts';
 export const unknownId = '00000000-0000-4000-8000-000000000000';
 export const uuidForm = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 
-/** Something that was created, with its entity tag. */
+/** A created resource with its entity tag. */
 export interface Created {
   readonly id: string;
   readonly etag: string;
@@ -44,7 +44,7 @@ export function createProduct(
   return create(service, '/v1/products', productBody(category, members));
 }
 
-/** A location with a category. */
+/** Creates a location with a category. */
 export async function createCatalog(
   service: TestService,
   members: Record<string, unknown> = {},
@@ -53,10 +53,10 @@ export async function createCatalog(
   return { location, category: await createCategory(service, location.id) };
 }
 
-/** Lists leave out what is archived, unless they are asked for it. */
+/** Tests that lists leave out archived resources unless the caller asks for them. */
 export function describeArchived(setup: Setup, path: string, make: () => Promise<Created>): void {
   describe('archived', () => {
-    it('is left out unless it is asked for, and can be read, listed and unarchived', async () => {
+    it('is left out unless the caller asks for it, and can be read, listed and unarchived', async () => {
       const ids = async (query: string): Promise<string[]> => {
         const { body } = await setup.service.call('GET', `${path}?limit=100${query}`);
         return (body.data as { id: string }[]).map(({ id }) => id);
@@ -80,7 +80,7 @@ export function describeArchived(setup: Setup, path: string, make: () => Promise
   });
 }
 
-/** What every creating operation with an idempotency key has in common. */
+/** Tests of `Idempotency-Key` that are the same for all operations that create. */
 export function describeIdempotency(
   setup: Setup,
   prepare: () => Promise<{ path: string; body: Record<string, unknown>; other: Record<string, unknown> }>,
@@ -98,7 +98,7 @@ export function describeIdempotency(
       expect(second.headers['idempotency-replayed']).toBe('true');
     });
 
-    it('is refused with another body', async () => {
+    it('is refused with a different body', async () => {
       const { path, body, other } = await prepare();
       const headers = { 'Idempotency-Key': randomUUID() };
       await setup.service.call('POST', path, { body, headers });

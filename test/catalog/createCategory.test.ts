@@ -10,7 +10,7 @@ const bodyOf = async (): Promise<Record<string, unknown>> => ({
 });
 
 describe('201', () => {
-  it('answers the category, under an id that is no UUID', async () => {
+  it('answers with the category, whose id is not a UUID', async () => {
     const sent = await bodyOf();
     const { status, body, headers } = await setup.service.call('POST', path, { body: sent });
     expect(status).toBe(201);

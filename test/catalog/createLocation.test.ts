@@ -8,7 +8,7 @@ const path = '/v1/locations';
 const post = (body: unknown): Promise<Answer> => setup.service.call('POST', path, { body });
 
 describe('201', () => {
-  it('sets defaults for fields that are left out', async () => {
+  it('sets defaults for missing fields', async () => {
     const { status, body, headers } = await post(locationBody());
     expect(status).toBe(201);
     expect(body).toEqual({
@@ -28,7 +28,7 @@ describe('201', () => {
     expect((await setup.service.call('GET', `${path}/${body.id}`)).body).toEqual(body);
   });
 
-  it('makes the ids of zones and spots, and keeps those that are given', async () => {
+  it('creates the ids of zones and spots, and keeps ids that the caller sets', async () => {
     const zone = '7c2d9e40-5b1f-4a38-8e67-d90c3f2a1b65';
     const spot = 'a4f01c82-6e3d-4b79-b5d2-0c8e7f964a13';
     const zones = [
@@ -88,7 +88,7 @@ describe('400', () => {
 describe('422', () => {
   it.each([
     ['unknown-currency', '#/currency', { currency: 'ZZZ' }],
-    // Withdrawn, and without a minor unit.
+    // A currency that was withdrawn, and one without a minor unit.
     ['unknown-currency', '#/currency', { currency: 'HRK' }],
     ['unknown-currency', '#/currency', { currency: 'XAU' }],
     ['unknown-timezone', '#/timezone', { timezone: 'Europe/Atlantis' }],
@@ -109,12 +109,12 @@ describe('422', () => {
   });
 });
 
-describe('201 for what is in use', () => {
-  it.each(['VED', 'XCG', 'ZWG', 'SLE', 'CLF', 'JPY'])('takes the currency %s', async (currency) => {
+describe('201 for values in use', () => {
+  it.each(['accepts the currency %s', 'XCG', 'ZWG', 'SLE', 'CLF', 'JPY'])('takes the currency %s', async (currency) => {
     expect((await post(locationBody({ currency }))).status).toBe(201);
   });
 
-  it('spells the time zone as the database does', async () => {
+  it('writes the time zone as the time zone database does', async () => {
     const { status, body } = await post(locationBody({ timezone: 'america/port-AU-prince' }));
     expect([status, body.timezone]).toEqual([201, 'America/Port-au-Prince']);
   });

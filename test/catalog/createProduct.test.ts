@@ -8,7 +8,7 @@ const bodyOf = async (members: Record<string, unknown> = {}): Promise<Record<str
   productBody((await createCatalog(setup.service)).category, members);
 
 describe('201', () => {
-  it('sets defaults and the currency of the location', async () => {
+  it('sets defaults, and the currency of the location', async () => {
     const { category } = await createCatalog(setup.service, { currency: 'JPY' });
     const sent = productBody(category);
     const { status, body, headers } = await setup.service.call('POST', path, { body: sent });
@@ -28,7 +28,7 @@ describe('201', () => {
     expect((await setup.service.call('GET', `${path}/${body.id}`)).body).toEqual(body);
   });
 
-  it('keeps tags, and makes the ids of modifiers that have none', async () => {
+  it('stores tags, and creates the ids of modifiers that have none', async () => {
     const id = '0d9c4e7b-2a61-4f35-b8d0-917e3c5a6f48';
     const modifiers = [
       { id, name: 'Oat milk', price: 50 },

@@ -18,14 +18,14 @@ describe('beginning and end', () => {
     ['midnight', '2026-01-15', berlin('00:00'), '2026-01-14T23:00:00.000Z', '2026-01-15T23:00:00.000Z'],
     ['night', '2026-01-15', berlin('04:00'), '2026-01-15T03:00:00.000Z', '2026-01-16T03:00:00.000Z'],
     [
-      'other side',
+      'another continent',
       '2026-01-15',
       { timezone: 'Pacific/Auckland', fiscalDayEnd: '05:30' },
       '2026-01-14T16:30:00.000Z',
       '2026-01-15T16:30:00.000Z',
     ],
     [
-      'quarter hours',
+      'a zone with quarter hours',
       '2026-01-15',
       { timezone: 'Asia/Kathmandu', fiscalDayEnd: '00:00' },
       '2026-01-14T18:15:00.000Z',
@@ -38,20 +38,20 @@ describe('beginning and end', () => {
       '2028-02-29T00:00:00.000Z',
       '2028-03-01T00:00:00.000Z',
     ],
-  ])('of a day that ends at %s', (_name, date, clock, begin, end) => {
+  ])('of a fiscal day (%s)', (_name, date, clock, begin, end) => {
     expect(iso(beginOfFiscalDay(date, clock))).toBe(begin);
     expect(iso(endOfFiscalDay(date, clock))).toBe(end);
     expect(endOfFiscalDay(date, clock)).toEqual(beginOfFiscalDay(dayAfter(date), clock));
   });
 
-  it('resolve to the later instant where daylight saving time skips the time of day', () => {
-    // 02:30 does not exist on 29 March 2026; clocks go from 02:00 to 03:00 at 01:00 UTC.
+  it('are the later instant where daylight saving time skips the time of day', () => {
+    // 02:30 does not exist on 29 March 2026: clocks go from 02:00 to 03:00 at 01:00 UTC.
     expect(iso(beginOfFiscalDay('2026-03-29', berlin('02:30')))).toBe('2026-03-29T01:30:00.000Z');
     expect(iso(endOfFiscalDay('2026-03-28', berlin('02:30')))).toBe('2026-03-29T01:30:00.000Z');
   });
 
-  it('resolve to the first instant where daylight saving time repeats the time of day', () => {
-    // 02:30 comes twice on 25 October 2026, at 00:30 and 01:30 UTC.
+  it('are the first instant where daylight saving time repeats the time of day', () => {
+    // 02:30 occurs twice on 25 October 2026, at 00:30 and 01:30 UTC.
     expect(iso(beginOfFiscalDay('2026-10-25', berlin('02:30')))).toBe('2026-10-25T00:30:00.000Z');
   });
 
@@ -65,7 +65,7 @@ describe('beginning and end', () => {
   });
 
   it('follow a zone that skips midnight', () => {
-    // Cairo goes from 23:59:59 on 23 April 2026 to 01:00 on the 24th.
+    // In Cairo, clocks go from 23:59:59 on 23 April 2026 to 01:00 on the 24th.
     const cairo = { timezone: 'Africa/Cairo', fiscalDayEnd: '00:00' };
     expect(iso(beginOfFiscalDay('2026-04-24', cairo))).toBe('2026-04-23T22:00:00.000Z');
   });
@@ -85,14 +85,14 @@ describe('the date of an instant', () => {
     expect(fiscalDateAt(new Date(instant), berlin('04:00'))).toBe(date);
   });
 
-  it('changes only once where the time of day comes twice', () => {
+  it('changes only once where the time of day occurs twice', () => {
     const clock = berlin('02:30');
     expect(fiscalDateAt(new Date('2026-10-25T00:29:59.999Z'), clock)).toBe('2026-10-24');
     expect(fiscalDateAt(new Date('2026-10-25T00:30:00.000Z'), clock)).toBe('2026-10-25');
     expect(fiscalDateAt(new Date('2026-10-25T01:15:00.000Z'), clock)).toBe('2026-10-25');
   });
 
-  it('is within beginning and end for every hour of a year', () => {
+  it('lies between beginning and end for every hour of a year', () => {
     const clocks = ['00:00', '02:30', '04:00', '23:30'].map(berlin);
     for (let hour = 0; hour < 365 * 24; hour += 7) {
       const instant = new Date(Date.UTC(2026, 0, 1, hour));
@@ -104,8 +104,8 @@ describe('the date of an instant', () => {
 });
 
 /**
- * Nights on which clocks are moved, most of them about midnight. The wall clock is read each minute for two days before
- * and after the date.
+ * Nights with clock changes, most of them around midnight. The test reads the wall clock each minute for five days
+ * around the date.
  */
 const nights: [timezone: string, date: string][] = [
   // Forward from 23:00 on Saturday to midnight, and back from midnight on Sunday to 23:00.
@@ -113,11 +113,11 @@ const nights: [timezone: string, date: string][] = [
   ['America/Nuuk', '2026-10-25'],
   ['America/Scoresbysund', '2026-03-28'],
   ['America/Scoresbysund', '2026-10-24'],
-  // No 30 December: from UTC-10 to UTC+14.
+  // 30 December is missing: from UTC-10 to UTC+14.
   ['Pacific/Apia', '2011-12-30'],
-  // No 21 August: from UTC-12 to UTC+12.
+  // 21 August is missing: from UTC-12 to UTC+12.
   ['Pacific/Kwajalein', '1993-08-21'],
-  // Back from 00:01 to 23:01 of the day before.
+  // Back from 00:01 to 23:01 on the day before.
   ['America/St_Johns', '2010-11-07'],
   ['Africa/Cairo', '2026-04-24'],
   ['Africa/Cairo', '2026-10-29'],
@@ -125,7 +125,7 @@ const nights: [timezone: string, date: string][] = [
   ['America/Havana', '2026-11-01'],
   ['Asia/Beirut', '2026-03-29'],
   ['America/Santiago', '2026-04-04'],
-  // Half an hour, and two hours.
+  // Changes of half an hour, and of two hours.
   ['Australia/Lord_Howe', '2026-10-04'],
   ['Antarctica/Troll', '2026-03-29'],
   ['Antarctica/Troll', '2026-10-25'],
@@ -133,7 +133,10 @@ const nights: [timezone: string, date: string][] = [
   ['Asia/Kathmandu', '2026-03-29'],
 ];
 
-/** What the wall clock shows each minute, as ICU has it: minutes since 1970 in UTC, and as if the wall clock were UTC. */
+/**
+ * The wall clock for each minute, according to ICU: minutes since 1970 in UTC, and the wall clock read as if it were
+ * UTC.
+ */
 function readWallClock(timezone: string, date: string): [minute: number, wall: number][] {
   const format = new Intl.DateTimeFormat('sv', { timeZone: timezone, dateStyle: 'short', timeStyle: 'short' });
   const middle = Date.parse(`${date}T12:00:00Z`) / 60_000;
@@ -144,8 +147,8 @@ function readWallClock(timezone: string, date: string): [minute: number, wall: n
 }
 
 /**
- * The minute at which the wall clock first shows a time, or would have shown it had it not been moved past it.
- * `undefined` when it does not get there.
+ * The minute when the wall clock first shows a time. If the clock skips that time: the minute when it would have shown
+ * it. `undefined` if the clock does not reach it.
  */
 function firstShown(clock: readonly [number, number][], wanted: number): number | undefined {
   let previous = clock[0] ?? [0, 0];
@@ -157,7 +160,7 @@ function firstShown(clock: readonly [number, number][], wanted: number): number 
   return undefined;
 }
 
-/** The minutes in which the wall clock comes to another date, or shows something else than the next minute. */
+/** The minutes at which the wall clock shows a new date, or skips or repeats time. */
 function midnightsAndMoves(wallClock: readonly [number, number][]): number[] {
   return wallClock.flatMap(([minute, wall], index) => {
     const before = wallClock[index - 1]?.[1] ?? wall - 1;
@@ -165,12 +168,12 @@ function midnightsAndMoves(wallClock: readonly [number, number][]): number[] {
   });
 }
 
-describe('a night on which clocks are moved', () => {
-  it.each(nights)('is divided as the wall clock of %s shows it about %s', (timezone, date) => {
+describe('a night with a clock change', () => {
+  it.each(nights)('is divided as the wall clock of %s shows it around %s', (timezone, date) => {
     const wallClock = readWallClock(timezone, date);
     for (const fiscalDayEnd of ['00:00', '00:30', '02:30', '04:00', '23:00', '23:30', '23:59']) {
       const clock = { timezone, fiscalDayEnd };
-      // Each date of the days around, with the minute at which it begins.
+      // Each date of these days, with the minute at which it starts.
       const begins = [-2, -1, 0, 1, 2].flatMap((offset) => {
         const day = new Date(Date.parse(date) + offset * 86_400_000).toISOString().slice(0, 10);
         const begin = firstShown(wallClock, Date.parse(`${day}T${fiscalDayEnd}:00Z`) / 60_000);
@@ -201,7 +204,7 @@ describe('a night on which clocks are moved', () => {
 describe('time zones', () => {
   it.each([
     ...['UTC', 'GMT', 'Europe/Berlin', 'America/Argentina/Buenos_Aires', 'America/Argentina/ComodRivadavia', 'EST5EDT'],
-    // Aliases stay what they are.
+    // Aliases are not replaced.
     ...['Asia/Calcutta', 'Asia/Kolkata', 'Europe/Kyiv', 'Europe/Kiev', 'GB-Eire', 'NZ-CHAT', 'W-SU', 'PRC', 'Zulu'],
     ...['Etc/GMT+5', 'Etc/GMT-14', 'Etc/UCT', 'America/Port-au-Prince', 'America/Port_of_Spain', 'Asia/Ust-Nera'],
     ...['Antarctica/DumontDUrville', 'Antarctica/McMurdo', 'Africa/Dar_es_Salaam', 'Europe/Isle_of_Man'],
@@ -211,7 +214,7 @@ describe('time zones', () => {
     expect(() => fiscalDateAt(new Date(), { timezone: name, fiscalDayEnd: '00:00' })).not.toThrow();
   });
 
-  // Some that ICU knows by itself are among them.
+  // Some of these are names that ICU accepts.
   it.each([
     ...['', 'Europe/Atlantis', '+02:00', 'Berlin', 'UTC+1', '[Europe/Berlin]', 'GMT+5', 'Etc/Unknown', 'localtime'],
     ...['PST', 'IST', 'BST', 'ACT', 'SystemV/AST4'],

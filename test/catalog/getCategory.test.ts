@@ -6,7 +6,7 @@ const setup = setUp();
 const create = (): Promise<Created> => createCatalog(setup.service).then(({ category }) => category);
 
 describe('200', () => {
-  it('gives the same answer as its creation', async () => {
+  it('gives the same answer as createCategory', async () => {
     const { id, etag, body } = await create();
     const answer = await setup.service.call('GET', `/v1/categories/${id}`);
     expect(answer.status).toBe(200);
@@ -35,7 +35,7 @@ describe('400', () => {
 });
 
 describe('404', () => {
-  it('says that it does not exist', async () => {
+  it('says that the category does not exist', async () => {
     const { status, body } = await setup.service.call('GET', '/v1/categories/cat_00000000000000000000000000000000');
     expect(status).toBe(404);
     expect(body.type).toBe(problem('category-not-found'));

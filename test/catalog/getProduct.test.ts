@@ -7,7 +7,7 @@ const create = (): Promise<Created> =>
   createCatalog(setup.service).then(({ category }) => createProduct(setup.service, category));
 
 describe('200', () => {
-  it('gives the same answer as its creation', async () => {
+  it('gives the same answer as createProduct', async () => {
     const { id, etag, body } = await create();
     const answer = await setup.service.call('GET', `/v1/products/${id}`);
     expect(answer.status).toBe(200);
@@ -36,7 +36,7 @@ describe('400', () => {
 });
 
 describe('404', () => {
-  it('says that it does not exist', async () => {
+  it('says that the product does not exist', async () => {
     const { status, body } = await setup.service.call('GET', '/v1/products/00000000-0000-4000-8000-000000000000');
     expect(status).toBe(404);
     expect(body.type).toBe(problem('product-not-found'));

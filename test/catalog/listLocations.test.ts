@@ -6,7 +6,7 @@ const setup = setUp();
 const ids: string[] = [];
 
 describe('200', () => {
-  it('shows each location as getLocation does', async () => {
+  it('shows each location in the form of getLocation', async () => {
     const { id, body } = await createLocation(setup.service, { zones: [{ name: 'Bar', spots: [{ name: 'Stool' }] }] });
     ids.push(id);
     expect((await setup.service.call('GET', '/v1/locations')).body.data).toEqual([body]);

@@ -17,7 +17,7 @@ describe('200', () => {
     expect(headers['etag']).not.toBe(category.etag);
   });
 
-  it('changes nothing when the answer of GET is sent', async () => {
+  it('changes nothing when the answer of getCategory is sent back', async () => {
     const { category } = await createCatalog(setup.service);
     const { status, body, headers } = await put(category.id, category.body);
     expect(status).toBe(200);
@@ -39,7 +39,7 @@ describe('400', () => {
 });
 
 describe('404', () => {
-  it('says that there is no such category', async () => {
+  it('says that the category does not exist', async () => {
     const { status, body } = await put(`cat_${'0'.repeat(32)}`, { name: 'Other' });
     expect(status).toBe(404);
     expect(body.type).toBe(problem('category-not-found'));
@@ -47,7 +47,7 @@ describe('404', () => {
 });
 
 describe('409', () => {
-  it('gives up when others are always faster', async () => {
+  it('gives up when other callers always change it first', async () => {
     const { category } = await createCatalog(setup.service);
     const categories = setup.database.db.collection<{ _id: string; revision: unknown }>('categories');
     await categories.updateOne({ _id: category.id }, { $set: { revision: { $exists: false } } });
@@ -58,7 +58,7 @@ describe('409', () => {
 });
 
 describe('412', () => {
-  it('leaves a category alone that is no longer the one that If-Match names', async () => {
+  it('does not change a category that is newer than If-Match', async () => {
     const { category } = await createCatalog(setup.service);
     await put(category.id, { name: 'Second' });
     const { status, body } = await put(category.id, { name: 'Third' }, { headers: { 'If-Match': category.etag } });

@@ -25,7 +25,7 @@ describe('200', () => {
     expect((await setup.service.call('GET', `/v1/locations/${id}`)).body).toEqual(body);
   });
 
-  it('changes nothing when the answer of GET is sent', async () => {
+  it('changes nothing when the answer of getLocation is sent back', async () => {
     const zones = [{ name: 'Terrace', spots: [{ name: 'Table 1' }] }];
     const { id, etag, body } = await createLocation(setup.service, { zones });
     const again = await put(id, body);
@@ -34,7 +34,7 @@ describe('200', () => {
     expect(again.headers['etag']).toBe(etag);
   });
 
-  it('replaces zones whole; what is sent with its id stays the same', async () => {
+  it('replaces all zones; a zone that is sent with its id stays the same', async () => {
     const zones = [{ name: 'Terrace', spots: [{ name: 'Table 1' }, { name: 'Table 2' }] }, { name: 'Bar' }];
     const { id, body: before } = await createLocation(setup.service, { zones });
     const [terrace] = before.zones;
@@ -45,12 +45,12 @@ describe('200', () => {
     ]);
   });
 
-  it('changes under If-Match', async () => {
+  it('changes a location that If-Match matches', async () => {
     const { id, etag } = await createLocation(setup.service);
     expect((await put(id, { name: 'Other' }, { headers: { 'If-Match': etag } })).status).toBe(200);
   });
 
-  it('keeps every one of many changes at the same time', async () => {
+  it('applies each of many simultaneous changes', async () => {
     const { id } = await createLocation(setup.service);
     const changes = [{ name: 'Other' }, { tax_rate_bp: 700 }, { fee_rate_bp: 70 }, { fiscal_day_end: '03:00' }];
     const answers = await Promise.all(changes.map((change) => put(id, change)));
@@ -75,7 +75,7 @@ describe('400', () => {
 });
 
 describe('404', () => {
-  it('says that there is no such location', async () => {
+  it('says that the location does not exist', async () => {
     const { status, body } = await put(unknownId, { name: 'Other' });
     expect(status).toBe(404);
     expect(body.type).toBe(problem('location-not-found'));
@@ -83,9 +83,9 @@ describe('404', () => {
 });
 
 describe('409', () => {
-  it('gives up when others are always faster', async () => {
+  it('gives up when other callers always change it first', async () => {
     const { id } = await createLocation(setup.service);
-    // Whoever reads this revision and asks for it again asks for a location that has none.
+    // Each update reads this revision and then requires it. No location has it.
     const locations = setup.database.db.collection<{ _id: string; revision: unknown }>('locations');
     await locations.updateOne({ _id: id }, { $set: { revision: { $exists: false } } });
     const { status, body } = await put(id, { name: 'Other' });
@@ -95,7 +95,7 @@ describe('409', () => {
 });
 
 describe('412', () => {
-  it('leaves a location alone that is no longer the one that If-Match names', async () => {
+  it('does not change a location that is newer than If-Match', async () => {
     const { id, etag } = await createLocation(setup.service);
     await put(id, { name: 'Second' });
     const { status, body } = await put(id, { name: 'Third' }, { headers: { 'If-Match': etag } });
@@ -117,8 +117,8 @@ describe('422', () => {
   });
 });
 
-describe('what was right once', () => {
-  it('keeps a location working whose currency was withdrawn and whose time zone the database no longer has', async () => {
+describe('values that were valid earlier', () => {
+  it('a location with a withdrawn currency and a removed time zone keeps working', async () => {
     const { location, category } = await createCatalog(setup.service);
     const locations = setup.database.db.collection<{ _id: string }>('locations');
     const old = { currency: 'HRK', timezone: 'SystemV/PST8PDT' };
@@ -132,7 +132,7 @@ describe('what was right once', () => {
     expect([order.status, order.body.currency]).toEqual([201, 'HRK']);
   });
 
-  it('spells a time zone as the database does', async () => {
+  it('the time zone is written as the time zone database does', async () => {
     const { id, etag } = await createLocation(setup.service, { timezone: 'Europe/Amsterdam' });
     expect((await put(id, { timezone: 'EUROPE/AMSTERDAM' })).headers['etag']).toBe(etag);
     expect((await put(id, { timezone: 'asia/kolkata' })).body.timezone).toBe('Asia/Kolkata');

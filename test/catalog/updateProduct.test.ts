@@ -39,7 +39,7 @@ describe('200', () => {
     expect(headers['etag']).not.toBe(etag);
   });
 
-  it.each(['description', 'sku', 'image_url'])('clears %s by null', async (member) => {
+  it.each(['clears %s with null', 'sku', 'image_url'])('clears %s by null', async (member) => {
     const image_url = 'https://cdn.example.com/a.jpg';
     const { id, body: before } = await create({ description: 'Hot', sku: 'FW-001', image_url });
     expect(before).toHaveProperty(member);
@@ -49,7 +49,7 @@ describe('200', () => {
     expect(body).not.toHaveProperty(member);
   });
 
-  it('changes nothing when the answer of GET is sent', async () => {
+  it('changes nothing when the answer of getProduct is sent back', async () => {
     const { id, etag, body } = await create({
       tags: ['coffee'],
       modifiers: [{ name: 'Oat milk', price: 50 }],
@@ -97,7 +97,7 @@ describe('400', () => {
 });
 
 describe('404', () => {
-  it('says that there is no such product', async () => {
+  it('says that the product does not exist', async () => {
     const { status, body } = await put(unknownId, { price: 1 });
     expect(status).toBe(404);
     expect(body.type).toBe(problem('product-not-found'));
@@ -105,7 +105,7 @@ describe('404', () => {
 });
 
 describe('409', () => {
-  it('gives up when others are always faster', async () => {
+  it('gives up when other callers always change it first', async () => {
     const { id } = await create();
     const products = setup.database.db.collection<{ _id: string; revision: unknown }>('products');
     await products.updateOne({ _id: id }, { $set: { revision: { $exists: false } } });
@@ -116,7 +116,7 @@ describe('409', () => {
 });
 
 describe('412', () => {
-  it('leaves a product alone that is no longer the one that If-Match names', async () => {
+  it('does not change a product that is newer than If-Match', async () => {
     const { id, etag } = await create();
     await put(id, { price: 1 });
     const { status, body } = await put(id, { price: 2 }, { headers: { 'If-Match': etag } });

@@ -57,7 +57,7 @@ const newOrder = (members: Partial<Schemas['OrderCreate']> = {}): Schemas['Order
 });
 
 describe('the methods', () => {
-  it('of prompts, versions and test runs', async () => {
+  it('of prompts, versions and test runs send their requests', async () => {
     const prompt = await gateway.prompts.create(greeter());
     const { text, usage } = await gateway.prompts.invoke(prompt.slug, { variables: { name: 'Ada' } });
     expect([text, usage.inputTokens]).toEqual([expect.stringContaining('Greet Ada.'), expect.any(Number)]);
@@ -93,7 +93,7 @@ describe('the methods', () => {
     expect(await gateway.prompts.delete(prompt.id)).toEqual({ ok: true });
   });
 
-  it('of locations, catalog, orders and fiscal days', async () => {
+  it('of locations, catalog, orders and fiscal days send their requests', async () => {
     expect((await gateway.locations.get(location.id)).name).toBe('Canal Café');
     expect((await gateway.locations.update(location.id, { tax_rate_bp: 900 })).tax_rate_bp).toBe(900);
     expect((await gateway.locations.list()).data).toHaveLength(1);
@@ -117,7 +117,7 @@ describe('the methods', () => {
     await expect(gateway.fiscalDays.get(location.id, '1999-01-01')).rejects.toThrow(NotFoundError);
   });
 
-  it('of integrations, deliveries, replays and event types', async () => {
+  it('of integrations, deliveries, replays and event types send their requests', async () => {
     const created = await gateway.integrations.create({
       ...{ name: 'Till', url: receiver.url, event_types: ['ORDER_PLACED'] },
     });
@@ -150,7 +150,7 @@ describe('the methods', () => {
     expect(await gateway.integrations.delete(id)).toEqual({ ok: true });
   });
 
-  it('of API keys and the service', async () => {
+  it('of API keys and the service send their requests', async () => {
     const { id, key } = await gateway.apiKeys.create({ name: 'Till', scopes: ['orders:read'] });
     const till = new PromptGateway({ baseUrl: setup.service.url, apiKey: key });
     expect(await till.apiKeys.getCurrent()).toMatchObject({ scopes: ['orders:read'] });
@@ -187,7 +187,7 @@ describe('the raw client', () => {
 });
 
 describe('errors', () => {
-  it('have their class, type, status, headers, request id and problem', async () => {
+  it('have a class, type, status, headers, request id and problem', async () => {
     const error: unknown = await gateway.prompts.invoke('nobody').catch((reason: unknown) => reason);
     expect(error).toBeInstanceOf(NotFoundError);
     if (!isProblemOf(error, 'prompts.invoke')) throw new Error('another error');
@@ -209,7 +209,7 @@ describe('errors', () => {
     );
   });
 
-  it('of other groups', async () => {
+  it('have the class of their status', async () => {
     const { slug } = await gateway.prompts.create(greeter());
     const missing: unknown = await gateway.prompts.invoke(slug).catch((reason: unknown) => reason);
     expect(missing).toBeInstanceOf(UnprocessableError);
@@ -223,15 +223,15 @@ describe('errors', () => {
 describe('orders through a proxy that cuts connections', () => {
   const count = isNightly ? 1_000 : 100;
   const losses: Loss[] = ['request', 'answer', 'half-answer'];
-  /** No loss, one, and two in a row, in every combination: as many as two retries can bear. */
+  /** No loss, one loss, and two in a row, in every combination: the client repeats a request twice. */
   const fates: Loss[][] = [
     [],
     ...losses.map((one) => [one]),
     ...losses.flatMap((one) => losses.map((two) => [one, two])),
   ];
 
-  it(`are placed exactly once, ${count} of them, and a list walks all`, async () => {
-    // By its body: a repetition shares the fate of the first attempt, whatever its key.
+  it(`are placed exactly once (${count} orders), and the list contains all`, async () => {
+    // Keyed by the body, because a repeated request belongs to its first attempt.
     const coming = new Map<string, Loss[]>();
     const proxy = await startLossyHttpProxy(setup.service.url, (method, body) => {
       if (method !== 'POST') return 'none';
@@ -262,14 +262,14 @@ describe('orders through a proxy that cuts connections', () => {
     }
     expect(pages).toEqual([...Array.from({ length: count / 50 - 1 }, () => 50), 40]);
     expect(await till.orders.list({ location_id: shop.id, limit: 50 }).toArray({ limit: 70 })).toHaveLength(70);
-    // Each kind of loss happened: the proxy did its part.
+    // The proxy really caused each kind of loss.
     for (const loss of losses) expect(proxy.counts[loss]).toBeGreaterThan(count / 3);
     await proxy.close();
   });
 });
 
 describe('a list', () => {
-  it('fails once, where it is walked', async () => {
+  it('throws once, where the caller iterates', async () => {
     const lists = [
       () => gateway.orders.list({ after: 'not-a-position' }).toArray({ limit: 5 }),
       () => gateway.orders.list({ after: 'not-a-position' }).withResponse(),

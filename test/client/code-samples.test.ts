@@ -10,7 +10,7 @@ interface Patched {
   readonly 'x-codeSamples': readonly { readonly lang: string; readonly source: string }[];
 }
 
-/** The samples of the reference in TypeScript, by method and path. */
+/** The TypeScript samples of the reference, by method and path. */
 function readSamples(): Map<string, string> {
   const paths = patch.paths as unknown as Record<string, Record<string, Patched>>;
   const samples = Object.entries(paths).flatMap(([route, methods]) =>
@@ -22,7 +22,7 @@ function readSamples(): Map<string, string> {
   return new Map(samples);
 }
 
-/** Compiles programs against the client. @returns what the compiler says, by program */
+/** Compiles programs against the client. @returns the messages of the compiler, by program */
 function compile(programs: ReadonlyMap<string, string>): Map<string, string[]> {
   const folder = path.join(root, 'clients/typescript/samples');
   const files = new Map(
@@ -75,7 +75,7 @@ describe('the samples in TypeScript', () => {
     );
     const wrong = (samples.get('POST /v1/orders') ?? '').replace('product_id', 'product');
     const found = compile(new Map([...samples, ['a misspelt member', wrong]]));
-    // The compiler has really seen the types of the client.
+    // The compiler has loaded the types of the client.
     expect(found.get('a misspelt member')).toEqual([expect.stringContaining("'product'")]);
     found.delete('a misspelt member');
     expect(Object.fromEntries(found)).toEqual({});

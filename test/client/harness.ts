@@ -5,11 +5,11 @@ import { createSend } from '../../clients/typescript/src/send.ts';
 import { realTiming, type Timing } from '../../clients/typescript/src/timing.ts';
 
 export interface ImpatientGateway extends Resources {
-  /** The pauses that the client wanted to make, in milliseconds. */
+  /** The pauses that the client asked for, in milliseconds. */
   readonly pauses: readonly number[];
 }
 
-/** The methods of a gateway that makes no pauses between its attempts and notes how long they would have been. */
+/** A gateway that makes no pauses between its attempts, but records them. */
 export function createImpatientGateway(options: GatewayOptions, timing: Partial<Timing> = {}): ImpatientGateway {
   const pauses: number[] = [];
   const sleep: Timing['sleep'] = async (ms, signal) => {

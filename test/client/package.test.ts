@@ -36,24 +36,24 @@ describe('the package', () => {
     expect(clientPackageJson.version).toBe(packageJson.version);
   });
 
-  it('is what publint asks for', async () => {
+  it('passes publint', async () => {
     const tarball = await readFile(stranger.tarball);
     const { messages } = await publint({ pack: { tarball: Uint8Array.from(tarball).buffer }, strict: true });
     expect(messages).toEqual([]);
   });
 
-  it('has types that every resolution of ES modules finds', async () => {
+  it('has types for every way to resolve ES modules', async () => {
     const analysis = await checkPackage(createPackageFromTarballData(await readFile(stranger.tarball)));
     if (analysis.types === false) throw new Error('The package has no types.');
     expect(Object.keys(analysis.entrypoints)).toEqual(expect.arrayContaining(['.', './webhooks', './template']));
-    // The package has no CommonJS: these resolutions cannot find any, as the ignored ones of attw's profile `esm-only`.
+    // The package has no CommonJS, so these resolutions find nothing. The profile `esm-only` of attw ignores them too.
     const ignored = ['node10', 'node16-cjs'];
     const isIgnored = (problem: object): boolean =>
       'resolutionKind' in problem && ignored.includes(String(problem.resolutionKind));
     expect(analysis.problems.filter((problem) => !isIgnored(problem))).toEqual([]);
   });
 
-  it('has the documents, and no sources or tests', async () => {
+  it('contains the documents, and no sources or tests', async () => {
     const installed = path.join(stranger.folder, 'node_modules/prompt-gateway-client');
     expect((await readdir(installed)).toSorted()).toEqual(
       ['CHANGELOG.md', 'LICENSE', 'README.md', 'bin', 'dist', 'package.json', 'schemas'].toSorted(),
@@ -81,7 +81,7 @@ describe('the package', () => {
     expect(JSON.parse(output)).toEqual(expectedOutput(`Node ${process.versions.node}`));
   });
 
-  it('has the schemas of events as the service serves them', async () => {
+  it('contains the event schemas that the service serves', async () => {
     const folder = path.join(stranger.folder, 'node_modules/prompt-gateway-client/schemas');
     const names = await readdir(folder);
     expect(names.length).toBeGreaterThan(5);
@@ -101,14 +101,14 @@ describe('types', () => {
     await service.call('POST', '/api/v1/prompts', { body: bare });
   });
 
-  /** Writes the types of the stored prompts as the README says. */
+  /** Writes the types of the stored prompts as the README describes. */
   async function writePromptTypes(...options: readonly string[]): Promise<void> {
     const { code, output, errors } = await stranger.run(command, ['types', ...options], settings);
     expect({ code, errors }).toEqual({ code: 0, errors: '' });
     await writeFile(path.join(stranger.folder, 'prompts.d.ts'), output);
   }
 
-  it('compile with moduleResolution nodenext, as the README, which prints what it shows', async () => {
+  it('compile with moduleResolution nodenext, as the README does, and its programs print the shown output', async () => {
     await writePromptTypes();
     const snippets = await writeSnippets('clients/typescript/README.md');
     const [mainSnippet, ...others] = await writeSnippets('README.md');
@@ -122,12 +122,12 @@ describe('types', () => {
       ...snippets.map(({ file }) => file),
     ];
     const node = { types: ['node'], typeRoots: [path.join(root, 'node_modules/@types')], lib: ['es2024'] };
-    // The declarations of Node take long; those of the package are checked with `bundler`.
+    // The declarations of Node compile slowly. Those of the package are checked with `bundler`.
     const options = { module: 'nodenext', moduleResolution: 'nodenext', skipLibCheck: true, ...node };
     const checked = await stranger.typeCheck(['prompts.d.ts', ...programs], options);
     expect(checked).toEqual({ code: 0, output: '', errors: '' });
     for (const snippet of snippets) await runSnippet(snippet);
-    // The guide of the main README has changed the prompt, and placed the same order.
+    // The guide in the main README has changed the prompt, and placed the same order.
     const messages = [{ role: 'user', content: 'Write a {{tone|warm}} farewell to {{name}}.' }];
     await service.call('PUT', '/api/v1/prompts/greeter', { body: { messages } });
     await runSnippet(mainSnippet);
@@ -138,7 +138,7 @@ describe('types', () => {
     expect({ file, ...ran }).toEqual({ file, code: 0, output: shown, errors: '' });
   }
 
-  it('compile with moduleResolution bundler, and refuse unknown prompts if asked to', async () => {
+  it('compile with moduleResolution bundler, and can be set to refuse unknown prompts', async () => {
     await writePromptTypes('--only-known');
     const files = ['prompts.d.ts', 'web.ts', 'known-prompts.ts', 'only-known-prompts.ts'];
     const web = { types: [], lib: ['es2022', 'dom', 'dom.iterable'] };
@@ -146,7 +146,7 @@ describe('types', () => {
     expect(checked).toEqual({ code: 0, output: '', errors: '' });
   });
 
-  it('says what the service refuses, and writes nothing', async () => {
+  it('fails with the reason when the service refuses, and writes nothing', async () => {
     const refused = await stranger.run(command, ['types'], { ...settings, PROMPT_GATEWAY_API_KEY: 'pgw_wrong' });
     expect(refused).toEqual({ code: 1, output: '', errors: 'The service does not accept the API key (401).\n' });
     const key = await service.createKey('orders:read');
@@ -156,16 +156,16 @@ describe('types', () => {
   });
 });
 
-/** A program of a README. */
+/** A program in a README. */
 interface Snippet {
   readonly file: string;
-  /** The block of output that follows. */
+  /** The output block that follows it. */
   readonly shown: string;
 }
 
 /**
- * Writes each program of a README into a file, as printed but for addresses. The others continue what the first one
- * begins.
+ * Writes each program of a README into a file, unchanged except for addresses. Later programs can continue the first
+ * one.
  */
 async function writeSnippets(name: string): Promise<Snippet[]> {
   const readme = await readFile(path.join(root, name), 'utf8');

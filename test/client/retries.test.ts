@@ -51,7 +51,7 @@ const html = (status: number): Reaction => ({
 const cut: Reaction = { kind: 'cut' };
 const order = answer(200, { id: 'order-1' });
 
-/** The error of a call that must fail. */
+/** The error of a call that is expected to fail. */
 async function failure(call: Promise<unknown>): Promise<GatewayError> {
   const settled = await call.then(
     (value) => ({ value }),
@@ -61,11 +61,11 @@ async function failure(call: Promise<unknown>): Promise<GatewayError> {
   return settled.error as GatewayError;
 }
 
-describe('what is repeated', () => {
+describe('retries', () => {
   it.each([
     ['a cut connection', cut],
     ['an answer that is cut', { kind: 'cut-body' } as const],
-    ['an answer that is not HTTP', { kind: 'garbage' } as const],
+    ['an answer that is not valid HTTP', { kind: 'garbage' } as const],
     ['408', refuse(408, 'request-timeout')],
     ['409 idempotency-key-in-use', refuse(409, 'idempotency-key-in-use')],
     ['429', refuse(429, 'rate-limited')],
@@ -74,7 +74,7 @@ describe('what is repeated', () => {
     ['503', refuse(503, 'database-unavailable')],
     ['503 of a proxy', html(503)],
     ['504 of a proxy', html(504)],
-  ])('%s, twice', async (_, reaction) => {
+  ])('follow %s, two at most', async (_, reaction) => {
     const gateway = connect();
     server.next(reaction, reaction, order);
     expect(await gateway.orders.get('order-1')).toEqual({ id: 'order-1' });
@@ -97,13 +97,13 @@ describe('what is repeated', () => {
     ['502 that is not retryable', refuse(502, 'provider-failed', {}, { retryable: false })],
     ['504 not-cached', refuse(504, 'not-cached')],
     ['an answer that is not JSON', html(200)],
-  ])('not %s', async (_, reaction) => {
+  ])('do not follow %s', async (_, reaction) => {
     server.always(reaction);
     expect(await failure(connect().orders.get('order-1'))).toMatchObject({ attempts: 1 });
     expect(server.requests).toHaveLength(1);
   });
 
-  it('as often as asked', async () => {
+  it('are as many as the options allow', async () => {
     server.always(cut);
     await failure(connect({ maxRetries: 4 }).orders.get('order-1'));
     expect(server.requests).toHaveLength(5);
@@ -111,7 +111,7 @@ describe('what is repeated', () => {
     expect(server.requests).toHaveLength(6);
   });
 
-  it('is a POST with its idempotency key, the same in each attempt and another in each call', async () => {
+  it('repeat a POST with its idempotency key, which is different in each call', async () => {
     const gateway = connect();
     server.next(cut, refuse(503, 'database-unavailable'), order, order);
     await gateway.orders.create({ location_id: 'l', items: [] });
@@ -122,7 +122,7 @@ describe('what is repeated', () => {
     expect(keys[3]).not.toBe(keys[0]);
   });
 
-  it('is a POST that the contract calls repeatable, without a key', async () => {
+  it('repeat a POST without a key if the contract calls it repeatable', async () => {
     server.next(cut, order);
     await connect().orders.complete('order-1', { ifMatch: '"e"' });
     expect(server.requests.map(({ headers }) => [headers['idempotency-key'], headers['if-match']])).toEqual([
@@ -164,7 +164,7 @@ describe('what is repeated', () => {
     });
   });
 
-  it('tells that an earlier attempt may have been applied', async () => {
+  it('the error says that an earlier attempt may have been applied', async () => {
     server.next(cut, refuse(404, 'integration-not-found'));
     expect(await failure(connect().integrations.delete('i'))).toMatchObject({ attempts: 2, mayHaveBeenApplied: true });
     server.next(refuse(404, 'integration-not-found'));
@@ -176,12 +176,12 @@ describe('Retry-After', () => {
   it.each([
     ['seconds', { 'retry-after': '7' }, 7_000],
     [
-      'a date on the clock of the server',
+      'a date, compared with the clock of the server',
       { date: 'Sun, 06 Nov 1994 08:49:37 GMT', 'retry-after': 'Sun, 06 Nov 1994 08:50:07 GMT' },
       30_000,
     ],
     [
-      'a date that has passed',
+      'a date in the past',
       { date: 'Sun, 06 Nov 1994 08:49:37 GMT', 'retry-after': 'Sun, 06 Nov 1994 08:49:07 GMT' },
       0,
     ],
@@ -193,21 +193,21 @@ describe('Retry-After', () => {
     expect(gateway.pauses).toEqual([pause]);
   });
 
-  it('is the least that the client waits, with some chance', async () => {
+  it('is the shortest pause of the client, which adds a random part', async () => {
     const gateway = connect({}, { random: () => 1 });
     server.next(refuse(429, 'rate-limited', { 'retry-after': '7' }), refuse(503, 'overloaded'), order);
     await gateway.orders.get('order-1');
     expect(gateway.pauses).toEqual([7_700, 500]);
   });
 
-  it('that is longer than the call may take is not waited for', async () => {
+  it('ends the call if it asks for more time than the call has left', async () => {
     server.always(refuse(429, 'rate-limited', { 'retry-after': '60' }));
     const gateway = connect({ totalTimeout: 60_000 });
     expect(await failure(gateway.orders.get('order-1'))).toBeInstanceOf(RateLimitError);
     expect([gateway.pauses, server.requests.length]).toEqual([[], 1]);
   });
 
-  it('is waited for in real time', async () => {
+  it('pauses the client in real time', async () => {
     server.next(refuse(429, 'rate-limited', { 'retry-after': '1' }), order);
     await new PromptGateway({ baseUrl: address(), apiKey }).orders.get('order-1');
     const [first, second] = server.requests.map(({ at }) => at);
@@ -216,7 +216,7 @@ describe('Retry-After', () => {
 });
 
 describe('time limits', () => {
-  // A server of their own: requests that were given up may still arrive there.
+  // These tests have a server of their own, because canceled requests can still arrive there.
   let slow: Receiver;
   beforeAll(async () => {
     slow = await startReceiver();
@@ -234,32 +234,32 @@ describe('time limits', () => {
     expect(error).toMatchObject({ attempts: 3, message: 'orders.get: no answer within 50 ms.' });
   });
 
-  it('end the call', async () => {
+  it('end the whole call', async () => {
     slow.always({ kind: 'hang' });
     const error = await failure(connectSlowly({ totalTimeout: 50, maxRetries: 9 }).orders.get('order-1'));
     expect(error).toBeInstanceOf(TimeoutError);
     expect(error).toMatchObject({ attempts: 1 });
   });
 
-  it('of a call come before those of the client', async () => {
+  it('of a call override those of the client', async () => {
     slow.always({ kind: 'hang' });
     const error = await failure(connectSlowly({ timeout: 3_600_000 }).orders.get('order-1', { timeout: 50 }));
     expect(error).toBeInstanceOf(TimeoutError);
   });
 
-  it('leave a POST that cannot be repeated uncertain', async () => {
+  it('leave it open whether a POST was applied', async () => {
     slow.always({ kind: 'hang' });
     const error = await failure(connectSlowly({ timeout: 50 }).apiKeys.create({ name: 'n', scopes: [] }));
     expect(error).toMatchObject({ name: 'TimeoutError', attempts: 1, mayHaveBeenApplied: true });
   });
 
-  it('hold for a fetch that ignores its signal', async () => {
+  it('apply even if fetch ignores its signal', async () => {
     const fetch = (): Promise<Response> => new Promise(() => undefined);
     const gateway = connect({ fetch, maxRetries: 0, timeout: 20 });
     expect(await failure(gateway.orders.get('order-1'))).toBeInstanceOf(TimeoutError);
   });
 
-  it('can be longer than a timer', async () => {
+  it('can be longer than the longest timer', async () => {
     server.next(order);
     const gateway = connect({ timeout: Infinity, totalTimeout: Infinity });
     expect(await gateway.orders.get('order-1')).toEqual({ id: 'order-1' });
@@ -293,7 +293,7 @@ describe('a signal', () => {
     expect(server.requests).toHaveLength(1);
   });
 
-  it('is not listened to afterwards', async () => {
+  it('has no listeners after the call', async () => {
     const { signal } = new AbortController();
     const listening = new Set<unknown>();
     signal.addEventListener = (_: string, listener: unknown) => listening.add(listener);
@@ -304,7 +304,7 @@ describe('a signal', () => {
   });
 });
 
-describe('answers that are not of the service', () => {
+describe('answers that do not come from the service', () => {
   let other: Receiver;
   beforeAll(async () => {
     other = await startReceiver();
@@ -316,7 +316,7 @@ describe('answers that are not of the service', () => {
   it.each([
     ['an error page', html(500), { status: 500, text: '<h1>Proxy</h1>' }],
     ['a page instead of JSON', html(200), { status: 200, text: '<h1>Proxy</h1>' }],
-    ['nothing instead of JSON', { kind: 'answer', status: 200 } as const, { status: 200, text: '' }],
+    ['an empty body instead of JSON', { kind: 'answer', status: 200 } as const, { status: 200, text: '' }],
     ['JSON of a proxy', answer(401, { error: 'no session' }), { status: 401, text: '{"error":"no session"}' }],
     ['error details of a proxy', answer(403, { type: 'about:blank', title: 'Forbidden' }), { status: 403 }],
   ])('are an UnexpectedAnswerError: %s', async (_, reaction, members) => {
@@ -327,7 +327,7 @@ describe('answers that are not of the service', () => {
     expect(error.message).toMatch(/^orders\.get: the answer \(status \d{3}\) [^<{]+$/);
   });
 
-  it('do not lead the key to another server', async () => {
+  it('do not send the key to another server', async () => {
     server.always({ kind: 'answer', status: 307, headers: { location: other.url } });
     const error = await failure(connect().orders.get('order-1'));
     const { response } = await new PromptGateway({ baseUrl: address(), apiKey }).raw.GET('/health/live');
@@ -338,7 +338,7 @@ describe('answers that are not of the service', () => {
 });
 
 describe('the request', () => {
-  it('goes to a base URL with a path, whatever its end', async () => {
+  it('goes to a base URL with a path, with or without a slash at its end', async () => {
     server.always(order);
     await connect({ baseUrl: `${address()}/gateway//` }).orders.get('order-1');
     await connect({ baseUrl: `${address()}/gateway` }).orders.list({ status: 'open', limit: 5 });
@@ -366,16 +366,19 @@ describe('the request', () => {
     expect(JSON.parse(server.requests[0]?.body.toString() ?? '')).toEqual({ variables: {} });
   });
 
-  it('has no key if there is none', async () => {
+  it('has no key if none is set', async () => {
     server.always(order);
     await connect({ apiKey: null }).service.getInfo();
     expect(server.requests[0]?.headers).not.toHaveProperty('authorization');
   });
 
-  it.each(['', '.', '..', undefined, {}])('does not go to another path because of the parameter %p', async (value) => {
-    expect(() => connect().orders.cancel(value as string)).toThrow(/^orders\.cancel: id must be/);
-    expect(server.requests).toHaveLength(0);
-  });
+  it.each(['is not sent to another path when a parameter is %p', '.', '..', undefined, {}])(
+    'does not go to another path because of the parameter %p',
+    async (value) => {
+      expect(() => connect().orders.cancel(value as string)).toThrow(/^orders\.cancel: id must be/);
+      expect(server.requests).toHaveLength(0);
+    },
+  );
 
   it('escapes parameters', async () => {
     server.always(order);
@@ -383,7 +386,7 @@ describe('the request', () => {
     expect(server.requests[0]?.path).toBe('/api/v1/prompts/..%2Fa%2Fb%3Fc%23d%252e');
   });
 
-  it('goes through the injected fetch', async () => {
+  it('uses the injected fetch', async () => {
     const seen: unknown[] = [];
     const fetch = async (url: string, init: RequestInit): Promise<Response> => {
       seen.push([url, init.method, init.body, init.redirect]);
@@ -402,7 +405,7 @@ describe('options', () => {
     },
   );
 
-  it('takes a path as the base URL in a page, whose session cookie stands for the key', async () => {
+  it('in a page, accepts a path as the base URL and uses the session cookie instead of a key', async () => {
     const location = Object.getOwnPropertyDescriptor(globalThis, 'location');
     Object.defineProperty(globalThis, 'location', { value: { href: `${address()}/dashboard/` }, configurable: true });
     try {
@@ -415,11 +418,14 @@ describe('options', () => {
     }
   });
 
-  it.each([undefined, '', 'two\nlines', 'späce'])('refuses the key %p without repeating it', (key) => {
-    expect(() => connect({ apiKey: key as string })).toThrow('apiKey must be an API key, or null to send none.');
-  });
+  it.each([undefined, 'refuses the key %p and does not repeat it in the error', 'two\nlines', 'späce'])(
+    'refuses the key %p without repeating it',
+    (key) => {
+      expect(() => connect({ apiKey: key as string })).toThrow('apiKey must be an API key, or null to send none.');
+    },
+  );
 
-  it('refuses a key in a page unless it is asked for', () => {
+  it('in a page, refuses a key unless the caller allows it', () => {
     const navigator = Object.getOwnPropertyDescriptor(globalThis, 'navigator');
     Object.defineProperty(globalThis, 'navigator', { value: { userAgent: 'Mozilla/5.0' }, configurable: true });
     try {
@@ -433,7 +439,7 @@ describe('options', () => {
 });
 
 describe('the key', () => {
-  it('is in no error, no log and not in the client', async () => {
+  it('does not appear in errors, in the log or in the client', async () => {
     const events: unknown[] = [];
     const hooks = {
       onRequest: (event: unknown) => events.push(event),
@@ -460,7 +466,7 @@ describe('the key', () => {
 });
 
 describe('a failure', () => {
-  it('is reported once, to whom the call is given', async () => {
+  it('is reported once, to the caller', async () => {
     const unhandled: unknown[] = [];
     const note = (reason: unknown): number => unhandled.push(reason);
     process.on('unhandledRejection', note);
@@ -487,7 +493,7 @@ describe('a list', () => {
     });
   };
 
-  it('is walked to its end, by entries or by pages', async () => {
+  it('iterates to its end, by entries or by pages', async () => {
     serveAll();
     const walked: unknown[] = [];
     for await (const entry of connect().orders.list({ status: 'open' })) walked.push(entry);
@@ -502,7 +508,7 @@ describe('a list', () => {
     expect(sizes).toEqual([60, 60, 60, 60, 10]);
   });
 
-  it('is requested page by page, as far as it is read', async () => {
+  it('requests only the pages that are read', async () => {
     serveAll();
     expect(await connect().orders.list().toArray({ limit: 60 })).toEqual(all.slice(0, 60));
     expect(server.requests).toHaveLength(1);
@@ -512,14 +518,14 @@ describe('a list', () => {
     await server.received(4);
   });
 
-  it('repeats the request of a page that got lost', async () => {
+  it('repeats the request of a page that was lost', async () => {
     serveAll();
     server.next(cut);
     expect(await connect().orders.list().toArray({ limit: 1_000 })).toEqual(all);
     expect(server.requests).toHaveLength(6);
   });
 
-  it('keeps its offset for the first page only', async () => {
+  it('uses its offset for the first page only', async () => {
     serveAll();
     await connect().orders.list({ offset: 5, limit: 60 }).toArray({ limit: 61 });
     expect(server.requests.map(({ path }) => path)).toEqual([
@@ -530,7 +536,7 @@ describe('a list', () => {
 });
 
 describe('hooks', () => {
-  it('are told of each attempt', async () => {
+  it('get each attempt', async () => {
     const requests: RequestEvent[] = [];
     const attempts: AttemptEvent[] = [];
     const hooks = {
@@ -559,7 +565,7 @@ describe('hooks', () => {
     ]);
   });
 
-  it('that fail do not fail the call', async () => {
+  it('do not make the call fail when they throw', async () => {
     const fail = (): void => {
       throw new Error('the log is full');
     };

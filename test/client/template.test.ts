@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import type { components } from '../../clients/typescript/src/generated/types.ts';
 import { contentWarnings, listVariables, renderMessages } from '../../clients/typescript/src/template.ts';
 
-/** As the API answers it. */
+/** In the form of the API. */
 const prompt: Pick<components['schemas']['Prompt'], 'messages' | 'variables'> = {
   messages: [
     { role: 'system', content: 'Answer in {{language|English}}. {{nmae}' },
@@ -16,14 +16,14 @@ const prompt: Pick<components['schemas']['Prompt'], 'messages' | 'variables'> = 
 };
 
 describe('template', () => {
-  it('renders the messages of a prompt that the API answered', () => {
+  it('renders the messages of a prompt from the API', () => {
     expect(renderMessages(prompt.messages, prompt.variables, { name: 'Ada', greeting: 'Good day' }).messages).toEqual([
       { role: 'system', content: 'Answer in English. {{nmae}' },
       { role: 'user', content: 'Good day Ada, Good day cheerful ' },
     ]);
   });
 
-  it('lists variables: declared ones, then those of placeholders', () => {
+  it('lists declared variables, then those that only occur in placeholders', () => {
     expect(listVariables(prompt)).toEqual([
       { name: 'name', required: true, description: 'Whom to greet' },
       { name: 'mood', required: false, default: 'cheerful' },
@@ -52,12 +52,12 @@ describe('template', () => {
     else expect(render).toThrow(`No value for: ${missing.join(', ')}.`);
   });
 
-  it('lists names that objects have already', () => {
+  it('lists variables whose names every object has', () => {
     const content = { messages: [{ content: '{{__proto__}} {{constructor}}' }] };
     expect(listVariables(content).map(({ name }) => name)).toEqual(['__proto__', 'constructor']);
   });
 
-  it('gives the warnings that saving the prompt gives', () => {
+  it('gives the same warnings as saving the prompt', () => {
     expect(contentWarnings(prompt)).toEqual([
       {
         code: 'not-a-placeholder',

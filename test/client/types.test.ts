@@ -8,10 +8,10 @@ declare module '../../clients/typescript/src/index.ts' {
   }
 }
 
-/** What the compiler must refuse. `tsc` fails when one of these lines is accepted after all. */
+/** Lines that the compiler must refuse. `tsc` fails when it accepts one of them. */
 describe('types of the client', () => {
   it('are checked by the compiler', () => {
-    // Never called: what matters is that it compiles.
+    // This function is never called. It only has to compile.
     expect([calls, answers, errors]).toEqual(expect.arrayContaining([expect.any(Function)]));
   });
 });
@@ -27,7 +27,7 @@ function calls(gateway: PromptGateway): void {
   void gateway.orders.create({ location_id: 'x' });
   // @ts-expect-error a misspelt member of a query
   void gateway.orders.list({ statsu: 'open' });
-  // @ts-expect-error a value that the filter does not take
+  // @ts-expect-error a value that the filter does not accept
   void gateway.orders.list({ status: 'closed' });
   // @ts-expect-error a version is a number
   void gateway.promptVersions.get('greeter', '3');
@@ -39,7 +39,7 @@ function calls(gateway: PromptGateway): void {
   // @ts-expect-error a header of the operation with a value of another type
   void gateway.prompts.invoke('greeter', {}, { headers: { 'X-Timeout-Ms': 'soon' } });
   void gateway.prompts.invoke('greeter', {}, { headers: { 'X-Timeout-Ms': 5_000, 'X-My-Proxy': 'yes' } });
-  // @ts-expect-error a list is walked within a limit
+  // @ts-expect-error an unknown option of a list
   void gateway.orders.list().toArray();
 
   void gateway.prompts.invoke('types-of-the-client', { variables: { name: 'Ada' } });
@@ -50,7 +50,7 @@ function calls(gateway: PromptGateway): void {
   // @ts-expect-error the stored prompt needs variables
   void gateway.prompts.invoke('types-of-the-client');
   void gateway.prompts.invoke('nothing-required');
-  // Another version can have other variables, and other prompts too.
+  // Another version, or another prompt, can have different variables.
   void gateway.prompts.invoke('types-of-the-client', { version: 1, variables: { title: 'Countess' } });
   void gateway.prompts.invoke('another-prompt', { variables: { title: 'Countess' } });
   void gateway.prompts.invoke(String('greeter'), { variables: { title: 'Countess' } });
@@ -67,9 +67,9 @@ async function answers(gateway: PromptGateway): Promise<void> {
   // @ts-expect-error a member that an order does not have
   void order.price;
   const perhaps = await gateway.orders.get('x', { ifNoneMatch: '"e"' });
-  // @ts-expect-error with `ifNoneMatch` there may be no new content
+  // @ts-expect-error with `ifNoneMatch` there may be no content
   void perhaps.total;
-  // Value lists of answers are open, and known values are told apart.
+  // Value lists of answers are open, and editors complete the known values.
   const isOpen: boolean = order.status === 'open';
   const later: Schemas['Order']['status'] = 'a-later-value';
   type FailureType = Schemas['TestError']['type'];
@@ -83,7 +83,7 @@ async function answers(gateway: PromptGateway): Promise<void> {
   const results: unknown[] = run.results;
   const options = { headers: { Prefer: 'respond-async' } };
   const started = await gateway.testRuns.create('greeter', { providers: [] }, options);
-  // @ts-expect-error this answer comes before the results
+  // @ts-expect-error this answer is sent before the results exist
   void started.results;
   const metrics: string = await gateway.service.getMetrics();
   void [isOpen, later, failure, laterFailure, results, metrics];

@@ -37,12 +37,12 @@ beforeEach(async () => {
   ({ body, headers } = await signForTest(event, secret, { at }));
 });
 
-/** A copy of the headers with some changed, or left out. */
+/** A copy of the headers with some of them changed or removed. */
 function withHeaders(changes: Record<string, string | undefined>): DeliveryHeaders {
   return { ...headers, ...changes };
 }
 
-/** Why a delivery is refused. No message says a secret. */
+/** The reason why a delivery is refused. No message contains a secret. */
 async function refusal(
   rawBody: string,
   given: DeliveryHeaders,
@@ -83,20 +83,20 @@ describe('unwrap', () => {
     expect(await unwrap(body, headers, secrets, { now })).toEqual(event);
   });
 
-  it('takes text outside ASCII, in the body and in the secret', async () => {
+  it('accepts text outside ASCII, in the body and in the secret', async () => {
     const signed = await signForTest({ ...event, data: { locationId: 'Café ☕' } }, 'sécret-☕', { at });
     expect(await unwrap(signed.body, signed.headers, 'sécret-☕', { now })).toMatchObject({
       data: { locationId: 'Café ☕' },
     });
   });
 
-  it('keeps an event of a type that it does not know', async () => {
+  it('returns an event of an unknown type unchanged', async () => {
     const later = JSON.stringify({ ...event, type: 'ORDER_REFUNDED', data: { amount: 5 }, later: true });
     const signed = await signForTest(later, secret, { at });
     expect(await unwrap(signed.body, signed.headers, secret, { now })).toEqual(JSON.parse(later));
   });
 
-  it('gives an event of an earlier release, which has no id, the id of its header', async () => {
+  it('gives an event of an earlier release, which has no id, the id from its header', async () => {
     const { id, ...earlier } = event;
     const signed = await signForTest(JSON.stringify(earlier), secret, { id, at });
     expect(JSON.parse(signed.body)).not.toHaveProperty('id');
@@ -124,7 +124,7 @@ describe('unwrap refuses', () => {
     ['no id', { 'webhook-id': undefined }, 'malformed-headers'],
     ['an empty id', { 'webhook-id': '' }, 'malformed-headers'],
     ['no time', { 'webhook-timestamp': undefined }, 'malformed-headers'],
-    ['a time that is no number', { 'webhook-timestamp': '1793968268.5' }, 'malformed-headers'],
+    ['a time that is not an integer', { 'webhook-timestamp': '1793968268.5' }, 'malformed-headers'],
     ['an empty signature', { 'webhook-signature': '' }, 'wrong-signature'],
     ['only a scheme', { 'webhook-signature': 'v1,' }, 'wrong-signature'],
     ['no signature at all', { 'webhook-signature': undefined, 'x-service-signature': undefined }, 'unsigned'],
@@ -134,7 +134,7 @@ describe('unwrap refuses', () => {
     expect(await refusal(body, withHeaders(changes))).toBe(code);
   });
 
-  it('a signature under the name or in the form of the other scheme', async () => {
+  it('a signature with the name or form of the other scheme', async () => {
     const { 'webhook-signature': standard = '', 'x-service-signature': service = '' } = headers;
     const hex = Buffer.from(standard.slice(3), 'base64').toString('hex');
     const base64 = Buffer.from(service, 'hex').toString('base64');
@@ -150,12 +150,12 @@ describe('unwrap refuses', () => {
   it.each<[string, string | string[]]>([
     ['another secret', nextSecret],
     ['other secrets', [nextSecret, `${secret} `]],
-    ['what whsec_ says when it is taken literally', Buffer.from(secret).toString('base64')],
+    ['the base64 text of a whsec_ secret', Buffer.from(secret).toString('base64')],
   ])('%s', async (_what, secrets) => {
     expect(await refusal(body, headers, secrets)).toBe('wrong-signature');
   });
 
-  it('a time outside the tolerance, either way', async () => {
+  it('a time outside the tolerance, too early or too late', async () => {
     const attempted = Math.floor(at.getTime() / 1_000);
     const opens = async (seconds: number, tolerance?: number): Promise<boolean> => {
       const options = { now: () => (attempted + seconds) * 1_000, ...(tolerance === undefined ? {} : { tolerance }) };
@@ -174,7 +174,7 @@ describe('unwrap refuses', () => {
     }
   });
 
-  it('what is signed but is no event', async () => {
+  it('a signed body that is not an event', async () => {
     for (const text of [
       '',
       '[]',
@@ -190,14 +190,14 @@ describe('unwrap refuses', () => {
     }
   });
 
-  it('an id in the header that is not the id in the body, which alone is signed by X-Service-Signature', async () => {
+  it('an id in the header that differs from the id in the body, if only X-Service-Signature is sent', async () => {
     const alone = withHeaders({ 'webhook-signature': undefined, 'webhook-id': 'another' });
     expect(await refusal(body, alone, secret, { tolerance: Infinity })).toBe('disagreement');
   });
 });
 
 describe('X-Service-Signature alone', () => {
-  it('is accepted when any time is', async () => {
+  it('is accepted if any time is allowed', async () => {
     for (const left of ['webhook-signature', 'webhook-timestamp', 'webhook-id']) {
       const { 'webhook-signature': _, [left]: __, ...others } = headers;
       expect(await unwrap(body, others, [nextSecret, whsec], { tolerance: Infinity })).toEqual(event);
@@ -205,8 +205,8 @@ describe('X-Service-Signature alone', () => {
   });
 });
 
-describe('while a secret is being rotated', () => {
-  it('the old secret, the new one and both verify, after that only the new one', async () => {
+describe('during a secret rotation', () => {
+  it('the old secret, the new one and both verify; afterwards only the new one', async () => {
     const during = await signForTest(event, [secret, nextSecret], { at });
     for (const secrets of [secret, nextSecret, [secret, nextSecret], [nextSecret, secret]]) {
       expect(await unwrap(during.body, during.headers, secrets, { now })).toEqual(event);
@@ -233,18 +233,18 @@ describe('a mistake of the receiver', () => {
     expect(() => fetchReceiver({ secrets: secrets as string }, () => undefined)).toThrow(TypeError);
   });
 
-  it('is a TypeError: a body that was parsed', async () => {
+  it('is a TypeError when the body was parsed before', async () => {
     await expect(unwrap(JSON.parse(body) as string, headers, secret, { now })).rejects.toThrow(TypeError);
   });
 });
 
 describe('signForTest', () => {
-  it('makes what other libraries for Standard Webhooks verify', async () => {
+  it('signs in a way that other Standard Webhooks libraries verify', async () => {
     const signed = await signForTest(event, whsec);
     expect(new Webhook(whsec).verify(signed.body, signed.headers)).toEqual(event);
   });
 
-  it('makes the headers of a delivery', async () => {
+  it('returns the headers of a delivery', async () => {
     expect(headers).toEqual({
       'content-type': 'application/json',
       'user-agent': 'Service-WebhookAgent/test',
@@ -262,7 +262,7 @@ describe('signForTest', () => {
   });
 });
 
-/** A receiver that listens, on which the tests of all kinds of receivers run. */
+/** A receiver that listens. The tests run on every kind of receiver. */
 interface Listening {
   readonly url: string;
   readonly close: () => Promise<void>;
@@ -349,12 +349,12 @@ describe.each(Object.keys(kinds))('a receiver of %s', (name) => {
     expect([isDone, handled, errors]).toEqual([true, [event], []]);
   });
 
-  it('hands over an event that arrives twice twice, under the same id', async () => {
+  it('passes an event that arrives twice to the handler twice, with the same id', async () => {
     await Promise.all([send({ body }), send({ body })]);
     expect(handled.map(({ id }) => id)).toEqual([event.id, event.id]);
   });
 
-  it('answers 400 with the reason to what does not verify, and calls no handler', async () => {
+  it('answers 400 with the reason to an invalid signature, and calls no handler', async () => {
     const [status, text] = await send({ body: `${body} ` });
     expect([status, text]).toEqual([400, expect.stringContaining('webhook-signature was made with another secret')]);
     expect([handled, errors]).toEqual([[], [expect.any(WebhookVerificationError)]]);
@@ -370,9 +370,9 @@ describe.each(Object.keys(kinds))('a receiver of %s', (name) => {
     expect(errors).toEqual([new Error('no space: EXAMPLE'), expect.any(SyntaxError)]);
   });
 
-  it('answers 413 to a body above its limit, announced or not', async () => {
+  it('answers 413 to a body above its limit, with or without Content-Length', async () => {
     const long = 'x'.repeat(2_001);
-    // A stream has no length that could be announced.
+    // A stream has no known length.
     const stream = {
       body: new Blob(Array.from({ length: 3 }, () => 'x'.repeat(1_000))).stream(),
       duplex: 'half' as const,
@@ -388,7 +388,7 @@ describe.each(Object.keys(kinds))('a receiver of %s', (name) => {
 });
 
 describe('a receiver of Node', () => {
-  it('says what is wrong when the body was parsed before it', async () => {
+  it('explains the error when the body was parsed before', async () => {
     const errors: unknown[] = [];
     const application = express();
     application.use(express.json());
@@ -406,7 +406,7 @@ describe('a receiver of Node', () => {
     ]);
   });
 
-  it('takes the body that a host kept beside the parsed one', async () => {
+  it('takes the raw body that a host keeps beside the parsed body', async () => {
     const application = express();
     application.use(express.json({ verify: (request, _response, raw) => Object.assign(request, { rawBody: raw }) }));
     application.post(
@@ -419,7 +419,7 @@ describe('a receiver of Node', () => {
     expect(status).toBe(204);
   });
 
-  it('ends with a sender that goes away in the middle', async () => {
+  it('ends when the sender disconnects in the middle', async () => {
     const errors: unknown[] = [];
     let ended: Promise<void> | undefined;
     const receive = nodeReceiver(
@@ -441,7 +441,7 @@ describe('a receiver of Node', () => {
 });
 
 describe('types of events', () => {
-  it('are told apart by their type', () => {
+  it('are narrowed by `type`', () => {
     const total = (received: WebhookEvent): number | string => {
       switch (received.type) {
         case 'ORDER_PLACED':
@@ -465,9 +465,9 @@ describe('types of events', () => {
     const nameless: KnownEvents['PRODUCT_UPDATED'] = withoutId;
     // @ts-expect-error the location is in every event but TEST
     const placeless: KnownEvents['PRODUCT_UPDATED'] = { ...event, data: {} };
-    // @ts-expect-error a test cannot be made of an event that the service would not send
+    // @ts-expect-error a test cannot use an event that the service would not send
     const wrong = (): unknown => signForTest({ ...event, data: { locationId: 5 } }, secret);
-    // @ts-expect-error before it is told apart, only what all events have is there
+    // @ts-expect-error before narrowing, only the fields of all events exist
     const unknown = (received: WebhookEvent): unknown => received.data.total;
     expect([id, nameless, placeless, wrong, unknown]).toHaveLength(5);
   });

@@ -23,7 +23,7 @@ const compatible = (...providers: unknown[]): Record<string, string> => ({
   OPENAI_COMPATIBLE_PROVIDERS: JSON.stringify(providers),
 });
 
-describe('loadConfig with nothing set', () => {
+describe('loadConfig without settings', () => {
   it('has a default for everything', () => {
     expect(loadConfig(environment())).toEqual({
       http: {
@@ -61,7 +61,7 @@ describe('loadConfig with nothing set', () => {
     expect(load(blank)).toEqual(loadConfig(environment()));
   });
 
-  it('is frozen to the bottom', () => {
+  it('is frozen, including nested objects', () => {
     const config = load({
       CORS_ORIGINS: 'https://a.example',
       ...compatible(ollama),
@@ -105,7 +105,7 @@ describe('loadConfig', () => {
     expect(load({ RATE_LIMIT: 'off' }).http.rateLimit).toBeUndefined();
   });
 
-  it('reads where data goes', () => {
+  it('reads where data is stored', () => {
     const { database, storage } = load({
       DATA_DIR: '/var/lib/gateway',
       CACHE_DIR: 'cache',
@@ -122,7 +122,7 @@ describe('loadConfig', () => {
     expect(storage).toEqual({ kind: 'files', directory: '/var/lib/gateway/files' });
   });
 
-  it('allows receivers on the loopback only where it is tried out on defaults', () => {
+  it('allows receivers on the loopback only if HOST is on the loopback and the database is embedded', () => {
     const allowed = (more: Record<string, string>): readonly string[] => load(more).security.allowedNetworks;
     expect(allowed({ HOST: 'localhost' })).toEqual(['127.0.0.0/8', '::1/128']);
     expect(allowed({ HOST: '0.0.0.0' })).toEqual([]);
@@ -133,12 +133,12 @@ describe('loadConfig', () => {
     ).toEqual(['10.20.0.0/16', 'fd00::/8', '192.168.1.7']);
   });
 
-  it('reads keys for secrets, the one in use first', () => {
+  it('reads the keys for secrets, the current key first', () => {
     const [hex, base64] = ['ab'.repeat(32), Buffer.alloc(32, 7).toString('base64')];
     expect(load({ SECRETS_KEY: `${hex}, ${base64}` }).security.secretKeys).toEqual([hex, base64]);
   });
 
-  it('reads name servers in the form of Node', () => {
+  it('reads name servers in the notation of Node', () => {
     const servers = ['10.0.0.2', '10.0.0.3:5353', 'fd00::2', '[fd00::2]:5353'];
     const { dnsServers } = load({ DNS_SERVERS: servers.join(', ') }).security;
     expect(dnsServers).toEqual(servers);
@@ -162,7 +162,7 @@ describe('loadConfig', () => {
     if (name === 'SECRETS_KEY') expect(mistake).not.toContain(value);
   });
 
-  it('finds the cache folder by the XDG base directory specification', () => {
+  it('finds the cache folder according to the XDG base directory specification', () => {
     expect(load({ XDG_CACHE_HOME: '/caches' }).database.cacheDir).toBe('/caches/prompt-gateway');
     expect(load({ XDG_CACHE_HOME: 'relative' }).database.cacheDir).toBe('/home/someone/.cache/prompt-gateway');
     expect(loadConfig({}).database.cacheDir).toMatch(/^\/.*\/\.cache\/prompt-gateway$/);
@@ -212,7 +212,7 @@ describe('loadConfig', () => {
     expect(config.security.adminApiKey).toBe('k'.repeat(32));
   });
 
-  it('gathers the variables of built-in providers', () => {
+  it('collects the variables of built-in providers', () => {
     const { builtIn } = load({
       OPENAI_API_KEY: 'sk-1\n',
       OPENAI_BASE_URL: 'http://127.0.0.1:1/v1/',
@@ -226,7 +226,7 @@ describe('loadConfig', () => {
     });
   });
 
-  it('reads OpenAI-compatible servers and further models', () => {
+  it('reads OpenAI-compatible servers and additional models', () => {
     const full = {
       ...ollama,
       id: 'vllm',
@@ -296,7 +296,7 @@ describe('mistakes', () => {
     expect(mistakesOf({ S3_BUCKET: 'results', [name]: value })).toEqual([expect.stringContaining(`${name}: expected`)]);
   });
 
-  it('are all reported at once, one line each', () => {
+  it('are all reported together, one on each line', () => {
     const all = {
       PORT: 'x',
       LOG_LEVEL: 'loud',
@@ -325,7 +325,7 @@ describe('mistakes', () => {
     );
   });
 
-  it('include an object store without a bucket', () => {
+  it('include settings of an object store without a bucket', () => {
     expect(mistakesOf({ S3_ENDPOINT: 'http://s3', S3_PREFIX: 'x' })).toEqual([
       'S3_ENDPOINT: has no effect without S3_BUCKET, which is not set.',
       'S3_PREFIX: has no effect without S3_BUCKET, which is not set.',
@@ -334,12 +334,12 @@ describe('mistakes', () => {
   });
 
   it.each([
-    ['an id twice', [ollama, ollama], 'Two providers have the id "ollama"'],
+    ['a repeated id', [ollama, ollama], 'Two providers have the id "ollama"'],
     ['the id of a built-in provider', [{ ...ollama, id: 'echo' }], 'Two providers have the id "echo"'],
     ['an id with blanks', [{ ...ollama, id: 'my server' }], 'id "my server"'],
     ['no models', [{ ...ollama, models: [] }], 'needs a model'],
     ['a model with a line break', [{ ...ollama, models: ['a\nb'] }], 'model name "a\\nb"'],
-    ['a default that is none of the models', [{ ...ollama, default_model: 'other' }], 'default model'],
+    ['a default that is not in the list of models', [{ ...ollama, default_model: 'other' }], 'default model'],
     ['a header with a line break', [{ ...ollama, headers: { a: 'x\r\ny' } }], '[0].headers.a: expected'],
     ['a header name with a colon', [{ ...ollama, headers: { 'a:b': 'x' } }], '[0].headers.a:b'],
     ['a base URL with a password', [{ ...ollama, base_url: 'http://u:hunter2@x' }], '[0].base_url: expected'],
@@ -355,7 +355,7 @@ describe('mistakes', () => {
     ]);
   });
 
-  it('never quote a secret, wherever it was put', () => {
+  it('never contain a secret, whichever variable it is in', () => {
     const secrets = Object.entries(allSettings).filter(([, { secret }]) => secret === true);
     expect(secrets.length).toBeGreaterThan(15);
     for (const [name] of secrets) {
@@ -376,7 +376,7 @@ describe('mistakes', () => {
     }
   });
 
-  it('are the only thing that loading throws', () => {
+  it('are the only error that loading throws', () => {
     const names = fc.constantFrom(...Object.keys(allSettings));
     const values = fc.oneof(fc.string({ unit: 'binary' }), fc.json(), fc.webUrl(), fc.integer().map(String));
     fc.assert(
@@ -400,7 +400,7 @@ describe('warnings', () => {
     ]);
   });
 
-  it('ask for a key where the database is shared', () => {
+  it('recommend a key where the database is shared', () => {
     const shared = { MONGODB_URI: 'mongodb://db.example.com' };
     expect(load(shared).warnings).toEqual([expect.stringContaining('SECRETS_KEY is not set')]);
     expect(load({ ...shared, SECRETS_KEY: 'a'.repeat(64) }).warnings).toEqual([]);

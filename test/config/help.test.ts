@@ -32,18 +32,18 @@ describe('.env.example', () => {
     expect(readFileSync(new URL('../../.env.example', import.meta.url), 'utf8')).toBe(example);
   });
 
-  it('sets nothing as it is', () => {
+  it('sets nothing while all lines are comments', () => {
     expect(parseEnv(example)).toEqual({});
   });
 
-  it('lists every setting, and changes nothing when all of it is uncommented', () => {
+  it('lists every setting, and all of its values together are the defaults', () => {
     const uncommented = parseEnv(example.replace(/^#(?=[A-Z])/gm, ''));
     expect(Object.keys(uncommented)).toEqual(expect.arrayContaining(Object.keys(allSettings)));
     expect(Object.keys(uncommented)).toHaveLength(Object.keys(allSettings).length);
     expect(loadConfig({ ...home, ...uncommented })).toEqual(loadConfig(home));
   });
 
-  it('has examples that work as they are written', () => {
+  it('has examples that are valid as they are written', () => {
     const examples = example.replace(/^# Example: (.*)\n#([A-Z0-9_]+=).*$/gm, '$2$1');
     const environment = parseEnv(examples);
     const expected = Object.entries(allSettings).flatMap(([name, { example: text }]) =>
