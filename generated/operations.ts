@@ -2761,6 +2761,93 @@ export const operationTable = {
       "overloaded"
     ]
   },
+  "listAllDeliveries": {
+    "method": "GET",
+    "path": "/api/v1/deliveries",
+    "scope": "integrations:read",
+    "needsKey": true,
+    "parameters": [
+      {
+        "name": "status",
+        "in": "query",
+        "type": "string",
+        "required": false
+      },
+      {
+        "name": "event_type",
+        "in": "query",
+        "type": "string",
+        "required": false
+      },
+      {
+        "name": "integration_id",
+        "in": "query",
+        "type": "string",
+        "required": false
+      },
+      {
+        "name": "target_uuid",
+        "in": "query",
+        "type": "string",
+        "required": false
+      },
+      {
+        "name": "since",
+        "in": "query",
+        "type": "string",
+        "required": false
+      },
+      {
+        "name": "until",
+        "in": "query",
+        "type": "string",
+        "required": false
+      },
+      {
+        "name": "limit",
+        "in": "query",
+        "type": "integer",
+        "required": false
+      },
+      {
+        "name": "after",
+        "in": "query",
+        "type": "string",
+        "required": false
+      },
+      {
+        "name": "offset",
+        "in": "query",
+        "type": "integer",
+        "required": false
+      }
+    ],
+    "body": "none",
+    "responses": {
+      "200": "application/json",
+      "400": "application/problem+json",
+      "401": "application/problem+json",
+      "403": "application/problem+json",
+      "406": "application/problem+json",
+      "429": "application/problem+json",
+      "500": "application/problem+json",
+      "503": "application/problem+json"
+    },
+    "problems": [
+      "invalid-request",
+      "unauthenticated",
+      "insufficient-scope",
+      "not-acceptable",
+      "rate-limited",
+      "too-much-in-progress",
+      "too-much-kept",
+      "internal-error",
+      "database-unavailable",
+      "storage-full",
+      "shutting-down",
+      "overloaded"
+    ]
+  },
   "getDelivery": {
     "method": "GET",
     "path": "/api/v1/deliveries/{id}",

@@ -67,6 +67,7 @@ export const listReplaysParameters: ValidateFunction;
 export const createReplayParameters: ValidateFunction;
 export const createReplayBody: ValidateFunction;
 export const listDeliveriesParameters: ValidateFunction;
+export const listAllDeliveriesParameters: ValidateFunction;
 export const getDeliveryParameters: ValidateFunction;
 export const listDeliveryAttemptsParameters: ValidateFunction;
 export const resendDeliveryParameters: ValidateFunction;

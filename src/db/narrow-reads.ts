@@ -59,7 +59,7 @@ export function isSample(id: string): boolean {
 }
 
 /** What the samples of a collection have in common if it has only one list. */
-export const everySample = 'all';
+export const everySample = 'all' as const;
 
 /** Documents of which one in 64 is a sample. */
 export interface Sampled {
@@ -75,11 +75,11 @@ export function sampleField(id: string, group: string = everySample): Sampled {
 }
 
 /** The index of samples. @param time the date that orders the list */
-export function sampleIndex(time: string): CollectionIndexes['indexes'][number] {
+export function sampleIndex(time: string, field = 'sample'): CollectionIndexes['indexes'][number] {
   return {
-    key: { sample: 1, [time]: 1 },
-    name: `sample_1_${time}_1`,
-    partialFilterExpression: { sample: { $gt: '' } },
+    key: { [field]: 1, [time]: 1 },
+    name: `${field}_1_${time}_1`,
+    partialFilterExpression: { [field]: { $gt: '' } },
   };
 }
 

@@ -40,6 +40,8 @@ export interface IntegrationStore {
   ids(after: string, limit: number): Promise<string[]>;
   /** Ids of active integrations in their order, from after the given one. */
   activeIds(after: string, limit: number): Promise<string[]>;
+  /** Ids of all integrations that are not active. */
+  inactiveIds(): Promise<string[]>;
   /** The ids for which an integration exists. */
   existing(ids: readonly string[]): Promise<Set<string>>;
 }
@@ -52,6 +54,7 @@ export const integrationIndexes: CollectionIndexes = {
   collection: collectionName,
   indexes: [
     { key: { created_at: -1, _id: 1 }, name: 'created_at_-1__id_1' },
+    { key: { state: 1, created_at: -1, _id: 1 }, name: 'state_1_created_at_-1__id_1' },
     sampleIndex('created_at'),
     { key: { event_types: 1 }, name: 'event_types_1' },
   ],
@@ -82,9 +85,8 @@ export function createIntegrationStore(database: Database): IntegrationStore {
     },
     list: (status) =>
       listByTime({
-        ...{ collection: integrations, where: {}, time: 'created_at', span: {} },
-        ...{ samples: { sample: everySample }, samplesPerPart: 1 },
-        ...(status === undefined ? {} : { rest: { state: status } }),
+        ...{ collection: integrations, where: status === undefined ? {} : { state: status } },
+        ...{ time: 'created_at', span: {}, samples: { sample: everySample }, samplesPerPart: 1 },
       }),
     async replace(integration, author) {
       const { id, revision } = integration;
@@ -108,6 +110,11 @@ export function createIntegrationStore(database: Database): IntegrationStore {
     },
     ids: (after, limit) => idsOf({ _id: { $gt: after } }, limit),
     activeIds: (after, limit) => idsOf({ _id: { $gt: after }, state: 'active' }, limit),
+    async inactiveIds() {
+      const idsWith = (state: IntegrationStatus) =>
+        read(() => integrations.find({ state }, { projection: { _id: 1 } }).toArray());
+      return (await Promise.all([idsWith('paused'), idsWith('disabled')])).flat().map(({ _id }) => _id);
+    },
     existing: (ids) => existingIds(integrations, ids),
   };
 }

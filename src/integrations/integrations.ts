@@ -34,6 +34,10 @@ export interface Integrations {
   get(id: string): Promise<Integration>;
   /** The integration, or `undefined` if it does not exist. */
   find(id: string): Promise<Integration | undefined>;
+  /** Those of the integrations with these ids that exist, by their ids. */
+  findMany(ids: readonly string[]): Promise<ReadonlyMap<string, Integration>>;
+  /** Ids of all integrations that are paused or disabled. */
+  inactiveIds(): Promise<readonly string[]>;
   /** Newest first. @param status only those that have it */
   list(status: IntegrationStatus | undefined): Listing<Integration>;
   /** @throws {ProblemError} target-not-allowed, header-not-allowed, unknown-location */
@@ -146,6 +150,10 @@ export function createIntegrations({
   return {
     get,
     find: (id) => store.find(id),
+    async findMany(ids) {
+      return new Map((await store.findMany([...new Set(ids)])).map((integration) => [integration.id, integration]));
+    },
+    inactiveIds: () => store.inactiveIds(),
     list: (status) => store.list(status),
     headersOf: ({ id, headers }) => showHeaders(id, headers, secrets),
     secretOf: ({ id, secret }) => (secret === undefined ? undefined : secrets.open(secret, secretRecord(id))),

@@ -78,10 +78,13 @@ export function listingOf<Item>(items: readonly Item[], positionOf: (item: Item)
 /** A list without entries. */
 export const emptyListing: Listing<never> = listingOf([], () => ({ at: 0, id: '' }));
 
-/** A list for which further data is read for all entries of a page together. */
+/**
+ * A list for which further data is read for all entries of a page together.
+ * @param lookUp returns a function that returns undefined for entries that the list leaves out
+ */
 export function withLookUp<Item, Found>(
   listing: Listing<Item>,
-  lookUp: (items: readonly Item[]) => ((item: Item) => Found) | Promise<(item: Item) => Found>,
+  lookUp: (items: readonly Item[]) => ((item: Item) => Found | undefined) | Promise<(item: Item) => Found | undefined>,
 ): Listing<Found> {
   return {
     ...listing,
@@ -89,7 +92,10 @@ export function withLookUp<Item, Found>(
       const entries: (readonly [Position, Item])[] = [];
       for await (const entry of listing.entries(positions)) entries.push(entry);
       const find = await lookUp(entries.map(([, item]) => item));
-      for (const [position, item] of entries) yield [position, find(item)];
+      for (const [position, item] of entries) {
+        const found = find(item);
+        if (found !== undefined) yield [position, found];
+      }
     },
   };
 }

@@ -8,6 +8,7 @@ import { emptyListing, listingOf, withLookUp, type Listing } from '../lists/list
 import { toInstant } from '../runtime/instants.ts';
 import type { Deliveries } from './deliveries/deliveries.ts';
 import type { Delivery, DeliveryWithBody } from './deliveries/delivery.ts';
+import type { DeliveryFilter } from './deliveries/delivery-store.ts';
 import type { Replays } from './replays/replays.ts';
 import {
   deliveryTag,
@@ -16,6 +17,7 @@ import {
   representListedDelivery,
   representReplay,
   storedStatus,
+  type ShownStatus,
 } from './webhook-representation.ts';
 import type { Clock } from '../runtime/clock.ts';
 
@@ -25,6 +27,7 @@ type WebhookOperations = Pick<
   | 'createReplay'
   | 'listReplays'
   | 'getReplay'
+  | 'listAllDeliveries'
   | 'listDeliveries'
   | 'getDelivery'
   | 'listDeliveryAttempts'
@@ -32,7 +35,7 @@ type WebhookOperations = Pick<
 >;
 
 export interface WebhookOperationsOptions {
-  readonly integrations: Pick<Integrations, 'get' | 'find'>;
+  readonly integrations: Pick<Integrations, 'get' | 'find' | 'findMany' | 'inactiveIds'>;
   readonly deliveries: Deliveries;
   readonly replays: Replays;
   readonly clock: Clock;
@@ -53,6 +56,23 @@ export function webhookOperations({
     const integration = await integrations.find(delivery.integrationId);
     if (integration !== undefined) return { delivery, integration };
     throw new ProblemError('delivery-not-found', { detail: `No delivery has the id ${id}.` });
+  };
+
+  /** The filter of a status in a list across integrations; undefined if no delivery can have it. */
+  const statusFilter = async (
+    status: ShownStatus | undefined,
+    integrationId: string | undefined,
+  ): Promise<Pick<DeliveryFilter, 'status' | 'integrations'> | undefined> => {
+    if (status === undefined) return {};
+    if (integrationId !== undefined) {
+      const integration = await integrations.find(integrationId);
+      const stored = integration === undefined ? undefined : storedStatus(status, integration);
+      return stored === undefined ? undefined : { status: stored };
+    }
+    if (status !== 'held' && status !== 'pending') return { status };
+    const inactive = await integrations.inactiveIds();
+    if (inactive.length === 0) return status === 'held' ? undefined : { status };
+    return { status: 'pending', integrations: status === 'held' ? { among: inactive } : { except: inactive } };
   };
 
   return {
@@ -94,6 +114,25 @@ export function webhookOperations({
       return { status: 200, headers: { ETag: revisionTag(replay) }, body: representReplay(replay) };
     },
 
+    listAllDeliveries(input) {
+      const { status, event_type: eventType, integration_id: integrationId } = input.query;
+      const { target_uuid: targetUuid, since, until } = input.query;
+      const find = async (): Promise<Listing<{ delivery: Delivery; integration: Integration }>> => {
+        const stored = await statusFilter(status, integrationId);
+        if (stored === undefined) return emptyListing;
+        const span = { since: toInstant(since), until: toInstant(until) };
+        const listing = deliveries.list({ ...stored, integrationId, eventType, targetUuid, ...span });
+        return withLookUp(listing, async (found) => {
+          const known = await integrations.findMany(found.map((delivery) => delivery.integrationId));
+          // Those of deleted integrations are left out until they are removed.
+          return (delivery) => {
+            const integration = known.get(delivery.integrationId);
+            return integration === undefined ? undefined : { delivery, integration };
+          };
+        });
+      };
+      return answerPage(input, find, ({ delivery, integration }) => representListedDelivery(delivery, integration));
+    },
     listDeliveries(input) {
       const { status, last_outcome: lastOutcome, event_type: eventType, since, until } = input.query;
       const find = async (): Promise<Listing<{ delivery: Delivery; integration: Integration }>> => {

@@ -24,13 +24,15 @@ export function storedStatus(shown: ShownStatus, { status }: Pick<Integration, '
 
 /** A delivery as lists show it. Fields that are not set are absent. */
 export function representListedDelivery(delivery: Delivery, integration: Integration): Schemas['DeliveryListItem'] {
-  const { replayId, finishedAt } = delivery;
+  const { replayId, targetUuid, finishedAt } = delivery;
   const status = shownStatus(delivery.status, integration);
   return {
     id: delivery.id,
     event_id: delivery.eventId,
     event_type: delivery.eventType,
+    ...(targetUuid === undefined ? {} : { target_uuid: targetUuid }),
     integration_id: delivery.integrationId,
+    integration_name: integration.name,
     ...(replayId === undefined ? {} : { replay_id: replayId }),
     status,
     attempt_count: delivery.attemptCount,

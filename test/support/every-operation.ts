@@ -187,6 +187,7 @@ type Integrations = Pick<
   | 'createReplay'
   | 'listReplays'
   | 'getReplay'
+  | 'listAllDeliveries'
   | 'listDeliveries'
   | 'getDelivery'
   | 'listDeliveryAttempts'
@@ -214,6 +215,7 @@ function callIntegrations({ integrations, rotation, delivery, replay }: Fixture)
     createReplay: { method: 'POST', path: `${all}/${kept}/replays`, body: { since: '2026-01-01T00:00:00Z' } },
     listReplays: { method: 'GET', path: `${all}/${kept}/replays` },
     getReplay: { method: 'GET', path: `/api/v1/replays/${replay}` },
+    listAllDeliveries: { method: 'GET', path: '/api/v1/deliveries' },
     listDeliveries: { method: 'GET', path: `${all}/${kept}/deliveries` },
     getDelivery: { method: 'GET', path: `/api/v1/deliveries/${delivery}` },
     listDeliveryAttempts: { method: 'GET', path: `/api/v1/deliveries/${delivery}/attempts` },

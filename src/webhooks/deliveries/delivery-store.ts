@@ -5,6 +5,7 @@ import { expiryIndex, type CollectionIndexes } from '../../db/indexes.ts';
 import { createListByTime } from '../../db/list-by-time.ts';
 import {
   cut,
+  everySample,
   idsAtOnce,
   isSample,
   matching,
@@ -43,9 +44,14 @@ export interface FailureSettlement {
 export type SettledFailure = FailureSettlement & { readonly outcome: Outcome };
 
 export interface DeliveryFilter {
-  readonly integrationId: string;
+  /** Only those of one integration. */
+  readonly integrationId?: string | undefined;
+  /** Only those of these integrations, or of all others. */
+  readonly integrations?: { readonly among: readonly string[] } | { readonly except: readonly string[] } | undefined;
   readonly status?: DeliveryStatus | undefined;
   readonly eventType?: EventType | undefined;
+  /** Only those of events about this. */
+  readonly targetUuid?: string | undefined;
   /** Outcome of the last attempt that ended. */
   readonly lastOutcome?: Outcome | undefined;
   /** `createdAt` from, inclusive. */
@@ -116,10 +122,24 @@ export const deliveryIndexes: readonly CollectionIndexes[] = [
     collection: 'deliveries',
     indexes: [
       { key: { lane: 1, next_attempt_at: 1 }, name: 'lane_1_next_attempt_at_1', sparse: true },
+      // One for each combination of equality filters that a list has most of its entries by.
+      { key: { created_at: -1, _id: 1 }, name: 'created_at_-1__id_1' },
+      { key: { status: 1, created_at: -1, _id: 1 }, name: 'status_1_created_at_-1__id_1' },
+      { key: { event_type: 1, created_at: -1, _id: 1 }, name: 'event_type_1_created_at_-1__id_1' },
       { key: { integration_id: 1, created_at: -1, _id: 1 }, name: 'integration_id_1_created_at_-1__id_1' },
+      {
+        key: { integration_id: 1, status: 1, created_at: -1, _id: 1 },
+        name: 'integration_id_1_status_1_created_at_-1__id_1',
+      },
+      {
+        key: { target_uuid: 1, created_at: -1, _id: 1 },
+        name: 'target_uuid_1_created_at_-1__id_1',
+        partialFilterExpression: { target_uuid: { $gt: '' } },
+      },
       // These contain one delivery of 64. They show how the others are distributed in the two above; see
       // narrow-reads.ts.
       sampleIndex('created_at'),
+      sampleIndex('created_at', 'list_sample'),
       {
         key: { lane_sample: 1, next_attempt_at: 1 },
         name: 'lane_sample_1_next_attempt_at_1',
@@ -188,7 +208,9 @@ export function createDeliveryStore(database: Database): DeliveryStore {
           status: 'pending',
           lane: delivery.integrationId,
           next_attempt_at: firstDue(createdAt),
-          ...(isSample(id) ? { sample: delivery.integrationId, lane_sample: delivery.integrationId } : {}),
+          ...(isSample(id)
+            ? { sample: delivery.integrationId, lane_sample: delivery.integrationId, list_sample: everySample }
+            : {}),
           stamp: stamp ?? 0,
           tries: stamp === undefined ? 0 : 1,
           failures: 0,
@@ -293,14 +315,7 @@ export function createDeliveryStore(database: Database): DeliveryStore {
       const document = await read(() => deliveries.findOne({ _id: id }));
       return document === null ? undefined : { ...fromDeliveryDocument(document), body: document.body.buffer };
     },
-    list: ({ integrationId, status, eventType, lastOutcome, since, until }) => {
-      const rest = {
-        ...(status === undefined ? {} : { status }),
-        ...(eventType === undefined ? {} : { event_type: eventType }),
-        ...(lastOutcome === undefined ? {} : { last_outcome: lastOutcome }),
-      };
-      return listByTime(deliveriesOf(deliveries, integrationId, { since, until }, rest));
-    },
+    list: (filter) => listByTime(listSource(deliveries, filter)),
     async attempts({ id, integrationId }) {
       const found = await read(() =>
         attempts.find({ integration_id: integrationId, delivery_id: id }).sort({ _id: 1 }).toArray(),
@@ -353,6 +368,46 @@ export function createDeliveryStore(database: Database): DeliveryStore {
       }
       await removeAttempts(integrationId, pause);
     },
+  };
+}
+
+/** The deliveries of a list. */
+function listSource(
+  collection: Collection<DeliveryDocument>,
+  { integrationId, integrations, status, eventType, targetUuid, lastOutcome, since, until }: DeliveryFilter,
+): Source<DeliveryDocument> {
+  const among =
+    integrations === undefined || integrationId !== undefined
+      ? undefined
+      : 'among' in integrations
+        ? { $in: [...integrations.among] }
+        : { $nin: [...integrations.except] };
+  const wanted = {
+    ...(integrationId === undefined ? {} : { integration_id: integrationId }),
+    ...(status === undefined ? {} : { status }),
+    ...(eventType === undefined ? {} : { event_type: eventType }),
+    ...(targetUuid === undefined ? {} : { target_uuid: targetUuid }),
+  };
+  const indexed =
+    targetUuid !== undefined
+      ? (['target_uuid'] as const)
+      : integrationId !== undefined || status !== undefined
+        ? (['integration_id', 'status'] as const)
+        : (['event_type'] as const);
+  const isIndexed = (name: string): boolean => indexed.some((each) => each === name);
+  const entries = Object.entries(wanted);
+  const rest = {
+    ...Object.fromEntries(entries.filter(([name]) => !isIndexed(name))),
+    ...(among === undefined ? {} : { integration_id: among }),
+    ...(lastOutcome === undefined ? {} : { last_outcome: lastOutcome }),
+  };
+  return {
+    ...{ collection, where: Object.fromEntries(entries.filter(([name]) => isIndexed(name))), time: 'created_at' },
+    ...{
+      samples: integrationId === undefined ? { list_sample: everySample } : { sample: integrationId },
+      span: { since, until },
+    },
+    ...(Object.keys(rest).length === 0 ? {} : { rest }),
   };
 }
 

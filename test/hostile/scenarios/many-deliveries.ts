@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Binary } from 'mongodb';
 import type { Database } from '../../../src/db/client.ts';
-import { sampleField } from '../../../src/db/narrow-reads.ts';
+import { everySample, isSample, sampleField } from '../../../src/db/narrow-reads.ts';
 import { deliveryId, type NewDelivery } from '../../../src/webhooks/deliveries/delivery.ts';
 import type { DeliveryDocument } from '../../../src/webhooks/deliveries/delivery-documents.ts';
 import { createDeliveryStore } from '../../../src/webhooks/deliveries/delivery-store.ts';
@@ -104,6 +104,7 @@ async function insertDelivered(
       ...{ event_created_at: createdAt, created_at: createdAt, body: new Binary(delivery.body), stamp: 1, tries: 1 },
       ...{ status: 'delivered', last_outcome: '2xx', failures: 0, finished_at: createdAt, expires_at: expiresAt },
       ...sampleField(_id, delivery.integrationId),
+      ...(isSample(_id) ? { list_sample: everySample } : {}),
     };
   });
   await database.db.collection<DeliveryDocument>('deliveries').insertMany(documents, { ordered: false });

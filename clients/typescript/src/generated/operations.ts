@@ -92,6 +92,7 @@ export const operationTable: Readonly<Record<string, Readonly<Record<string, Ope
   },
   deliveries: {
     list: { method: 'GET', path: '/api/v1/integrations/{id}/deliveries', input: 'query', page: true },
+    listAll: { method: 'GET', path: '/api/v1/deliveries', input: 'query', page: true },
     get: { method: 'GET', path: '/api/v1/deliveries/{id}' },
     listAttempts: { method: 'GET', path: '/api/v1/deliveries/{id}/attempts', input: 'query', page: true },
     resend: { method: 'POST', path: '/api/v1/deliveries/{id}/resend', key: true },
@@ -167,6 +168,7 @@ export type OperationName =
   | 'replays.list'
   | 'replays.create'
   | 'deliveries.list'
+  | 'deliveries.listAll'
   | 'deliveries.get'
   | 'deliveries.listAttempts'
   | 'deliveries.resend'

@@ -801,6 +801,15 @@ export interface DeliveriesResource {
   list(id: string, query?: Query<'listDeliveries'>, options?: CallOptions<'listDeliveries'>): ListCall<Schemas['DeliveryPage']>;
 
   /**
+   * List deliveries of all integrations.
+   *
+   * Lists the deliveries to all integrations, the newest first, without their bodies. `since` and `until` filter by
+   * `created_at`. With `target_uuid` these are the deliveries that an order, a product or a fiscal day of a location
+   * caused.
+   */
+  listAll(query?: Query<'listAllDeliveries'>, options?: CallOptions<'listAllDeliveries'>): ListCall<Schemas['DeliveryPage']>;
+
+  /**
    * Get a delivery.
    *
    * Returns one delivery, with the body that is sent.

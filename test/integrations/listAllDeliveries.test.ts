@@ -1,0 +1,163 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { openShop, placeOrder } from '../orders/orders-harness.ts';
+import { problem } from '../support/per-operation.ts';
+import { startReceiver, type Receiver } from '../support/receiver.ts';
+import type { Answer } from '../support/service.ts';
+import {
+  createIntegration,
+  eventually,
+  sendTest,
+  setUpIntegrations,
+  type CreatedIntegration,
+} from './integrations-harness.ts';
+
+const setup = setUpIntegrations();
+const path = '/api/v1/deliveries';
+let receiver: Receiver;
+beforeAll(async () => {
+  receiver = await startReceiver();
+});
+afterAll(() => receiver.close());
+
+const types = ['ORDER_PLACED', 'ORDER_COMPLETED', 'ORDER_CANCELED', 'PRODUCT_UPDATED', 'FISCAL_DAY_END'];
+const create = (members: Record<string, unknown> = {}): Promise<CreatedIntegration> =>
+  createIntegration(setup.service, { url: receiver.url, event_types: ['FISCAL_DAY_END'], ...members });
+
+const list = async (query: Record<string, string>): Promise<Answer['body']> => {
+  const { status, body } = await setup.service.call('GET', `${path}?${new URLSearchParams(query).toString()}`);
+  expect(status).toBe(200);
+  return body;
+};
+const idsOf = async (query: Record<string, string>): Promise<string[]> => {
+  const { data, pagination } = await list(query);
+  expect(pagination.total).toBe(data.length);
+  return (data as { id: string }[]).map(({ id }) => id);
+};
+/** Waits until the deliveries of a list have ended. */
+const settled = (query: Record<string, string>, count: number): Promise<Answer> =>
+  eventually(
+    setup.service,
+    `${path}?${new URLSearchParams(query).toString()}`,
+    ({ data }: { data: { status: string }[] }) =>
+      data.length === count && data.every(({ status }) => status === 'delivered'),
+  );
+
+describe('200', () => {
+  it('shows deliveries of several integrations as GET does, the newest first, without their bodies', async () => {
+    const [kitchen, bar] = [await create({ name: 'Kitchen' }), await create({ name: 'Bar' })];
+    const sent = [];
+    for (const integration of [kitchen, bar, kitchen]) {
+      const { id } = await sendTest(setup.service, integration);
+      sent.unshift((await eventually(setup.service, `${path}/${id}`, ({ status }) => status === 'delivered')).body);
+    }
+    const { data } = await list({ event_type: 'TEST' });
+    expect((data as object[]).slice(0, 3)).toEqual(sent.map(({ body: _, ...shown }) => shown));
+    expect((data as { integration_name: string }[]).slice(0, 3).map((each) => each.integration_name)).toEqual([
+      'Kitchen',
+      'Bar',
+      'Kitchen',
+    ]);
+  });
+
+  it('finds what an order caused, from its placing to its end, and resends of it', async () => {
+    const [first, second] = [await create({ event_types: types }), await create({ event_types: ['ORDER_PLACED'] })];
+    const shop = await openShop(setup.service);
+    const [completed, canceled] = [await placeOrder(setup.service, shop), await placeOrder(setup.service, shop)];
+    await settled({ target_uuid: completed.id }, 2);
+    await setup.service.call('POST', `/v1/orders/${completed.id}/complete`);
+    await setup.service.call('POST', `/v1/orders/${canceled.id}/cancel`);
+    const { body } = await settled({ target_uuid: completed.id }, 3);
+    const shown = (body.data as Answer['body'][]).map(({ event_type, integration_id, target_uuid }) => {
+      expect(target_uuid).toBe(completed.id);
+      return `${event_type} ${integration_id}`;
+    });
+    expect(shown[0]).toBe(`ORDER_COMPLETED ${first.id}`);
+    expect(shown.slice(1).sort()).toEqual([`ORDER_PLACED ${first.id}`, `ORDER_PLACED ${second.id}`].sort());
+    const { body: others } = await settled({ target_uuid: canceled.id }, 3);
+    expect(others.data[0]).toMatchObject({ event_type: 'ORDER_CANCELED', integration_id: first.id });
+
+    const resent = await setup.service.call('POST', `${path}/${body.data[0].id}/resend`);
+    await settled({ target_uuid: completed.id }, 4);
+    expect((await idsOf({ target_uuid: completed.id }))[0]).toBe(resent.body.id);
+    expect(await idsOf({ target_uuid: completed.id, event_type: 'ORDER_CANCELED' })).toEqual([]);
+    expect(await idsOf({ target_uuid: completed.id, integration_id: second.id })).toHaveLength(1);
+    expect(await idsOf({ target_uuid: completed.id, status: 'failed' })).toEqual([]);
+    expect(await idsOf({ target_uuid: randomUUID() })).toEqual([]);
+  });
+
+  it('finds them by integration, status, type and time', async () => {
+    const [integration, other] = [await create(), await create()];
+    const integration_id = integration.id;
+    const { id } = await sendTest(setup.service, integration);
+    const { id: second } = await sendTest(setup.service, integration);
+    await sendTest(setup.service, other);
+    await settled({ integration_id: other.id }, 1);
+    const { body } = await settled({ integration_id }, 2);
+    const since = body.data[0].created_at as string;
+
+    expect(await idsOf({ integration_id })).toEqual([second, id]);
+    expect(await idsOf({ integration_id, status: 'delivered', event_type: 'TEST' })).toEqual([second, id]);
+    expect(await idsOf({ integration_id, event_type: 'ORDER_PLACED' })).toEqual([]);
+    expect(await idsOf({ integration_id, status: 'failed' })).toEqual([]);
+    expect(await idsOf({ integration_id, status: 'delivered', since })).toEqual([second]);
+    expect(await idsOf({ integration_id, until: since })).toEqual([id]);
+    expect(await idsOf({ integration_id: randomUUID() })).toEqual([]);
+    expect(await idsOf({ integration_id: randomUUID(), status: 'held' })).toEqual([]);
+    expect(await idsOf({ since: '2026-01-01', until: '2026-01-02', status: 'delivered' })).toEqual([]);
+    const ofAll = await list({ status: 'delivered', event_type: 'TEST', since });
+    expect((ofAll.data as { id: string }[]).map((each) => each.id)).toContain(second);
+  });
+
+  it('distinguishes held from pending deliveries', async () => {
+    const [paused, failing] = [await create(), await create()];
+    await setup.service.call('POST', `${paused.path}/pause`);
+    const { id: held } = await sendTest(setup.service, paused);
+    receiver.next({ kind: 'answer', status: 503, headers: { 'Retry-After': '600' } });
+    const { id: pending } = await sendTest(setup.service, failing);
+
+    const [ofHeld, ofPending] = [await idsOf({ status: 'held' }), await idsOf({ status: 'pending' })];
+    expect(ofHeld).toContain(held);
+    expect(ofHeld).not.toContain(pending);
+    expect(ofPending).toContain(pending);
+    expect(ofPending).not.toContain(held);
+    expect(await idsOf({ status: 'held', integration_id: paused.id })).toEqual([held]);
+    expect(await idsOf({ status: 'pending', integration_id: paused.id })).toEqual([]);
+    expect((await list({ status: 'held' })).data[0]).toMatchObject({ id: held, status: 'held' });
+    await setup.service.call('POST', `${paused.path}/enable`);
+    expect(await idsOf({ status: 'held', integration_id: paused.id })).toEqual([]);
+  });
+
+  it('leaves out those of a deleted integration', async () => {
+    const integration = await create();
+    const { id } = await sendTest(setup.service, integration);
+    await settled({ integration_id: integration.id }, 1);
+    await setup.service.call('DELETE', integration.path);
+    const { data } = await list({ event_type: 'TEST' });
+    expect((data as { id: string }[]).map((each) => each.id)).not.toContain(id);
+    expect((await list({ integration_id: integration.id })).data).toEqual([]);
+  });
+});
+
+describe('400', () => {
+  it.each([
+    'status=other',
+    'event_type=ANY',
+    'integration_id=1',
+    'target_uuid=cat_1',
+    'last_outcome=2xx',
+    'since=yesterday',
+    'until=2026-02-30',
+  ])('refuses %s', async (query) => {
+    const { status, body } = await setup.service.call('GET', `${path}?${query}`);
+    expect([status, body.type]).toEqual([400, problem('invalid-request')]);
+  });
+});
+
+describe('403', () => {
+  it('needs the scope integrations:read', async () => {
+    const answerWith = async (key: string): Promise<number> => (await setup.service.call('GET', path, { key })).status;
+    expect(await answerWith(await setup.service.createKey('orders:read'))).toBe(403);
+    expect(await answerWith(await setup.service.createKey('integrations:read'))).toBe(200);
+  });
+});
