@@ -874,6 +874,28 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/deliveries": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List deliveries of all integrations
+         * @description Lists the deliveries to all integrations, the newest first, without their bodies. `since` and `until` filter by
+         *     `created_at`. With `target_uuid` these are the deliveries that an order, a product or a fiscal day of a location
+         *     caused.
+         */
+        get: operations["listAllDeliveries"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/deliveries/{id}": {
         parameters: {
             query?: never;
@@ -3776,6 +3798,12 @@ export interface components {
          */
         EventId: string;
         /**
+         * TargetUuid
+         * @description What the event is about, as in its body. Absent if the body has no `targetUuid`, or `null`.
+         * @example c81e4a97-3d5b-4062-9f7a-e12b6d80c5f4
+         */
+        TargetUuid: string;
+        /**
          * ReplayId
          * @description Id of a replay.
          * @example 8a6d3f92-e517-4b0c-84d9-1f2c7a5b0e63
@@ -4192,7 +4220,9 @@ export interface components {
             id: components["schemas"]["DeliveryId"];
             event_id: components["schemas"]["EventId"];
             event_type: components["schemas"]["EventTypeName"];
+            target_uuid?: components["schemas"]["TargetUuid"];
             integration_id: components["schemas"]["IntegrationId"];
+            integration_name?: components["schemas"]["IntegrationName"];
             replay_id?: components["schemas"]["ReplayId"];
             /**
              * @description Status of the delivery.
@@ -4305,7 +4335,9 @@ export interface components {
             id: components["schemas"]["DeliveryId"];
             event_id: components["schemas"]["EventId"];
             event_type: components["schemas"]["EventTypeName"];
+            target_uuid?: components["schemas"]["TargetUuid"];
             integration_id: components["schemas"]["IntegrationId"];
+            integration_name?: components["schemas"]["IntegrationName"];
             replay_id?: components["schemas"]["ReplayId"];
             /**
              * @description Status of the delivery.
@@ -4324,7 +4356,7 @@ export interface components {
         };
         /**
          * DeliveryPage
-         * @description Deliveries to an integration, the newest first.
+         * @description Deliveries, the newest first.
          * @example {
          *       "data": [],
          *       "pagination": {
@@ -6827,6 +6859,11 @@ export interface components {
          * @example f4d81b36-a05c-4e72-9b18-7c3e2d6f0a95
          */
         PathIntegrationId: components["schemas"]["IntegrationId"];
+        /**
+         * @description Only deliveries of events of this type.
+         * @example ORDER_PLACED
+         */
+        EventTypeFilter: "ORDER_PLACED" | "ORDER_COMPLETED" | "ORDER_CANCELED" | "PRODUCT_UPDATED" | "CATEGORY_UPDATED" | "FISCAL_DAY_END" | "TEST";
         /**
          * @description Id of the delivery.
          * @example b6e20d87-4f1a-4c95-a3d8-90f7e5c2b164
@@ -9791,7 +9828,7 @@ export interface operations {
                  * @description Only deliveries of events of this type.
                  * @example ORDER_PLACED
                  */
-                event_type?: "ORDER_PLACED" | "ORDER_COMPLETED" | "ORDER_CANCELED" | "PRODUCT_UPDATED" | "CATEGORY_UPDATED" | "FISCAL_DAY_END" | "TEST";
+                event_type?: components["parameters"]["EventTypeFilter"];
                 /**
                  * @description Only entries created at this time or later. Either a date (RFC 3339), which means midnight in UTC, or a date and time
                  *     with `T` and seconds, in UTC unless it has an offset (`Z` or `±hh:mm`).
@@ -9851,6 +9888,88 @@ export interface operations {
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["InsufficientScope"];
             404: components["responses"]["IntegrationNotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+            default: components["responses"]["OtherProblem"];
+        };
+    };
+    listAllDeliveries: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Only deliveries with this status.
+                 * @example failed
+                 */
+                status?: components["schemas"]["DeliveryStatus"];
+                /**
+                 * @description Only deliveries of events of this type.
+                 * @example ORDER_PLACED
+                 */
+                event_type?: components["parameters"]["EventTypeFilter"];
+                /**
+                 * @description Only deliveries to this integration.
+                 * @example f4d81b36-a05c-4e72-9b18-7c3e2d6f0a95
+                 */
+                integration_id?: string;
+                /**
+                 * @description Only deliveries of events about this order, product or location: those with this `targetUuid` in their body.
+                 * @example c81e4a97-3d5b-4062-9f7a-e12b6d80c5f4
+                 */
+                target_uuid?: string;
+                /**
+                 * @description Only entries created at this time or later. Either a date (RFC 3339), which means midnight in UTC, or a date and time
+                 *     with `T` and seconds, in UTC unless it has an offset (`Z` or `±hh:mm`).
+                 *
+                 *     In a URL, write the `+` of an offset as `%2B`: `since=2026-11-06T00:00:00%2B01:00`. A plain `+` means a space.
+                 * @example 2026-11-06T00:00:00+01:00
+                 */
+                since?: components["parameters"]["Since"];
+                /**
+                 * @description Only entries created before this time, in the same form as `since`.
+                 * @example 2026-11-07
+                 */
+                until?: components["parameters"]["Until"];
+                /**
+                 * @description Maximum number of entries in a page.
+                 * @example 20
+                 */
+                limit?: components["parameters"]["Limit"];
+                /**
+                 * @description `next` of the previous page. Cannot be combined with `offset`.
+                 * @example B7ie7drMbos7MiAxNzkzOTY4MTgwNTUxIDRkMDdjOWUyLWI4NmEtNDE1My04ZTlmLWM1YTFkNzJmM2I2MA
+                 */
+                after?: components["parameters"]["After"];
+                /**
+                 * @description Number of entries to skip.
+                 * @example 0
+                 */
+                offset?: components["parameters"]["Offset"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of deliveries. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "Cache-Control": components["headers"]["CacheControl"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    Link: components["headers"]["Link"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DeliveryPage"];
+                };
+            };
+            400: components["responses"]["InvalidParameters"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["InsufficientScope"];
             406: components["responses"]["NotAcceptable"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
