@@ -6863,7 +6863,7 @@ export interface components {
          * @description Only deliveries of events of this type.
          * @example ORDER_PLACED
          */
-        EventTypeFilter: "ORDER_PLACED" | "ORDER_COMPLETED" | "ORDER_CANCELED" | "PRODUCT_UPDATED" | "CATEGORY_UPDATED" | "FISCAL_DAY_END" | "TEST";
+        OfEventType: "ORDER_PLACED" | "ORDER_COMPLETED" | "ORDER_CANCELED" | "PRODUCT_UPDATED" | "CATEGORY_UPDATED" | "FISCAL_DAY_END" | "TEST";
         /**
          * @description Id of the delivery.
          * @example b6e20d87-4f1a-4c95-a3d8-90f7e5c2b164
@@ -9828,7 +9828,7 @@ export interface operations {
                  * @description Only deliveries of events of this type.
                  * @example ORDER_PLACED
                  */
-                event_type?: components["parameters"]["EventTypeFilter"];
+                event_type?: components["parameters"]["OfEventType"];
                 /**
                  * @description Only entries created at this time or later. Either a date (RFC 3339), which means midnight in UTC, or a date and time
                  *     with `T` and seconds, in UTC unless it has an offset (`Z` or `±hh:mm`).
@@ -9907,7 +9907,7 @@ export interface operations {
                  * @description Only deliveries of events of this type.
                  * @example ORDER_PLACED
                  */
-                event_type?: components["parameters"]["EventTypeFilter"];
+                event_type?: components["parameters"]["OfEventType"];
                 /**
                  * @description Only deliveries to this integration.
                  * @example f4d81b36-a05c-4e72-9b18-7c3e2d6f0a95
