@@ -6,7 +6,7 @@
  * transport runs beside it: the same bodies, signatures and receiver, without service and database. All of it runs on
  * loopback. Service, database, receiver and (for HTTP) the client that places orders run in a process each.
  *
- * npm run bench:webhooks -- --seconds 10 --fan-out 1,5 --intake http,rules
+ *     npm run bench:webhooks -- --seconds 10 --fan-out 1,5 --intake http,rules
  */
 import { fork, type ChildProcess } from 'node:child_process';
 import { randomBytes, randomUUID } from 'node:crypto';

@@ -14,7 +14,7 @@ import { openDatabaseOf, problem, startAnother } from '../support/per-operation.
 import { recordAnswer } from '../support/recorded-answers.ts';
 import { startTestService, type Answer, type CallOptions, type TestService } from '../support/service.ts';
 
-/** What all operations answer for the same reasons. The 503 of a database that is away is in test/faults. */
+/** Tests the answers that are the same for all operations. The 503 of an unavailable database is in test/faults. */
 const operations = Object.entries(operationTable) as [OperationId, OperationRow][];
 const withKey = operations.filter(([, { needsKey }]) => needsKey);
 const withScope = operations.filter(([, { scope }]) => scope !== null);
@@ -24,7 +24,7 @@ const withParameter = (name: string): [OperationId, OperationRow][] =>
 
 let service: TestService;
 let calls: Record<OperationId, Call>;
-/** API keys by their only scope, and by the only one that they lack. */
+/** API keys with only this scope, and API keys with every scope except this one. */
 const having = new Map<string | null, string>();
 const lacking = new Map<string | null, string>();
 
@@ -35,20 +35,20 @@ beforeAll(async () => {
     having.set(scope, await service.createKey(scope));
     lacking.set(scope, await service.createKey(...allScopes.filter((other) => !effectiveScopes([other]).has(scope))));
   }
-  // A key may only revoke keys that it made.
+  // A key can revoke only keys that it created.
   const made = await call('createApiKey', { key: having.get('keys:manage') ?? '' });
   calls.revokeApiKey = { method: 'POST', path: `/api/v1/api-keys/${String(made.body.id)}/revoke` };
 });
 afterAll(() => service.close());
 
-/** Sends the valid call of an operation with something changed. */
+/** Sends the valid call of an operation with some changes. */
 function call(operation: OperationId, options: CallOptions & { query?: string } = {}, to = service): Promise<Answer> {
   const { method, path, ...valid } = calls[operation];
   return to.call(method, `${path}${options.query ?? ''}`, { ...valid, ...options });
 }
 
 describe('400', () => {
-  it.each(operations)('%s refuses a parameter that is not known', async (operation) => {
+  it.each(operations)('%s refuses an unknown parameter', async (operation) => {
     const { status, body } = await call(operation, { query: '?unknown=1' });
     expect([status, body.type]).toEqual([400, problem('invalid-request')]);
     expect(body.errors).toMatchObject([{ parameter: 'unknown' }]);
@@ -59,7 +59,7 @@ describe('400', () => {
     expect([status, body.type]).toEqual([400, problem('malformed-body')]);
   });
 
-  it.each(withBody)('%s refuses a member of the body that is not known', async (operation) => {
+  it.each(withBody)('%s refuses an unknown member of the body', async (operation) => {
     const { status, body } = await call(operation, { body: { ...(calls[operation].body as object), unknown: 1 } });
     expect([status, body.type]).toEqual([400, problem('invalid-request')]);
     expect(body.errors).toContainEqual(expect.objectContaining({ pointer: '#/unknown' }));
@@ -68,7 +68,7 @@ describe('400', () => {
 
 describe.each([
   ['no key', null],
-  ['what is not a key', 'pgw_nonsense'],
+  ['a malformed key', 'pgw_nonsense'],
   ['an unknown key', `pgw_${'0'.repeat(32)}_${'A'.repeat(43)}`],
 ])('401 to %s', (_name, key) => {
   it.each(withKey)('%s', async (operation) => {
@@ -78,7 +78,7 @@ describe.each([
 });
 
 describe('403', () => {
-  it.each(withScope)('%s refuses a key with every scope but its own', async (operation, { scope }) => {
+  it.each(withScope)('%s refuses a key with all other scopes', async (operation, { scope }) => {
     const { status, body } = await call(operation, { key: lacking.get(scope) ?? '' });
     expect([status, body.type]).toEqual([403, problem('insufficient-scope')]);
   });
@@ -86,7 +86,7 @@ describe('403', () => {
 
 describe('404', () => {
   const withId = operations.filter(([, { path }]) => /\{(\w*[iI]d|slugOrId)\}/.test(path));
-  it.each(withId)('%s says that there is no such thing', async (operation) => {
+  it.each(withId)('%s says that the resource does not exist', async (operation) => {
     const { method, path, ...valid } = calls[operation];
     const missing = path.replace(/[0-9a-f]{12}(?=$|\/)/, '0'.repeat(12));
     expect(missing).not.toBe(path);
@@ -96,7 +96,7 @@ describe('404', () => {
 });
 
 describe('406', () => {
-  it.each(operations)('%s refuses an Accept field that excludes what it answers', async (operation) => {
+  it.each(operations)('%s refuses an Accept field that excludes its media type', async (operation) => {
     const { status, body } = await call(operation, { headers: { Accept: 'image/png' } });
     expect([status, body.type]).toEqual([406, problem('not-acceptable')]);
   });
@@ -135,7 +135,7 @@ describe('429', () => {
   });
 });
 
-/** The request pipeline with nothing behind it, on a port of its own while a block of tests runs. */
+/** The request pipeline without handlers, on a port of its own while a block of tests runs. */
 function serveBareRouter(
   ...parameters: Parameters<typeof createBareRouter>
 ): (operation: OperationId, body?: unknown) => Promise<WireAnswer> {
@@ -172,7 +172,7 @@ describe.each([
   const done = (): Promise<never> => Promise.reject(new Error('there was memory'));
   const send = serveBareRouter(done, () => undefined, memory);
 
-  it.each(withBody)('%s refuses a large body that there is no memory for', async (operation) => {
+  it.each(withBody)('%s refuses a large body when there is no memory for it', async (operation) => {
     const { status, headers, text } = await send(operation, { name: 'x'.repeat(20_000) });
     expect([status, (JSON.parse(text) as { type: string }).type]).toEqual([expected, problem(type)]);
     expect(Number(headers['retry-after'])).toBeGreaterThan(0);
@@ -184,7 +184,7 @@ describe('500', () => {
   const fail = (): Promise<never> => Promise.reject(new Error('the password is hunter2'));
   const send = serveBareRouter(fail, (exchange) => exchanges.push(exchange));
 
-  it.each(operations)('%s tells the log about a fault, not the caller', async (operation) => {
+  it.each(operations)('%s writes a fault to the log, and does not show it to the caller', async (operation) => {
     exchanges = [];
     const { headers, text } = await send(operation);
     expect(JSON.parse(text)).toMatchObject({ status: 500, type: problem('internal-error') });
@@ -195,24 +195,27 @@ describe('500', () => {
 });
 
 describe('304', () => {
-  it.each(withParameter('If-None-Match'))('%s sends nothing to who has it already', async (operation) => {
-    const { status, headers } = await call(operation);
-    expect(status).toBe(200);
-    const again = await call(operation, { headers: { 'If-None-Match': headers['etag'] ?? '' } });
-    expect([again.status, again.text]).toEqual([304, '']);
-  });
+  it.each(withParameter('%s sends no body to a caller that has the current version'))(
+    '%s sends nothing to who has it already',
+    async (operation) => {
+      const { status, headers } = await call(operation);
+      expect(status).toBe(200);
+      const again = await call(operation, { headers: { 'If-None-Match': headers['etag'] ?? '' } });
+      expect([again.status, again.text]).toEqual([304, '']);
+    },
+  );
 });
 
 describe('an Idempotency-Key', () => {
   let database: Database;
-  /** An order is stored with its key: createOrder keeps no answers. */
+  /** createOrder is not among these: an order is stored together with its key. */
   const keepingAnswers = operations.filter(([, { problems }]) => problems.includes('idempotency-key-in-use'));
   beforeAll(async () => {
     database = await openDatabaseOf(service);
   });
   afterAll(() => database.close());
 
-  /** A key belongs to an operation and a path, so without a body every request with it is the same. */
+  /** A key belongs to an operation and a path. So without a body, all requests with the same key are the same. */
   const comparingBodies = keepingAnswers.filter(([, { body }]) => body !== 'none');
   it.each(comparingBodies)('of %s is refused with 422 after another request', async (operation) => {
     const headers = { 'Idempotency-Key': 'reused' };
@@ -226,7 +229,7 @@ describe('an Idempotency-Key', () => {
   it.each(keepingAnswers)('of %s is refused with 409 while its request runs', async (operation) => {
     const headers = { 'Idempotency-Key': 'running' };
     expect((await call(operation, { headers })).status).toBeLessThan(300);
-    // As if another process were at work on it, and alive.
+    // These writes imitate another process that is alive and works on the request.
     const keys = database.db.collection<{ beat: number }>('idempotency_keys');
     await keys.updateMany({}, { $unset: { answer: '' } });
     const beat = (): unknown => keys.updateMany({}, { $inc: { beat: 1 } }).catch(() => undefined);
@@ -237,8 +240,8 @@ describe('an Idempotency-Key', () => {
   });
 });
 
-describe('a success', () => {
-  it.each(operations)('of %s needs no scope but its own', async (operation, { needsKey, scope }) => {
+describe('a successful call', () => {
+  it.each(operations)('of %s needs only its own scope', async (operation, { needsKey, scope }) => {
     const key = having.get((scope ?? 'metrics:read') as Scope) ?? '';
     const { status } = await call(operation, { key: needsKey ? key : null });
     expect(status).toBeLessThan(300);

@@ -2,11 +2,11 @@ import type { AnswerCounts } from '../support/recorded-answers.ts';
 import { declaredAnswers } from './declared-answers.ts';
 import { reasonNotReached } from './unreached-answers.ts';
 
-/** What a run of the tests recorded, compared with what the contract declares. */
+/** Compares the answers that a test run recorded with the answers that the contract declares. */
 export interface Comparison {
-  /** Names of declared answers that no test reached, without a reason. */
+  /** Names of declared answers without a reason that no test reached. */
   readonly missing: readonly string[];
-  /** Every declared answer, how often it was recorded, and in which test files; Markdown. */
+  /** Every declared answer with its count and its test files, in Markdown. */
   readonly table: string;
 }
 

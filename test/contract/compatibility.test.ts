@@ -8,7 +8,10 @@ import { resolve } from '../../src/codegen/contract.ts';
 
 type Node = Record<string, unknown>;
 
-/** Some operations of the contract without most of their errors, so that each case takes milliseconds; and all events. */
+/**
+ * Some operations of the contract without most of their errors, so that each case takes only milliseconds, and all
+ * events.
+ */
 const routes = [
   '/v1/orders',
   '/v1/products/{id}',
@@ -27,7 +30,7 @@ for (const { responses } of Object.values(paths).flatMap(Object.values<{ respons
 }
 const contracts = { api: { ...api, paths, components }, events } as unknown as Contracts;
 
-/** The object at a place in a contract, such as `/v1/orders post responses 201`. References are followed. */
+/** The object at a place in a contract, such as `/v1/orders post responses 201`. Follows references. */
 function at(document: object, place: string): Node {
   return place.split(' ').reduce<Node>((node, key) => {
     const child = node[key];
@@ -519,7 +522,7 @@ describe('the contract guard', () => {
     expect(changesAfter(edit)).toEqual([]);
   });
 
-  it('finds that numbers have become integers', () => {
+  it('finds that numbers became integers', () => {
     const before = edited(({ schema }) => (schema('OrderCreate properties')['note'] = { type: 'number' }));
     const after = edited(({ schema }) => (schema('OrderCreate properties')['note'] = { type: 'integer' }));
     expect(findBreakingChanges(before, after)).toEqual(['createOrder body .note: integer added']);
@@ -556,7 +559,7 @@ describe('intended changes', () => {
     expect(findUnintended(breaking, intended)).toEqual([]);
   });
 
-  it('do not hide others', () => {
+  it('do not hide other changes', () => {
     const intended = [{ reason: 'The common word.', changes: ['getOrder: tag A → B'] }];
     expect(findUnintended(breaking, intended)).toEqual([
       'createOrder answer 201 .total: removed (and 1 more like this)',
@@ -564,7 +567,7 @@ describe('intended changes', () => {
     expect(findUnintended(['getOrder: tag A → BC'], intended)).toContain('getOrder: tag A → BC');
   });
 
-  it('must be there', () => {
+  it('must match a change', () => {
     const intended = [
       { reason: 'It was in the last release.', changes: ['* removed', '*: tag *', 'listOrders: removed'] },
     ];

@@ -1,7 +1,7 @@
 import { operationTable, type OperationRow } from '../../generated/operations.ts';
 import { problems } from '../../generated/problems.ts';
 
-/** A status of an operation; a status of failures once for each of its problem types. */
+/** A status of an operation. A status of failures occurs once for each of its problem types. */
 export interface DeclaredAnswer {
   readonly operation: string;
   readonly status: string;

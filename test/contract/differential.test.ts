@@ -7,15 +7,15 @@ import { isNightly, runSettings } from '../support/run-settings.ts';
 import { createSecondOpinion } from '../support/second-opinion.ts';
 
 /**
- * Two independent readings of the contract, the generated validators behind the service's request pipeline and
- * express-openapi-validator, judge the same generated requests.
+ * Compares two independent implementations of the contract on the same generated requests: the generated validators in
+ * the request pipeline of the service, and express-openapi-validator.
  */
 const { seed, numRuns } = runSettings(8_000);
 
 const judge = createSecondOpinion();
 
 describe('service and referee', () => {
-  it('agree on generated requests, but for the differences known by name', async () => {
+  it('agree on generated requests, except for the known differences', async () => {
     const seen = new Map(Object.keys(operationTable).map((id) => [id, { accepted: 0, refused: 0 }]));
     await fc.assert(
       fc.asyncProperty(
@@ -33,7 +33,7 @@ describe('service and referee', () => {
       ),
       { seed, numRuns },
     );
-    // A run that accepts or refuses everything would prove nothing.
+    // A run in which every request is accepted, or every request is refused, would prove nothing.
     const counts = [...seen.values()];
     expect(counts.filter(({ accepted, refused }) => accepted + refused === 0)).toEqual([]);
     expect(counts.filter(({ accepted }) => accepted > 0).length).toBeGreaterThan(counts.length / 2);

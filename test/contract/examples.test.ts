@@ -18,7 +18,7 @@ const ajv = new Ajv2020({ strict: false, allErrors: true });
 formats.default(ajv, { mode: 'full' });
 ajv.addSchema({ $id: 'contract', components: contract.components } as Schema);
 
-/** A place of the document that has a schema, and the examples it gives there. */
+/** A place in the document that has a schema, and its examples. */
 interface Place {
   readonly name: string;
   readonly schema: Schema;
@@ -26,7 +26,7 @@ interface Place {
 }
 
 const operations = listOperations(contract);
-/** Every answer under its name in the reference: its component's, or where it stands in place its operation's. */
+/** Every answer by its name in the reference: the name of its component, or of its operation for an inline answer. */
 const responses: Record<string, ResponseObject> = Object.fromEntries(
   operations.flatMap(({ operation }) =>
     Object.entries(operation.responses).map(([status, response]) => [
@@ -61,7 +61,7 @@ const places: readonly Place[] = [
   ...Object.entries(responses).flatMap(([name, response]) => mediaPlaces(`response ${name}`, response.content)),
 ];
 
-/** A schema and the members of objects that are described in place. */
+/** A schema and the members of its inline objects. */
 function schemaPlaces(name: string, schema: Schema): Place[] {
   if (schema['$ref'] !== undefined) return [];
   const members = Object.entries((schema['properties'] ?? {}) as Record<string, Schema>);
@@ -78,7 +78,7 @@ function mediaPlaces(name: string, content: Record<string, MediaType> = {}): Pla
   }));
 }
 
-/** The last part of a `$ref`; undefined for what stands in place. */
+/** The last part of a `$ref`; undefined for inline schemas. */
 function nameOf(value: object): string | undefined {
   return '$ref' in value ? String(value.$ref).split('/').at(-1) : undefined;
 }
@@ -94,7 +94,7 @@ function compile(schema: Schema): ValidateFunction {
 
 describe('examples', () => {
   it.each(places.map((place) => [place.name, place] as const))(
-    'of %s keep its schema',
+    'of %s match its schema',
     (_name, { schema, examples }) => {
       const validate = compile(schema);
       const wrong = examples.filter((example) => !validate(example));
@@ -102,8 +102,8 @@ describe('examples', () => {
     },
   );
 
-  it('are given wherever a value is described', () => {
-    // Objects and lists in place may do without: their members have examples of their own.
+  it('exist for every described value', () => {
+    // Inline objects and arrays need none, because their members have examples.
     const bare = places.filter(({ examples, schema }) => examples.length === 0 && !isContainer(schema));
     expect(bare.map(({ name }) => name)).toEqual([]);
     const components = places.filter(({ name, examples }) => !name.includes('/') && examples.length === 0);
@@ -118,7 +118,7 @@ describe('examples', () => {
     expect([...declared].filter((slug) => !shown.has(`urn:prompt-gateway:problem:${slug}`))).toEqual([]);
   });
 
-  it('of problems belong to the response that they stand in', () => {
+  it('of problems belong to their response', () => {
     const misplaced = Object.entries(responses).flatMap(([name, response]) =>
       mediaPlaces(name, response.content).flatMap(({ examples }) =>
         (examples as { type?: string }[])
@@ -132,14 +132,14 @@ describe('examples', () => {
 });
 
 describe('problem types', () => {
-  it('are all declared by an operation or named as possible for any request', () => {
+  it('are all declared by an operation, or listed as possible for any request', () => {
     const declared = new Set(rows.flatMap(([, row]) => row.problems));
     const anywhere = /any request can get[^]*?\n\n/.exec(contract.info.description ?? '')?.[0] ?? '';
     const unused = Object.keys(problems).filter((slug) => !declared.has(slug) && !anywhere.includes(`\`${slug}\``));
     expect(unused).toEqual([]);
   });
 
-  it('have an example body that says the same as the table', () => {
+  it('have an example body that matches the table', () => {
     const bodies = places.flatMap(
       ({ examples }) => examples as ({ type?: string; status?: number; title?: string } | null)[],
     );
@@ -147,7 +147,7 @@ describe('problem types', () => {
       const slug = /^urn:prompt-gateway:problem:(.*)$/.exec(String(body?.type))?.[1];
       const entry =
         slug === undefined ? undefined : (problems as Record<string, { status: number; title: string }>)[slug];
-      // The error of a single test carries no status.
+      // The error of a single test has no status.
       return entry !== undefined && (body?.title !== entry.title || (body.status ?? entry.status) !== entry.status);
     });
     expect(wrong).toEqual([]);

@@ -9,14 +9,14 @@ import { createWebhooks } from '../../src/webhooks/webhooks.ts';
 import { startReceiver, type Receiver } from '../support/receiver.ts';
 import { adminKey, startTestService, type TestService } from '../support/service.ts';
 
-/** What `respect` writes to a file, as far as it is read here. */
+/** The part of the output file of `respect` that the tests read. */
 interface Log {
   readonly files: Readonly<Record<string, { readonly executedWorkflows: readonly { readonly status: string }[] }>>;
 }
 
 const root = path.join(import.meta.dirname, '../..');
 const flows = globSync('openapi/flows/*.yaml', { cwd: root }).sort();
-/** As usual, but retries are due after a second. */
+/** The usual settings, but retries are due after a second. */
 const timing = { ...defaultTiming, schedule: defaultTiming.schedule.map((wait) => Math.min(wait, 1_000)) };
 
 let service: TestService;
@@ -25,7 +25,7 @@ let deadReceiver: Receiver;
 let output: string;
 let log: Log;
 
-/** Runs all flows in one process, as a partner would. */
+/** Runs all flows in one process, as a partner does. */
 beforeAll(async () => {
   receiver = await startReceiver();
   deadReceiver = await startReceiver();
@@ -50,7 +50,7 @@ afterAll(async () => {
   await deadReceiver.close();
 });
 
-/** @returns what it printed */
+/** @returns the output */
 function runRedocly(parameters: readonly string[]): Promise<string> {
   const program = path.join(root, 'node_modules/@redocly/cli/bin/cli.js');
   const env = { ...process.env, REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true', NO_COLOR: '1' };
@@ -68,14 +68,14 @@ describe('flows', () => {
     if (statuses?.join() !== 'success') throw new Error(output);
   });
 
-  it('print no API key', () => {
+  it('do not print an API key', () => {
     expect(output).toContain('authorization: Bearer ********');
     expect(output).not.toContain(adminKey);
   });
 });
 
 describe('receivers', () => {
-  /** The ids of the events that arrived, by integration; the number of signatures of each. */
+  /** The ids of the events that arrived, by integration, with the number of signatures of each event. */
   const arrivedAt = ({ requests }: Receiver): Map<string, number>[] => {
     const byIntegration = Map.groupBy(requests, ({ headers }) => headers['x-service-application-id']);
     return [...byIntegration.values()].map(
@@ -89,7 +89,7 @@ describe('receivers', () => {
     );
   };
 
-  it('get every event, those that another receiver refused too', () => {
+  it('get every event, including those that another receiver refused', () => {
     const [ordered, recovered, rotated] = arrivedAt(receiver);
     const [refused] = arrivedAt(deadReceiver);
     expect([ordered?.size, recovered?.size, rotated?.size]).toEqual([1, 6, 2]);
@@ -97,7 +97,7 @@ describe('receivers', () => {
     expect([...(refused?.keys() ?? [])].filter((id) => recovered?.has(id) !== true)).toEqual([]);
   });
 
-  it('get a signature for each secret that is valid', () => {
+  it('get one signature for each valid secret', () => {
     const [ordered, recovered, rotated] = arrivedAt(receiver).map((events) => [...events.values()]);
     expect([ordered, recovered, rotated]).toEqual([[1], [0, 0, 0, 0, 0, 0], [2, 1]]);
   });

@@ -24,7 +24,7 @@ const pageWith = (status: string): object => ({
 });
 
 describe('a value that a later release adds', () => {
-  it('is one that the published contract allows', () => {
+  it('is valid in the published contract', () => {
     const ajv = new Ajv2020({ strict: false });
     formats.default(ajv, { mode: 'full' });
     ajv.addSchema({ $id: 'contract', components: contract.components });
@@ -34,7 +34,7 @@ describe('a value that a later release adds', () => {
     ]);
   });
 
-  it('is one that tests do not allow the service of today', () => {
+  it('is invalid in the checks that tests run against the service', () => {
     const wrongWith = (status: string): string[] => {
       const headers = { 'content-type': 'application/json' };
       const answer = { status: 200, headers, text: JSON.stringify(pageWith(status)) };
@@ -65,7 +65,7 @@ describe('problems', () => {
   );
 });
 
-describe('types that openapi-typescript makes of the published contract', () => {
+describe('types that openapi-typescript generates from the published contract', () => {
   const client = `
     import type { components, operations } from './types.ts';
     type Delivery = components['schemas']['DeliveryListItem'];
@@ -107,16 +107,16 @@ describe('types that openapi-typescript makes of the published contract', () => 
     });
   });
 
-  it('let a client handle it', () => {
+  it('let a client handle the later value', () => {
     const errors = service.getSemanticDiagnostics('client.ts');
     expect(errors.map(({ messageText }) => ts.flattenDiagnosticMessageText(messageText, '\n'))).toEqual([]);
   });
 
-  it('complete the known ones', () => {
+  it('let an editor complete the known values', () => {
     expect(namesAt("switch (status) { case '")).toEqual(['delivered', 'expired', 'failed', 'held', 'pending']);
   });
 
-  it('complete the problems of one status of one operation', () => {
+  it('let an editor complete the problems of one status of one operation', () => {
     expect(namesAt("switch (problem.type) { case '")).toEqual([
       'urn:prompt-gateway:problem:edit-conflict',
       'urn:prompt-gateway:problem:slug-taken',

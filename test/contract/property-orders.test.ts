@@ -23,11 +23,11 @@ import { startTestService, type TestService } from '../support/service.ts';
 import { createStandIns } from '../support/stand-ins.ts';
 
 /**
- * Generated requests for orders, catalog and webhooks over HTTP against the real service on a real
- * database, while its events go to a real receiver.
+ * Sends generated requests for orders, catalog and webhooks over HTTP to the real service on a real database. Its
+ * events go to a real receiver.
  */
 const { seed, numRuns } = runSettings(10_000);
-/** More would make every event many deliveries. */
+/** With more integrations, every event would have many deliveries. */
 const mostIntegrations = 6;
 
 const standIns = createStandIns();
@@ -36,7 +36,7 @@ let service: TestService;
 let run: GeneratedRun;
 let ledger: ShopLedger;
 let watcherId: string;
-/** The bodies that writes to the catalog were answered with, as canonical JSON by entity tag. */
+/** The answers to writes to the catalog, as canonical JSON by entity tag. */
 const written = new Map<string, string>();
 
 beforeAll(async () => {
@@ -68,7 +68,9 @@ function statusOf({ path }: ReceivedRequest): number {
   return path.endsWith('/failing') ? 500 : 200;
 }
 
-/** Webhooks that look no names up and connect to this machine only: generated addresses could be anyone's. */
+/**
+ * Webhooks that resolve no names and connect only to this machine, because a generated address could belong to anyone.
+ */
 function createLocalWebhooks(dependencies: WebhookDependencies): Webhooks {
   return createWebhooks({
     ...dependencies,
@@ -77,7 +79,7 @@ function createLocalWebhooks(dependencies: WebhookDependencies): Webhooks {
   });
 }
 
-/** Takes note of what was made, and compares the answers to writes with what was sent. */
+/** Records what was created, and compares the answers to writes with the requests. */
 async function examine(call: Call, answer: WireAnswer): Promise<string[]> {
   ledger.note(call, answer);
   const [oldest] = ledger.integrations;
@@ -94,7 +96,7 @@ async function examine(call: Call, answer: WireAnswer): Promise<string[]> {
   );
   if (write === undefined) return [];
   written.set(write.etag, canonical(write.answer));
-  // The service gives ids to zones, spots and modifiers that have none; what is bought is in the location's currency.
+  // The service assigns missing ids of zones, spots and modifiers. The currency of an order is that of its location.
   return write.isReplayed
     ? []
     : findUnlike(write, ['id', 'created_at', 'updated_at', 'currency', 'zones', 'modifiers']);
@@ -105,18 +107,18 @@ async function readJson(url: string): Promise<Json> {
 }
 
 describe('after generated requests', () => {
-  it('there was no 5xx and no answer outside of the contract', () => {
+  it('no answer was a 5xx or outside the contract', () => {
     expect(run.faults.slice(0, 10)).toEqual([]);
   });
 
-  it('all kinds of answers were given', () => {
+  it('answers of all kinds occurred', () => {
     const usual = [200, 201, 400, 401, 403, 404, 409, 412, 422];
     expect([...run.statuses.keys()]).toEqual(
       expect.arrayContaining(isNightly ? [...usual, 202, 204, 405, 413, 415] : usual),
     );
   });
 
-  it('every location, category and product reads as the last write to it was answered', async () => {
+  it('every location, category and product equals the answer to its last write', async () => {
     for (const path of ['/v1/locations', '/v1/categories', '/v1/products']) {
       const differing: string[] = [];
       for (const { id } of await run.readAll(path)) {
@@ -127,7 +129,7 @@ describe('after generated requests', () => {
     }
   });
 
-  it('every order that was placed is there, once, and is what was placed', async () => {
+  it('every placed order exists once and is unchanged', async () => {
     const listed = await run.readAll('/v1/orders');
     expect(listed.map(({ id }) => String(id)).sort()).toEqual([...ledger.placed.keys()].sort());
     expect(listed.length).toBeGreaterThan(numRuns / 200);
@@ -138,12 +140,12 @@ describe('after generated requests', () => {
     }
   });
 
-  it('every order adds up', () => {
+  it('the amounts of every order add up', () => {
     const wrong = [...ledger.placed.values()].filter((order) => !addsUp(order as unknown as PricedOrder));
     expect(wrong).toEqual([]);
   });
 
-  it('every closed fiscal day counts the orders that name it', async () => {
+  it('every closed fiscal day counts its orders', async () => {
     const orders = await Promise.all([...ledger.placed.keys()].map((id) => readJson(`/v1/orders/${id}`)));
     let closed = 0;
     for (const { id } of await run.readAll('/v1/locations')) {
@@ -157,7 +159,7 @@ describe('after generated requests', () => {
     expect(closed).toBeGreaterThan(0);
   });
 
-  it('every event has reached who wants them all', async () => {
+  it('every event reached the receiver that subscribes to all of them', async () => {
     const wanted = await announced();
     const missing = (): string[] => {
       const seen = new Set(receivedBy(watcherId).map(eventOf));
@@ -177,7 +179,7 @@ describe('after generated requests', () => {
     expect([...events].filter(([, ids]) => ids.size > 1)).toEqual([]);
   });
 
-  it('every body that was received is valid by the schema that its receiver is given', async () => {
+  it('every received body matches the schema that the service publishes', async () => {
     const validators = await publishedValidators();
     const types = new Set<string>();
     for (const { headers, body } of receiver.requests) {
@@ -192,12 +194,12 @@ describe('after generated requests', () => {
     expect([...types].sort()).toEqual([...validators.keys()].sort());
   });
 
-  it('every request that was received is signed, and by a secret of its integration', () => {
+  it('every received request is signed with a secret of its integration', () => {
     const wrong = receiver.requests.filter((request) => !isSigned(request));
     expect(wrong.slice(0, 3).map(({ headers }) => headers)).toEqual([]);
   });
 
-  it('no webhook-id was sent with two bodies', () => {
+  it('no webhook-id was sent with two different bodies', () => {
     const bodies = new Map<string, Set<string>>();
     for (const { headers, body } of receiver.requests) {
       const id = headers['webhook-id'] ?? '';
@@ -223,7 +225,7 @@ describe('after generated requests', () => {
     if (isNightly) expect(statuses.size).toBeGreaterThan(1);
   });
 
-  it('the database holds nothing that it should not', async () => {
+  it('the database contains nothing unexpected', async () => {
     expect(await findStrangeDocuments(service)).toEqual([]);
   });
 
@@ -233,7 +235,7 @@ describe('after generated requests', () => {
   });
 });
 
-/** The order without what happened to it later. */
+/** The order without later changes. */
 function asPlaced(order: Json): Json {
   const later = ['completed_at', 'canceled_at', 'fiscal_day'];
   const kept = Object.fromEntries(Object.entries(order).filter(([name]) => !later.includes(name)));
@@ -268,13 +270,13 @@ function receivedBy(integrationId: string): ReceivedRequest[] {
   return receiver.requests.filter(({ headers }) => headers['x-service-application-id'] === integrationId);
 }
 
-/** What an event says has happened, as {@link announced} writes it. */
+/** The change that an event announces, in the form of {@link announced}. */
 function eventOf({ body }: ReceivedRequest): string {
   const { type, targetUuid, data } = JSON.parse(body.toString()) as { type: string; targetUuid: string; data: Json };
   return type === 'FISCAL_DAY_END' ? `${type} ${targetUuid} ${String(data['fiscalDay'])}` : `${type} ${targetUuid}`;
 }
 
-/** All that the API knows to have happened and that is announced. */
+/** All announced changes that the API shows. */
 async function announced(): Promise<string[]> {
   const events = [...ledger.placed.keys()].map((id) => `ORDER_PLACED ${id}`);
   for (const { id } of await run.readAll('/v1/locations')) {
@@ -286,7 +288,7 @@ async function announced(): Promise<string[]> {
   return [...events, ...updated.map(({ id }) => `PRODUCT_UPDATED ${String(id)}`)];
 }
 
-/** The JSON Schemas as receivers get them from the service, ready to validate by type. */
+/** The JSON Schemas that the service publishes for receivers, compiled, by type. */
 async function publishedValidators(): Promise<Map<string, ValidateFunction>> {
   const ajv = new Ajv2020({ strict: false });
   formats.default(ajv, { mode: 'full' });
@@ -294,7 +296,7 @@ async function publishedValidators(): Promise<Map<string, ValidateFunction>> {
   return new Map(types.map(({ type, schema }) => [type, ajv.compile(schema)]));
 }
 
-/** Checks the service's own signature; that by Standard Webhooks goes with it. */
+/** Checks the signature of the service. The Standard Webhooks signature is checked with it. */
 function isSigned({ headers, body }: ReceivedRequest): boolean {
   const integrationId = headers['x-service-application-id'] ?? '';
   const signature = headers['x-service-signature'];

@@ -14,13 +14,13 @@ import { isOrdersPath } from '../support/request-arbitraries.ts';
 import { isNightly, runSettings } from '../support/run-settings.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 
-/** Generated requests for the prompt gateway over HTTP against the real service on a real database. */
+/** Sends generated requests for the prompt gateway over HTTP to the real service on a real database. */
 const { seed, numRuns } = runSettings(10_000);
 const slugs = ['alpha', 'beta', 'gamma', 'delta'];
 
 let service: TestService;
 let run: GeneratedRun;
-/** The bodies that writes were answered with, as canonical JSON by entity tag. */
+/** The answers to writes, as canonical JSON by entity tag. */
 const written = new Map<string, string>();
 
 beforeAll(async () => {
@@ -35,7 +35,7 @@ afterAll(async () => {
   await service.close();
 });
 
-/** Prompts and test runs for the requests to meet; their names go to the generators. */
+/** Prompts and test runs for the requests to use. The generators know their names. */
 async function makeSomething(): Promise<Record<string, unknown[]>> {
   await makePrompts();
   const runs: unknown[] = [];
@@ -51,7 +51,7 @@ async function makeSomething(): Promise<Record<string, unknown[]>> {
   };
 }
 
-/** Makes those of the known prompts that are not there. */
+/** Creates the known prompts that do not exist. */
 async function makePrompts(): Promise<void> {
   for (const slug of slugs) {
     const messages = [{ role: 'user', content: 'Hi {{name|you}}' }];
@@ -59,9 +59,9 @@ async function makePrompts(): Promise<void> {
   }
 }
 
-/** Keeps the answers to writes, and compares them with what was sent. */
+/** Records the answers to writes, and compares them with the requests. */
 async function examine(call: Call, answer: WireAnswer): Promise<string[]> {
-  // The other requests need prompts to meet.
+  // The other requests need existing prompts.
   if (call.request.method === 'DELETE' && answer.status === 200) await makePrompts();
   const write = writeOf(['createPrompt', 'updatePrompt', 'restorePromptVersion'], call, answer);
   if (write === undefined) return [];
@@ -72,18 +72,18 @@ async function examine(call: Call, answer: WireAnswer): Promise<string[]> {
 }
 
 describe('after generated requests', () => {
-  it('there was no 5xx and no answer outside of the contract', () => {
+  it('no answer was a 5xx or outside the contract', () => {
     expect(run.faults.slice(0, 10)).toEqual([]);
   });
 
-  it('all kinds of answers were given', () => {
+  it('answers of all kinds occurred', () => {
     const usual = [200, 201, 400, 401, 403, 404, 409, 412, 422];
     expect([...run.statuses.keys()]).toEqual(
       expect.arrayContaining(isNightly ? [...usual, 204, 405, 413, 415, 502] : usual),
     );
   });
 
-  it('every prompt reads as the last write to it was answered', async () => {
+  it('every prompt equals the answer to its last write', async () => {
     const prompts = await run.readAll('/api/v1/prompts');
     expect(prompts.length).toBeGreaterThan(numRuns / 100);
     const differing: string[] = [];
@@ -94,7 +94,7 @@ describe('after generated requests', () => {
     expect(differing).toEqual([]);
   });
 
-  it('every version is one that a write was answered with', async () => {
+  it('every version equals the answer to a write', async () => {
     const contents = new Set([...written.values()].map((text) => contentOf(JSON.parse(text) as Json)));
     for (const { id, version } of await run.readAll('/api/v1/prompts')) {
       if (version === 1) continue;
@@ -115,7 +115,7 @@ describe('after generated requests', () => {
     expect((await run.readAll('/api/v1/api-keys')).length).toBeGreaterThan(10);
   });
 
-  it('the database holds nothing that it should not', async () => {
+  it('the database contains nothing unexpected', async () => {
     expect(await findStrangeDocuments(service)).toEqual([]);
   });
 
@@ -125,7 +125,7 @@ describe('after generated requests', () => {
   });
 });
 
-/** What a version keeps of a prompt. */
+/** The part of a prompt that a version keeps. */
 function contentOf({ id, version, messages, variables, strict, selected_provider, selected_model }: Json): string {
   return canonical({ id, version, messages, variables, strict, selected_provider, selected_model });
 }

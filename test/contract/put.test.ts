@@ -1,4 +1,4 @@
-/** What PUT does is the same for all resources: it changes what is sent, and keeps the rest. */
+/** PUT works in the same way for all resources: it changes the sent fields, and keeps the others. */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { problem } from '../support/per-operation.ts';
 import { startTestService, type Answer, type TestService } from '../support/service.ts';
@@ -7,9 +7,9 @@ type Members = Record<string, unknown>;
 interface Kind {
   readonly kind: string;
   readonly path: string;
-  /** Makes one with a value for every field that a caller sets. */
+  /** Creates one with a value for every field that a caller can set. */
   readonly create: () => Members;
-  /** Other values of fields that a PUT cannot change. */
+  /** Other values for the fields that a PUT cannot change. */
   readonly readOnly: Members;
 }
 
@@ -104,25 +104,25 @@ describe.each(kinds)('PUT of $kind', ({ path, create, readOnly }) => {
     await expectUnchanged();
   });
 
-  it('names all that differs', async () => {
+  it('names all fields that differ', async () => {
     const { body } = await put(readOnly);
     const pointers = Object.keys(readOnly).map((field) => `#/${field}`);
     expect((body.errors as { pointer: string }[]).map(({ pointer }) => pointer)).toEqual(pointers);
   });
 
-  it('takes back what GET returned, and writes nothing', async () => {
+  it('accepts the answer of GET, and writes nothing', async () => {
     const { status, headers } = await put(stored.body as object);
     expect([status, headers['etag']]).toEqual([200, stored.headers['etag']]);
     await expectUnchanged();
   });
 
-  it('takes moments in another spelling', async () => {
+  it('accepts times in another notation', async () => {
     const { created_at: sent } = stored.body as { created_at: string };
     expect((await put({ created_at: sent.replace('Z', '000+00:00') })).status).toBe(200);
     await expectUnchanged();
   });
 
-  it('keeps fields that are left out', async () => {
+  it('keeps fields that are missing', async () => {
     const { body } = await put({ name: 'Other' });
     expect(body).toEqual({ ...stored.body, name: 'Other', updated_at: body.updated_at });
     stored = await service.call('GET', target);
@@ -130,7 +130,7 @@ describe.each(kinds)('PUT of $kind', ({ path, create, readOnly }) => {
   });
 });
 
-describe('a nested list that is left out', () => {
+describe('a nested list', () => {
   const create = async (): Promise<{ target: string; zones: Zone[] }> => {
     const spots = [{ name: 'Table 1' }, { name: 'Table 2' }];
     const zones = [{ name: 'Terrace', spots }, { name: 'Bar' }];
@@ -149,7 +149,7 @@ describe('a nested list that is left out', () => {
     return body.zones as Zone[];
   };
 
-  it('stays: spots of a zone that is sent without them', async () => {
+  it('keeps the spots of a zone that is sent without them', async () => {
     const { target, zones } = await create();
     const [terrace, bar] = zones as [Zone, Zone];
     const renamed = await put(target, [
@@ -160,7 +160,7 @@ describe('a nested list that is left out', () => {
     expect(renamed).toMatchObject([{ ...terrace, name: 'Garden' }, bar, { name: 'Hall', spots: [] }]);
   });
 
-  it('gives a spot up that is sent with another zone', async () => {
+  it('moves a spot that is sent with another zone', async () => {
     const { target, zones } = await create();
     const [terrace, bar] = zones as [Zone, Zone];
     const [first, second] = terrace.spots;
@@ -174,7 +174,7 @@ describe('a nested list that is left out', () => {
     ]);
   });
 
-  it('is emptied by an empty one', async () => {
+  it('becomes empty when an empty list is sent', async () => {
     const { target, zones } = await create();
     const [terrace] = zones as [Zone, Zone];
     expect(await put(target, [{ ...terrace, spots: [] }])).toEqual([{ ...terrace, spots: [] }]);

@@ -3,10 +3,10 @@ import { describe, expect, it } from '@jest/globals';
 import type { OperationHandler, OperationHandlers, OperationInput, OperationResult } from '../../src/http/operation.ts';
 import { ProblemError } from '../../src/errors/problem-error.ts';
 
-/** What the compiler must refuse. `tsc` fails when one of these lines is accepted after all. */
+/** Lines that the compiler must refuse. `tsc` fails when it accepts one of them. */
 describe('operation types', () => {
   it('are checked by the compiler', () => {
-    // Never called: what matters is that it compiles.
+    // This function is never called. It only has to compile.
     expect(refusals).toBeInstanceOf(Function);
   });
 });
@@ -45,7 +45,7 @@ function refusals(): void {
     // @ts-expect-error a response header that the operation does not declare
     headers: { 'X-Model': 'echo-1' },
   };
-  // @ts-expect-error a value that the contract does not list: lists are open for clients only
+  // @ts-expect-error a value that the contract does not list; lists are open only for clients
   const later: NonNullable<OperationResult<'getDelivery'>['body']>['status'] = 'a-later-value';
   const content = new Readable();
   const streamed: OperationResult<'getTestRunResults'> = {
@@ -62,7 +62,7 @@ function refusals(): void {
     ...{ status: 200, body: { ok: true } },
     stream: { mediaType: 'application/json', content },
   };
-  // @ts-expect-error a stream where the answer is kept for an Idempotency-Key
+  // @ts-expect-error a stream where the answer is stored for an Idempotency-Key
   const kept: OperationResult<'createTestRun'> = { status: 202, stream: { mediaType: 'application/json', content } };
   // @ts-expect-error a stream where callers share the answer
   const shared: OperationResult<'listTestRuns'> = { status: 200, stream: { mediaType: 'application/json', content } };

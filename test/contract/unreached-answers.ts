@@ -1,8 +1,9 @@
 import type { DeclaredAnswer } from './declared-answers.ts';
 
 /**
- * Why no test reaches a declared answer.
- * @returns undefined for one that a test has to reach
+ * The reason why no test reaches a declared answer.
+ *
+ * @returns undefined if a test must reach it
  */
 export function reasonNotReached({ operation, problem, takesBody }: DeclaredAnswer): string | undefined {
   switch (problem) {

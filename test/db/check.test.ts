@@ -9,7 +9,7 @@ beforeAll(async () => {
 });
 afterAll(() => database.drop());
 
-/** The database, as a server shows it that does one thing of a collection differently. */
+/** The database, with one changed behaviour of its collections. */
 function deviating(changes: (collection: Collection) => Partial<Record<keyof Collection, unknown>>): Db {
   const override = <T extends object>(target: T, own: object): T =>
     new Proxy(target, {
@@ -27,12 +27,12 @@ function deviating(changes: (collection: Collection) => Partial<Record<keyof Col
 }
 
 describe('checkDatabase', () => {
-  it('finds nothing in a database that does what it should, leaves nothing behind, and may run in several at once', async () => {
+  it('accepts a working database, leaves nothing behind, and can run several times at once', async () => {
     await Promise.all([1, 2, 3, 4].map(() => checkDatabase(database.db)));
     expect(await database.db.collection('database_check').countDocuments()).toBe(0);
   });
 
-  it('names a unique index that is none', async () => {
+  it('reports a unique index that is not unique', async () => {
     await database.db.dropDatabase();
     const db = deviating((collection) => ({ createIndexes: () => collection.createIndex({ value: 1 }) }));
     await expect(checkDatabase(db)).rejects.toThrow(
@@ -41,8 +41,8 @@ describe('checkDatabase', () => {
     await database.db.dropDatabase();
   });
 
-  it('names a value that stays taken after it was replaced', async () => {
-    // As a server does that keeps the former value in its index.
+  it('reports a value that cannot be used again after it was replaced', async () => {
+    // Imitates a server that keeps the former value in its index.
     const db = deviating((collection) => ({
       updateOne: async (filter: object, change: { $set?: { value?: string } }, options: object) => {
         if (change.$set?.value === undefined) return collection.updateOne(filter, change, options);
@@ -55,7 +55,7 @@ describe('checkDatabase', () => {
     await expect(checkDatabase(db)).rejects.toThrow(/- unique index: a value that was replaced stays taken\n/);
   });
 
-  it('names several things, each in a line', async () => {
+  it('reports several problems, one on each line', async () => {
     const db = deviating((collection) => ({
       createIndexes: () => Promise.reject(new Error('partial indexes are not supported')),
       updateOne: () => Promise.resolve({ matchedCount: 1, upsertedCount: 1 }),

@@ -15,7 +15,7 @@ async function connect(uri: string): Promise<Database> {
 }
 
 describe('connectDatabase', () => {
-  it('waits for a majority and the journal and reads from the primary, whatever the URI says', async () => {
+  it('waits for a majority and the journal and reads from the primary, whatever the URI contains', async () => {
     const unsafe = 'w=0&journal=false&wtimeoutMS=1&readPreference=secondary&readConcernLevel=local&retryWrites=true';
     const uri = testDatabaseUri();
     const { db } = await connect(`${uri}${uri.includes('?') ? '&' : '/?'}${unsafe}`);
@@ -27,13 +27,13 @@ describe('connectDatabase', () => {
     expect(db.client.options).toMatchObject({ retryWrites: false, ignoreUndefined: true, monitorCommands: false });
   });
 
-  it('leaves other options of the URI in force', async () => {
+  it('keeps other options of the URI', async () => {
     const uri = testDatabaseUri();
     const { db } = await connect(`${uri}${uri.includes('?') ? '&' : '/?'}maxPoolSize=7`);
     expect(db.client.options.maxPoolSize).toBe(7);
   });
 
-  it('keeps trying at start, and says which host did not answer, without the credentials', async () => {
+  it('keeps trying at start, and names the host that did not answer, without the credentials', async () => {
     const log = recordingLog();
     const uri = 'mongodb://someone:s3cr3t@127.0.0.1:1/?authSource=admin';
     const attempt = connectDatabase({ uri, databaseName: 'unused', log, startLimitMs: 4_000 });
@@ -44,7 +44,7 @@ describe('connectDatabase', () => {
     expect(log.lines[0]).toMatch(/database does not answer yet; retrying/);
   });
 
-  it('connects once the server is there', async () => {
+  it('connects when the server has started', async () => {
     const proxy = await LossyProxy.start(testDatabaseUri());
     await proxy.stop();
     const connecting = connect(proxy.uri);
@@ -54,7 +54,7 @@ describe('connectDatabase', () => {
     await proxy.stop();
   });
 
-  it('refuses a URI that is none, without repeating its password', async () => {
+  it('refuses an invalid URI without repeating its password', async () => {
     const attempt = connect('mongodb://someone:s3:cr3t@x@/');
     await expect(attempt).rejects.toThrow(/not a valid MongoDB connection string/);
     await expect(attempt).rejects.not.toThrow(/s3|cr3t/);
@@ -63,7 +63,7 @@ describe('connectDatabase', () => {
 });
 
 describe('a connection string', () => {
-  it('loses the options that the service decides, in any spelling, and keeps the rest', () => {
+  it('loses the options that the service sets itself, in any case, and keeps the others', () => {
     expect(withoutServiceOwnedOptions('mongodb://h/db?W=1&replicaSet=rs&ReadPreference=nearest')).toEqual({
       uri: 'mongodb://h/db?replicaSet=rs',
       options: new Set(['replicaset']),
@@ -81,7 +81,7 @@ describe('a connection string', () => {
     expect(hostsOf(uri)).toBe(hosts);
   });
 
-  it('is not quoted in messages with its password', () => {
+  it('appears in messages without its password', () => {
     expect(withoutCredentials('cannot parse "p/w@h"', 'mongodb://u:p/w@h')).toMatch(/percent-encoded/);
     expect(withoutCredentials('option x is not supported', 'mongodb://h/?x=1')).toBe('option x is not supported');
   });

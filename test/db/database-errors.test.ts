@@ -5,7 +5,7 @@ import { describe, expect, it } from '@jest/globals';
 import { MongoServerError } from 'mongodb';
 import { databaseUnavailable, isUnavailable } from '../../src/db/database-errors.ts';
 
-/** What a socket says when it is written to after the other side has ended it. */
+/** The error of a socket that is written to after the other side has closed it. */
 async function writeAfterEnd(): Promise<unknown> {
   const server = createServer((peer) => peer.end()).listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -29,7 +29,7 @@ describe('a database without space', () => {
     serverError(8000, 'you are over your space quota, using 518 MB of 512 MB'),
   ])('is told apart: %p', (error) => {
     expect(isUnavailable(error)).toBe(true);
-    expect(databaseUnavailable(error)).toMatchObject({ type: 'storage-full', status: 503 });
+    expect(databaseUnavailable(error)).toMatchObject({ type: 'is recognised: %p', status: 503 });
   });
 });
 
@@ -43,7 +43,7 @@ describe('a database is unavailable', () => {
     expect(databaseUnavailable(error)).toMatchObject({ type: 'database-unavailable', status: 503 });
   });
 
-  it('when it closes a connection just as a command is written to it', async () => {
+  it('when it closes a connection while a command is being written', async () => {
     const error = await writeAfterEnd();
     expect(error).toMatchObject({ code: expect.any(String) });
     expect(isUnavailable(error)).toBe(true);

@@ -22,9 +22,9 @@ import { recordingLog, silentLog } from '../support/log.ts';
 import { reservePort } from '../support/ports.ts';
 import { isNightly } from '../support/run-settings.ts';
 
-/** The download host, as a machine sees it that cannot reach it. */
+/** The download host. On this machine it cannot be reached. */
 const unreachableDownload = { MONGOMS_DOWNLOAD_MIRROR: 'https://127.0.0.1:9' };
-/** The user's own cache, so that SecantusDB is installed once and not for every run. */
+/** The cache folder of the user, so that SecantusDB is installed once and not in every run. */
 const cacheDir = defaultCacheDir(process.env, homedir());
 
 let folder: string;
@@ -87,7 +87,7 @@ function isRunning(pid: number): boolean {
   }
 }
 
-/** Only serves benchmarks. */
+/** Used for benchmarks only. */
 const rustServer = isNightly ? await findOnPath('secantusd-rs', process.env['PATH']) : undefined;
 const mongod = await findOnPath('mongod', process.env['PATH']);
 const present: EngineId[] = [
@@ -97,7 +97,7 @@ const present: EngineId[] = [
 ];
 
 describe.each(present)('%s', (engine) => {
-  it('keeps every acknowledged write through kill -9, and comes back by itself under the same URI', async () => {
+  it('keeps every acknowledged write through kill -9, and restarts by itself under the same URI', async () => {
     const name = `kill-${engine}`;
     const embedded = await start(name, { engines: [engine] });
     const { db } = await connect(embedded);
@@ -119,13 +119,13 @@ describe.each(present)('%s', (engine) => {
     }
     running = false;
     await writers;
-    // The server may still be on its way back from the last kill.
+    // The server may still be restarting after the last kill.
     const stored = new Set((await withRetry(() => collection.find().toArray())).map(({ _id }) => _id));
     expect(acknowledged.filter((id) => !stored.has(id))).toEqual([]);
     expect(stored.size).toBe(acknowledged.length);
   });
 
-  it('keeps its data over a restart', async () => {
+  it('keeps its data after a restart', async () => {
     const name = `restart-${engine}`;
     const first = await start(name, { engines: [engine] });
     await insertOnce((await connect(first)).db.collection<StampedDocument>('things'), { _id: 'kept' });
@@ -139,7 +139,7 @@ describe.each(present)('%s', (engine) => {
 });
 
 describe.each(present)('the password of %s', (engine) => {
-  it('is asked of everybody, and readable by the owner of the folder alone', async () => {
+  it('is required from everyone, and only the owner of the folder can read it', async () => {
     const name = `password-${engine}`;
     const embedded = await start(name, { engines: [engine] });
     expect(embedded.isProtected).toBe(true);
@@ -171,7 +171,7 @@ describe.each(present)('the password of %s', (engine) => {
     await expect(wrong).rejects.toThrow(/refused the credentials/);
   });
 
-  it('is given to a folder that has none yet, whose data stays', async () => {
+  it('is created for a folder without one, and the data stays', async () => {
     const name = `migrated-${engine}`;
     const database = join(folder, name, 'database');
     const storagePath = join(database, engine);
@@ -213,7 +213,7 @@ describe('a server that no longer answers', () => {
     wellAfterMs: 60_000,
   };
 
-  it('is ended and replaced, once, though two processes share its folder', async () => {
+  it('is stopped and replaced once, even if two processes share its folder', async () => {
     const name = 'stopped';
     const both = [await start(name, { watchTimes }), await start(name, { watchTimes })];
     const connections = await Promise.all(both.map(connect));
@@ -230,7 +230,7 @@ describe('a server that no longer answers', () => {
 });
 
 describe('one data folder, several processes', () => {
-  it('is served by one server, which the last of them stops', async () => {
+  it('is served by one server, which the last process stops', async () => {
     const [first, second] = await Promise.all([start('shared'), start('shared')]);
     expect(first.uri).toBe(second.uri);
     const pid = await serverPid('shared');
@@ -242,7 +242,7 @@ describe('one data folder, several processes', () => {
     started.length = 0;
   });
 
-  it('uses the server again that a killed process left over, and stops it in the end', async () => {
+  it('uses the server that a killed process left behind, and stops it at the end', async () => {
     const name = 'leftover';
     const uri = await startAndKill(name);
     const pid = await serverPid(name);
@@ -255,7 +255,7 @@ describe('one data folder, several processes', () => {
     expect(isRunning(pid)).toBe(false);
   });
 
-  it('finds a left-over server that hung for a while', async () => {
+  it('finds such a server even if it did not answer for a while', async () => {
     const name = 'hanging';
     const uri = await startAndKill(name);
     const pid = await serverPid(name);
@@ -265,7 +265,7 @@ describe('one data folder, several processes', () => {
     expect(await serverPid(name)).toBe(pid);
   });
 
-  it('does not use a server of another folder, even when its record was copied along', async () => {
+  it('does not use the server of another folder, even if its record was copied', async () => {
     const original = await start('original');
     const database = (name: string): string => join(folder, name, 'database');
     await mkdir(database('copy'), { recursive: true });
@@ -275,7 +275,7 @@ describe('one data folder, several processes', () => {
     expect(copy.uri).not.toBe(original.uri);
   });
 
-  it('does not use a foreign server that has come to listen on the recorded port', async () => {
+  it('does not use another server that now listens on the recorded port', async () => {
     const foreign = await start('foreign');
     const own = await start('own');
     await own.stop();
@@ -288,7 +288,7 @@ describe('one data folder, several processes', () => {
   });
 });
 
-/** Starts a process that starts a database, and kills the process alone. @returns the URI of the database */
+/** Starts a process that starts a database, and kills only the process. @returns the URI of the database */
 async function startAndKill(name: string): Promise<string> {
   const script = fileURLToPath(new URL('../support/embedded-process.ts', import.meta.url));
   const child = spawn(process.execPath, [script, join(folder, name), cacheDir, 'secantusd-py'], {
@@ -301,7 +301,7 @@ async function startAndKill(name: string): Promise<string> {
 }
 
 describe('the choice of an engine', () => {
-  it('prefers a mongod on the PATH, and keeps to it', async () => {
+  it('prefers a mongod on the PATH, and does not change later', async () => {
     const bin = join(folder, 'bin-mongod');
     await fakeProgram(bin, 'mongod', mongodStandIn(secantusd));
     const path = `${bin}:/usr/bin:/bin`;
@@ -315,7 +315,7 @@ describe('the choice of an engine', () => {
     );
   });
 
-  it('does not take the servers that are for benchmarks, though they are on the PATH', async () => {
+  it('ignores the benchmark servers on the PATH', async () => {
     const bin = join(folder, 'bin-others');
     for (const name of ['secantusd-rs', 'secantusd-mdb']) await fakeProgram(bin, name, 'echo "was started"; exit 1');
     const attempt = start('others', {
@@ -328,7 +328,7 @@ describe('the choice of an engine', () => {
     await expect(attempt).rejects.not.toThrow(/secantusd-(rs|mdb)/);
   });
 
-  it('says so when an engine can be given no password, and serves all the same', async () => {
+  it('warns when an engine cannot have a password, and starts it', async () => {
     const bin = join(folder, 'bin-open');
     await fakeProgram(bin, 'mongod', mongodStandIn(secantusd));
     const embedded = await start('open', { path: `${bin}:/usr/bin:/bin`, engines: ['mongod'] });
@@ -336,12 +336,12 @@ describe('the choice of an engine', () => {
     await (await connect(embedded)).ping();
   });
 
-  it('gives the storage engine an eighth of the memory, 256 MiB to 1 GiB', () => {
+  it('gives the storage engine an eighth of the memory, from 256 MiB to 1 GiB', () => {
     const gibibyte = 2 ** 30;
     expect([0.5, 2, 4, 64].map((memory) => cacheMebibytesFor(memory * gibibyte))).toEqual([256, 256, 512, 1_024]);
   });
 
-  it('goes on to the next when one does not start, and leaves nothing of it behind', async () => {
+  it('tries the next engine when one does not start, and removes the files of the first', async () => {
     const bin = join(folder, 'bin-broken');
     await fakeProgram(bin, 'mongod', 'echo "cannot run on this machine" >&2; exit 1');
     const log = recordingLog();
@@ -354,7 +354,7 @@ describe('the choice of an engine', () => {
     await expect(access(join(folder, 'next', 'database', 'mongod'))).rejects.toThrow(/ENOENT/);
   });
 
-  it('says everything that was tried when nothing works', async () => {
+  it('reports every engine that was tried when none works', async () => {
     const options = {
       path: '',
       cache: join(folder, 'empty-cache'),
@@ -369,7 +369,7 @@ describe('the choice of an engine', () => {
     await expect(attempt).rejects.toThrow(/- SecantusDB from PyPI: there is no python3 on the PATH/);
   });
 
-  it('does not begin a second database when the record of the engine is missing or broken', async () => {
+  it('does not create a second database when the record of the engine is missing or broken', async () => {
     const database = join(folder, 'unsure', 'database');
     await mkdir(join(database, 'secantusd-py'), { recursive: true });
     await expect(start('unsure')).rejects.toThrow(/engine.json is missing, but there are files of a database/);
@@ -377,7 +377,7 @@ describe('the choice of an engine', () => {
     await expect(start('unsure')).rejects.toThrow(/engine.json cannot be read/);
   });
 
-  it('lets the server see none of the secrets in the environment', async () => {
+  it('hides the secrets in the environment from the server', async () => {
     const bin = join(folder, 'bin-env');
     await fakeProgram(bin, 'mongod', 'env; exit 1');
     const env = { ADMIN_API_KEY: 'secret-1', OPENAI_API_KEY: 'secret-2', AWS_SECRET_ACCESS_KEY: 'secret-3' };

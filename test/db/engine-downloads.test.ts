@@ -17,7 +17,7 @@ import { recordingLog, silentLog } from '../support/log.ts';
 let folder: string;
 /** A mirror of the download host on this machine. */
 let mirror: Server;
-/** What the mirror does with a request for a path; counts them in `requests`. */
+/** The answers of the mirror by path. `requests` counts them. */
 let answer: (path: string) => Buffer | 'hang' | 'missing';
 let requests: string[] = [];
 let env: Record<string, string | undefined>;
@@ -77,7 +77,7 @@ describe('the download of a mongod', () => {
     await expect(download('forged', '2026-01-01T00:00:00Z')).rejects.toThrow(/MD5/i);
   });
 
-  it('fails at once when the host refuses, and is tried again after a day', async () => {
+  it('fails at once when the host refuses, and is repeated after a day', async () => {
     answer = () => 'missing';
     requests = [];
     await expect(download('refused', '2026-01-01T00:00:00Z')).rejects.toThrow(/the download failed: .*403/);
@@ -93,13 +93,13 @@ describe('the download of a mongod', () => {
   });
 });
 
-/** A release archive whose `mongod` starts another server of the same protocol. */
+/** A release archive. Its `mongod` starts another server of the same protocol. */
 async function mongodArchive(): Promise<Buffer> {
   const settings = { cacheDir: defaultCacheDir(process.env, homedir()), env: process.env, log: silentLog };
   const secantusd = await installSecantus({ ...settings, version: SECANTUS_VERSION });
   const release = join(folder, 'mongodb-release');
   const program = await fakeProgram(join(release, 'bin'), 'mongod', mongodStandIn(secantusd));
-  // An executable below 1 MiB passes for a broken download.
+  // The service treats an executable below 1 MiB as a broken download.
   await appendFile(program, `#${' '.repeat(2 ** 20)}\n`);
   await promisify(execFile)('tar', ['-czf', join(folder, 'release.tgz'), '-C', folder, 'mongodb-release']);
   return readFile(join(folder, 'release.tgz'));
@@ -113,28 +113,28 @@ describe('the installation of SecantusDB', () => {
     const cacheDir = join(folder, `cache-${name}`);
     return installSecantus({ cacheDir, env: { PATH: `${bin}:/usr/bin:/bin` }, log: silentLog, version: '1.2.3' });
   };
-  /** A python3 that makes a folder for a virtual environment, with a pip that does what a script says. */
+  /** A python3 that creates a folder for a virtual environment, with a pip that runs a script. */
   const pythonWithPip = (pip: string): string =>
     `mkdir -p "$3/bin" && printf '%s\\n' '#!/bin/sh' '${pip}' > "$3/bin/python" && chmod +x "$3/bin/python"`;
 
-  it('says that there is no Python', async () => {
+  it('fails without Python', async () => {
     const attempt = installSecantus({ cacheDir: join(folder, 'none'), env: {}, log: silentLog, version: '1.2.3' });
     await expect(attempt).rejects.toThrow('there is no python3 on the PATH');
   });
 
-  it('says what a Python without venv needs', async () => {
+  it('names the package that a Python without venv needs', async () => {
     await expect(install('no-venv', 'echo "ensurepip is not available"; exit 1')).rejects.toThrow(
       /python3-venv\): it ended with exit code 1:\nensurepip is not available/,
     );
   });
 
-  it('says why pip failed', async () => {
+  it('reports why pip failed', async () => {
     await expect(install('no-index', pythonWithPip('echo "no such host"; exit 1'))).rejects.toThrow(
       /pip could not install SecantusDB 1.2.3: it ended with exit code 1:\nno such host/,
     );
   });
 
-  it('is made anew after one that was cut off, and once only for processes that start together', async () => {
+  it('is repeated after an interruption, and runs once for processes that start together', async () => {
     await expect(install('shared', pythonWithPip('exit 1'))).rejects.toThrow(/pip could not install/);
     const counting = pythonWithPip(`echo run >> ${join(folder, 'pip-runs')}; sleep 0.3`);
     const paths = await Promise.all([install('shared', counting), install('shared', counting)]);

@@ -40,7 +40,7 @@ async function timesOf(collection: string): Promise<unknown[]> {
 }
 
 describe('expiry', () => {
-  it('removes what has expired, and nothing else', async () => {
+  it('removes expired documents, and no others', async () => {
     for (const name of ['first', 'second', 'lasting'])
       await insert(name, [0, start - 40 * 24 * hour, start - 1, start, start + 1, undefined]);
     await expiry()();
@@ -49,7 +49,7 @@ describe('expiry', () => {
     expect(await timesOf('lasting')).toHaveLength(6);
   });
 
-  it('goes on where this process or another came to, however long ago', async () => {
+  it('continues where this process or another one stopped, at any time', async () => {
     const sweep = expiry();
     await sweep();
     const times = Array.from({ length: 500 }, (_, index) => start + index * 30_000);
@@ -62,7 +62,7 @@ describe('expiry', () => {
     expect(await timesOf('first')).toEqual([start + 50 * hour]);
   });
 
-  it('removes as many as expire at once', async () => {
+  it('removes any number of documents that expire at once', async () => {
     await insert(
       'first',
       Array.from({ length: 1_050 }, () => start - 1),
@@ -71,7 +71,7 @@ describe('expiry', () => {
     expect(await timesOf('first')).toEqual([]);
   });
 
-  it('finds what was left before the position of an earlier process', async () => {
+  it('finds documents before the position of an earlier process', async () => {
     await expiry()();
     await insert('first', [start - 10 * hour]);
     await expiry()();

@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
-/** Runs actions under one lock. @returns how many ran at the same time, at most */
+/** Runs actions under one lock. @returns the highest number of actions that ran at the same time */
 async function mostAtOnce(path: string): Promise<number> {
   let inside = 0;
   let most = 0;
@@ -26,7 +26,7 @@ async function mostAtOnce(path: string): Promise<number> {
 }
 
 describe('withFileLock', () => {
-  it('lets one in at a time and leaves no file behind', async () => {
+  it('admits one action at a time and leaves no file behind', async () => {
     const path = join(folder, 'plain');
     expect(await mostAtOnce(path)).toBe(1);
     expect((await readdir(folder)).filter((name) => name.startsWith('plain'))).toEqual([]);
@@ -39,15 +39,15 @@ describe('withFileLock', () => {
   });
 
   it.each([
-    ['a process that is gone', { pid: 2 ** 22 + 1, startedAt: 0 }],
-    ['an earlier process of the same number', { pid: process.pid, startedAt: 1 }],
+    ['a process that has ended', { pid: 2 ** 22 + 1, startedAt: 0 }],
+    ['an earlier process with the same id', { pid: process.pid, startedAt: 1 }],
   ])('is taken over from %s', async (_title, holder) => {
     const path = join(folder, `dead-${holder.startedAt}`);
     await writeFile(path, JSON.stringify({ ...holder, token: 'dead' }));
     expect(await mostAtOnce(path)).toBe(1);
   });
 
-  it('says who holds it, and gives up after the limit', async () => {
+  it('names its owner, and gives up after the limit', async () => {
     const path = join(folder, 'held');
     await writeFile(path, JSON.stringify({ pid: process.ppid, startedAt: 0, token: 'parent' }));
     const waited: number[] = [];

@@ -18,21 +18,21 @@ const prompts: CollectionIndexes = {
 };
 
 describe('ensureIndexes', () => {
-  it('creates indexes once, also when several processes start together', async () => {
+  it('creates indexes once, even if several processes start together', async () => {
     await Promise.all([1, 2, 3].map(() => ensureIndexes(database.db, [prompts])));
     await ensureIndexes(database.db, [prompts]);
     const names = (await database.db.collection('prompts').indexes()).map(({ name }) => name);
     expect(names.sort()).toEqual(['_id_', 'expires_at_1__id_1', 'newest_first', 'slug_unique']);
   });
 
-  it('drops the index that let the server remove what has expired', async () => {
+  it('drops the index with which earlier releases expired documents', async () => {
     const events = database.db.collection('events');
     await events.createIndex({ expires_at: 1 }, { name: 'expires_at_1', expireAfterSeconds: 0 });
     await ensureIndexes(database.db, [{ collection: 'events', indexes: [expiryIndex] }]);
     expect((await events.indexes()).map(({ name }) => name)).toEqual(['_id_', 'expires_at_1__id_1']);
   });
 
-  it('names collection and index when one exists with other options', async () => {
+  it('names collection and index when an index exists with other options', async () => {
     await ensureIndexes(database.db, [{ collection: 'other', indexes: [{ name: 'slug', key: { slug: 1 } }] }]);
     const conflicting = { collection: 'other', indexes: [{ name: 'slug', key: { slug: 1 }, unique: true }] };
     await expect(ensureIndexes(database.db, [conflicting])).rejects.toThrow(
@@ -40,7 +40,7 @@ describe('ensureIndexes', () => {
     );
   });
 
-  it('says so when documents break a unique index', async () => {
+  it('reports documents that violate a unique index', async () => {
     await database.db.collection('twins').insertMany([{ slug: 'a' }, { slug: 'a' }]);
     const unique = { collection: 'twins', indexes: [{ name: 'slug', key: { slug: 1 }, unique: true }] };
     await expect(ensureIndexes(database.db, [unique])).rejects.toThrow(

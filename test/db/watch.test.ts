@@ -12,7 +12,7 @@ const times = { intervalMs: 2, silentForMs: 100, firstPauseMs: 40, longestPauseM
 let stop: (() => Promise<void>) | undefined;
 afterEach(() => stop?.());
 
-/** A server that is as `state` says, and how often it was replaced. */
+/** Watches a server in the state `state`, and counts its replacements. */
 function watch(
   state: { running?: boolean; full?: boolean; failure?: Error; replacementFails?: boolean },
   monotonic?: () => number,
@@ -39,7 +39,7 @@ function watch(
     },
   };
   stop = watchServer(watched, log, times, monotonic);
-  /** Waits until the server was read as it is now. */
+  /** Waits until the watch has read the current state of the server. */
   const seen = async (): Promise<void> => {
     const before = reads;
     await until(() => reads > before + 1);
@@ -48,7 +48,7 @@ function watch(
 }
 
 describe('watchServer', () => {
-  it('leaves a server alone that works', async () => {
+  it('does not replace a server that works', async () => {
     const { replacements } = watch({});
     await sleep(50);
     expect(replacements).toEqual([]);
@@ -56,8 +56,8 @@ describe('watchServer', () => {
 
   it.each([
     ['that has ended', { running: false }, 'has ended; restarting it'],
-    ['whose storage engine has stopped', { failure: panic }, 'cannot read any more (WT_PANIC'],
-    ['that has been silent for long', { failure: silence }, 'has not answered for'],
+    ['with a stopped storage engine', { failure: panic }, 'cannot read any more (WT_PANIC'],
+    ['that has not answered for a long time', { failure: silence }, 'has not answered for'],
   ])('replaces a server %s, once', async (_what, state, told) => {
     const { replacements, log } = watch(state);
     await until(() => replacements.length > 0);
@@ -67,7 +67,7 @@ describe('watchServer', () => {
     expect(log.lines.join('\n')).toContain('works again');
   });
 
-  it('gives a server time that is silent for a while', async () => {
+  it('does not replace a server that has not answered for a short time', async () => {
     const state: { failure?: Error } = { failure: silence };
     let time = 0;
     const { replacements, seen } = watch(state, () => time);
@@ -81,7 +81,7 @@ describe('watchServer', () => {
     expect(replacements).toEqual([]);
   });
 
-  it('pauses longer and longer while no server starts', async () => {
+  it('makes longer pauses while no server starts', async () => {
     const { replacements } = watch({ running: false, replacementFails: true });
     await until(() => replacements.length >= 5);
     const [first = 0, second = 0, third = 0, fourth = 0] = replacements
@@ -91,7 +91,7 @@ describe('watchServer', () => {
     for (const pause of [second, third, fourth]) expect(pause).toBeGreaterThanOrEqual(79);
   });
 
-  it('waits for space without starting anything, says so once, and starts when there is some', async () => {
+  it('waits for free space before it starts a server, and reports this once', async () => {
     const state = { failure: panic, full: true };
     const { replacements, log } = watch(state);
     await until(() => log.lines.length > 0);

@@ -42,7 +42,7 @@ afterAll(async () => {
 
 const seen = (name: string): number => proxy.seen.filter((command) => command.name === name).length;
 
-/** Fails the test when nothing is thrown. */
+/** Fails the test if nothing is thrown. */
 async function thrownBy(action: Promise<unknown>): Promise<unknown> {
   return action.then(
     () => {
@@ -64,14 +64,14 @@ describe('insertOnce', () => {
     expect(await notes.findOne({ _id: 'a' })).toEqual({ _id: 'a', slug: 'a', revision: 1, writes: ['w1'] });
   });
 
-  it('names the fields of the unique index that is in the way', async () => {
+  it('names the fields of the unique index that refuses the document', async () => {
     await insertOnce(notes, { _id: 'b', slug: 'b' });
     expect(await insertOnce(notes, { _id: 'b2', slug: 'b' })).toEqual({ outcome: 'duplicate', fields: ['slug'] });
     expect(await insertOnce(notes, { _id: 'b', slug: 'b2' })).toEqual({ outcome: 'duplicate', fields: ['_id'] });
     expect(await notes.countDocuments({ slug: { $in: ['b', 'b2'] } })).toBe(1);
   });
 
-  it('is done, not a duplicate of itself, when the answer was lost', async () => {
+  it('succeeds when its answer was lost, and does not count its own document as a duplicate', async () => {
     const lost = proxy.lose({ commands: ['insert'] });
     expect(await insertOnce(notes, { _id: 'c', slug: 'c' })).toEqual({ outcome: 'done' });
     await lost;
@@ -79,34 +79,34 @@ describe('insertOnce', () => {
     expect(await notes.findOne({ _id: 'c' })).toMatchObject({ revision: 1, slug: 'c' });
   });
 
-  it('is done when the request was lost before the server saw it', async () => {
+  it('succeeds when the request was lost before the server received it', async () => {
     const lost = proxy.lose({ of: 'request', commands: ['insert'] });
     expect(await insertOnce(notes, { _id: 'd', slug: 'd' })).toEqual({ outcome: 'done' });
     await lost;
     expect(await notes.countDocuments({ _id: 'd' })).toBe(1);
   });
 
-  it('runs again, and is done, when the server could not confirm the write', async () => {
+  it('is repeated and succeeds when the server could not confirm the write', async () => {
     const lost = proxy.lose({ of: 'confirmation', commands: ['insert'], times: 2 });
     expect(await insertOnce(notes, { _id: 'd2', slug: 'd2' })).toEqual({ outcome: 'done' });
     await lost;
     expect(seen('insert')).toBe(3);
   });
 
-  it('is a 503, never a success, while the server cannot confirm', async () => {
+  it('fails with 503 while the server cannot confirm', async () => {
     const lost = proxy.lose({ of: 'confirmation', commands: ['insert'], times: 3 });
     await expectUnavailable(insertOnce(notes, { _id: 'd3', slug: 'd3' }, { attempts: 3 }));
     await lost;
   });
 
-  it("does not take another write's document for its own after a lost request", async () => {
+  it('does not mistake the document of another write for its own after a lost request', async () => {
     const lost = proxy.lose({ of: 'request', commands: ['insert'] });
     await notes.updateOne({ _id: 'e' }, { $set: { slug: 'e' } }, { upsert: true });
     expect(await insertOnce(notes, { _id: 'e', slug: 'e2' })).toEqual({ outcome: 'duplicate', fields: ['_id'] });
     await lost;
   });
 
-  it('recognises a write id that the caller chose across calls', async () => {
+  it('recognises a write id that the caller chose, in several calls', async () => {
     const write = { writeId: 'stable' };
     expect(await insertOnce(notes, { _id: 'f', slug: 'f' }, write)).toEqual({ outcome: 'done' });
     expect(await insertOnce(notes, { _id: 'f', slug: 'f' }, write)).toEqual({ outcome: 'done' });
@@ -114,7 +114,7 @@ describe('insertOnce', () => {
 });
 
 describe('compareAndSet', () => {
-  it('changes the document and counts the revision up', async () => {
+  it('changes the document and increments the revision', async () => {
     await insertOnce(notes, { _id: 'g', slug: 'g', text: 'old' }, { writeId: 'w1' });
     const change = { $set: { slug: 'g2' }, $unset: { text: true } } as const;
     const result = await compareAndSet(notes, { id: 'g', revision: 1, change }, { writeId: 'w2' });
@@ -128,7 +128,7 @@ describe('compareAndSet', () => {
     expect(await notes.findOne({ _id: 'h' })).toMatchObject({ count: 3, tags: ['x'], revision: 2 });
   });
 
-  it('takes an update pipeline', async () => {
+  it('accepts an update pipeline', async () => {
     await insertOnce(notes, { _id: 'i', slug: 'i', count: 4 }, { writeId: 'w1' });
     const change = [{ $set: { count: { $multiply: ['$count', 2] }, text: { $literal: '$count' } } }];
     await compareAndSet(notes, { id: 'i', revision: 1, change }, { writeId: 'w2' });
@@ -137,25 +137,25 @@ describe('compareAndSet', () => {
     });
   });
 
-  it('is lost when another write was first, and shows the document as it is', async () => {
+  it('is lost when another write was first, and returns the current document', async () => {
     await insertOnce(notes, { _id: 'j', slug: 'j' });
     await compareAndSet(notes, { id: 'j', revision: 1, change: { $set: { text: 'first' } } });
     const result = await compareAndSet(notes, { id: 'j', revision: 1, change: { $set: { text: 'second' } } });
     expect(result).toMatchObject({ outcome: 'lost', document: { text: 'first', revision: 2 } });
   });
 
-  it('is lost when a further condition does not hold', async () => {
+  it('is lost when an additional condition is false', async () => {
     await insertOnce(notes, { _id: 'k', slug: 'k', text: 'closed' });
     const attempt = { id: 'k', revision: 1, where: { text: 'open' }, change: { $set: { count: 1 } } };
     expect(await compareAndSet(notes, attempt)).toMatchObject({ outcome: 'lost', document: { revision: 1 } });
   });
 
-  it('says when there is no such document', async () => {
+  it('reports that the document does not exist', async () => {
     const result = await compareAndSet(notes, { id: 'nobody', revision: 1, change: { $set: { count: 1 } } });
     expect(result).toEqual({ outcome: 'missing' });
   });
 
-  it('names the fields of a unique index that is in the way', async () => {
+  it('names the fields of the unique index that refuses the change', async () => {
     await insertOnce(notes, { _id: 'l', slug: 'l' });
     await insertOnce(notes, { _id: 'm', slug: 'm' });
     const result = await compareAndSet(notes, { id: 'm', revision: 1, change: { $set: { slug: 'l' } } });
@@ -176,7 +176,7 @@ describe('compareAndSet', () => {
     },
   );
 
-  it('is done when its answer was lost and others have written since', async () => {
+  it('succeeds when its answer was lost and others have written since', async () => {
     await insertOnce(notes, { _id: 'o', slug: 'o', count: 0 });
     const lost = proxy.lose({ commands: ['update'] });
     const slow = compareAndSet(notes, { id: 'o', revision: 1, change: { $inc: { count: 1 } } }, { writeId: 'mine' });
@@ -188,7 +188,7 @@ describe('compareAndSet', () => {
     expect(await notes.findOne({ _id: 'o' })).toMatchObject({ count: 11, revision: 3 });
   });
 
-  it('loses no update and counts no revision twice under twenty writers and lost answers', async () => {
+  it('loses no update and counts no revision twice with twenty writers and lost answers', async () => {
     await insertOnce(notes, { _id: 'p', slug: 'p', count: 0 });
     const lost = proxy.lose({ commands: ['update'], times: 10 });
     const revisions = await Promise.all(Array.from({ length: 20 }, () => increment('p')));
@@ -200,7 +200,7 @@ describe('compareAndSet', () => {
   });
 });
 
-/** Reads, adds one, writes if nobody was faster, and starts over otherwise. */
+/** Reads, adds one, and writes. Starts again if another write was first. */
 async function increment(id: string): Promise<number> {
   for (;;) {
     const document = await read(() => notes.findOne({ _id: id }));
@@ -212,7 +212,7 @@ async function increment(id: string): Promise<number> {
 }
 
 describe('upsertOnce', () => {
-  it('stores the first content under an id and leaves it', async () => {
+  it('stores the first content of an id and does not change it', async () => {
     const snapshots = database.db.collection<{ _id: string; content: string }>('snapshots');
     expect(await upsertOnce(snapshots, { _id: 'x:1', content: 'first' })).toEqual({ outcome: 'done' });
     expect(await upsertOnce(snapshots, { _id: 'x:1', content: 'second' })).toEqual({ outcome: 'done' });
@@ -228,7 +228,7 @@ describe('upsertOnce', () => {
     expect(await snapshots.countDocuments()).toBe(1);
   });
 
-  it('reports another unique index that is in the way', async () => {
+  it('reports another unique index that refuses the document', async () => {
     await insertOnce(notes, { _id: 'q', slug: 'q' });
     const result = await upsertOnce(notes, { _id: 'q2', slug: 'q', revision: 1, writes: [] });
     expect(result).toEqual({ outcome: 'duplicate', fields: ['slug'] });
@@ -251,7 +251,7 @@ describe('reads and idempotent writes', () => {
     expect(await notes.countDocuments({ _id: 's' })).toBe(0);
   });
 
-  it('rethrows what is not about availability', async () => {
+  it('rethrows other errors', async () => {
     const error = await thrownBy(read(() => notes.find({ $nonsense: 1 }).toArray()));
     expect(error).not.toBeInstanceOf(ProblemError);
   });
@@ -270,7 +270,7 @@ describe('an outage', () => {
     database.ping(),
   ];
 
-  it('is a 503 within seconds when the server is gone, and over without a restart when it is back', async () => {
+  it('leads to a 503 within seconds when the server has stopped, and ends without a restart when it is back', async () => {
     await proxy.stop();
     const started = performance.now();
     await Promise.all(everyHelper().map(expectUnavailable));
@@ -280,7 +280,7 @@ describe('an outage', () => {
     expect(await insertOnce(notes, { _id: 'u', slug: 'u' })).toEqual({ outcome: 'done' });
   });
 
-  it('is a 503 within seconds when the server hangs, and over when it goes on', async () => {
+  it('leads to a 503 within seconds when the server hangs, and ends when it continues', async () => {
     proxy.pause();
     const started = performance.now();
     await Promise.all(everyHelper().map(expectUnavailable));
@@ -290,7 +290,7 @@ describe('an outage', () => {
     expect(await insertOnce(notes, { _id: 'v', slug: 'v' })).toEqual({ outcome: 'done' });
   });
 
-  it('of a second goes unnoticed', async () => {
+  it('of one second does not fail a write', async () => {
     await proxy.stop();
     const write = insertOnce(notes, { _id: 'w', slug: 'w' });
     setTimeout(() => void proxy.restart(), 1_000);

@@ -22,7 +22,7 @@ const messages = Object.values(asyncapi.channels.integration.messages);
 const examples = messages.flatMap((message) => message.examples as unknown as Example[]);
 const named = examples.map((example) => [example.name, example] as const);
 
-/** The secret that the examples are signed with. */
+/** The secret that signs the examples. */
 const secret = 'EXAMPLE-not-a-real-secret-0123456789';
 
 const ajv = new Ajv2020({ strict: true, strictRequired: false, allErrors: true });
@@ -39,7 +39,7 @@ function accepts(type: EventType, payload: unknown): boolean {
 }
 
 describe('examples of events', () => {
-  it('belong to the message of their type, under a name of their own', () => {
+  it('belong to the message of their type, and have different names', () => {
     for (const message of messages) for (const { payload } of message.examples) expect(payload.type).toBe(message.name);
     expect(new Set(examples.map(({ name }) => name)).size).toBe(examples.length);
   });
@@ -48,7 +48,7 @@ describe('examples of events', () => {
     expect(accepts(payload.type, payload)).toBe(true);
   });
 
-  it.each(named)('%s: the headers are valid and say what the payload says', (_name, { headers, payload }) => {
+  it.each(named)('%s: the headers are valid and match the payload', (_name, { headers, payload }) => {
     expect(isHeaders(headers) || isHeaders.errors).toBe(true);
     expect(headers['x-service-event-type']).toBe(payload.type);
     expect(headers['x-service-event-target-uuid']).toBe(payload['targetUuid'] ?? undefined);
@@ -56,7 +56,7 @@ describe('examples of events', () => {
     expect(headers['webhook-timestamp']).toBe(String(Math.floor(Date.parse(payload.createdAt) / 1000)));
   });
 
-  it.each(named)('%s: it is signed in both ways, or in none', (name, { headers, payload }) => {
+  it.each(named)('%s: it has both signatures, or none', (name, { headers, payload }) => {
     if (name === 'test-unsigned') {
       expect(headers).not.toHaveProperty('x-service-signature');
       expect(headers).not.toHaveProperty('webhook-signature');
@@ -71,7 +71,7 @@ describe('examples of events', () => {
   it.each(eventTypes)('%s: every field occurs, and every optional field is missing once', (type) => {
     const payloads = examples.filter(({ payload }) => payload.type === type).map(({ payload }) => payload);
     const wrong = fieldsOf(schemaOf(type)).filter(({ path, optional }) => {
-      // Only events of earlier releases have no id, and no example is one of those.
+      // Only events of earlier releases have no id, and the examples contain none of them.
       if (path.join() === 'id') return payloads.some(({ id }) => id === undefined);
       const present = payloads.filter((payload) => at(payload, path) !== undefined).length;
       return present === 0 || (optional && present === payloads.length);
@@ -88,7 +88,7 @@ describe('examples of events', () => {
 });
 
 describe('the schema of headers', () => {
-  it('has their names as HTTP libraries pass them on', () => {
+  it('has their names in the case in which HTTP libraries give them', () => {
     const { properties, required } = asyncapi.components.schemas.DeliveryHeaders;
     const names = [...Object.keys(properties), ...required];
     expect(names.filter((name) => new Headers({ [name]: 'x' }).keys().next().value !== name)).toEqual([]);
@@ -101,21 +101,24 @@ describe('schemas of events', () => {
     expect(accepts(payload.type, { ...payload, later: 1, data: { ...data, later: [true] } })).toBe(true);
   });
 
-  it.each(named)('%s: refuse a payload without a required field, or with one of another type', (_name, { payload }) => {
-    const present = fieldsOf(schemaOf(payload.type)).filter(({ path }) => at(payload, path) !== undefined);
-    expect(present.length).toBeGreaterThan(2);
-    for (const { path, optional } of present) {
-      expect([path, accepts(payload.type, change(payload, path, undefined))]).toEqual([path, optional]);
-      expect([path, accepts(payload.type, change(payload, path, -1.5))]).toEqual([path, false]);
-    }
-  });
+  it.each(named)(
+    '%s: refuse a payload with a missing required field, or a field of another type',
+    (_name, { payload }) => {
+      const present = fieldsOf(schemaOf(payload.type)).filter(({ path }) => at(payload, path) !== undefined);
+      expect(present.length).toBeGreaterThan(2);
+      for (const { path, optional } of present) {
+        expect([path, accepts(payload.type, change(payload, path, undefined))]).toEqual([path, optional]);
+        expect([path, accepts(payload.type, change(payload, path, -1.5))]).toEqual([path, false]);
+      }
+    },
+  );
 
-  it.each(eventTypes)('%s: are complete in themselves', (type) => {
+  it.each(eventTypes)('%s: contain everything that they refer to', (type) => {
     const text = JSON.stringify(eventCatalog[type].schema);
     expect(text).not.toContain('"$ref"');
   });
 
-  it.each(eventTypes)('%s: are known by their path, which any address resolves', (type) => {
+  it.each(eventTypes)('%s: have a path as `$id`, which resolves at any address', (type) => {
     const path = `/schemas/events/${type}/v1.json`;
     expect(eventCatalog[type].schema).toHaveProperty('$id', path);
     const uri = `https://gateway.example.com${path}`;
@@ -146,7 +149,7 @@ describe('types of events', () => {
     const test: EventPayload = { type: 'TEST', createdAt: '2026-11-06T08:30:00.000Z', data: {} };
     // @ts-expect-error a type that the contract does not know
     const unknown: EventPayload = { ...test, type: 'ORDER_LOST' };
-    // @ts-expect-error a placed order has a target and says what was ordered
+    // @ts-expect-error a placed order has a target and items
     const empty: EventPayload = { ...test, type: 'ORDER_PLACED' };
     // @ts-expect-error categories have no UUID
     const category: EventPayload & { type: 'CATEGORY_UPDATED' } = { ...test, type: 'CATEGORY_UPDATED', targetUuid: '' };
@@ -158,7 +161,7 @@ function schemaOf(type: EventType): Schema {
   return eventCatalog[type].schema as unknown as Schema;
 }
 
-/** The fields of an object schema and of those below it, by their path. */
+/** The fields of an object schema and of the schemas inside it, by path. */
 function fieldsOf(schema: Schema, parent: readonly string[] = []): { path: string[]; optional: boolean }[] {
   return Object.entries(schema.properties ?? {}).flatMap(([name, below]) => {
     const path = [...parent, name];
@@ -170,7 +173,7 @@ function at(payload: Json, path: readonly string[]): Json | undefined {
   return path.reduce<Json | undefined>((value, name) => (value as Record<string, Json> | undefined)?.[name], payload);
 }
 
-/** A copy in which one field has another value, or none. */
+/** A copy with another value in one field, or without the field. */
 function change(payload: Json, path: readonly string[], value: Json | undefined): Json {
   const copy = structuredClone(payload);
   const parent = at(copy, path.slice(0, -1)) as Record<string, Json>;

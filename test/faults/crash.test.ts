@@ -24,7 +24,7 @@ afterEach(async () => {
   await folder.remove();
 });
 
-/** Waits until so many more updates were acknowledged. */
+/** Waits until this number of additional updates was acknowledged. */
 async function progress(updates: number): Promise<void> {
   const goal = burst.acknowledged + updates;
   const end = performance.now() + 20_000;
@@ -39,15 +39,15 @@ async function expectSound(): Promise<void> {
   expect(await burst.verify(service.url)).toMatchObject(sound);
 }
 
-describe('kill -9 in a burst of updates', () => {
-  it('of the service: its successor has every acknowledged update, and every version once', async () => {
+describe('kill -9 during a burst of updates', () => {
+  it('of the service: the next process has every acknowledged update, and every version once', async () => {
     const database = await folder.databasePid();
     for (let kill = 0; kill < kills; kill += 1) {
       await progress(30);
       await service.kill();
       await burst.pause();
       service = await start();
-      // The database server was left over, found and used again.
+      // The database server kept running, and the next process found and used it.
       expect(await folder.databasePid()).toBe(database);
       await expectSound();
       burst.resume(service.url);
@@ -55,12 +55,12 @@ describe('kill -9 in a burst of updates', () => {
     await progress(10);
   });
 
-  it('of the database: the service starts it again, and every acknowledged update is there', async () => {
+  it('of the database: the service restarts it, and every acknowledged update is there', async () => {
     for (let kill = 0; kill < kills; kill += 1) {
       await progress(30);
       const killed = await folder.databasePid();
       process.kill(killed, 'SIGKILL');
-      // Without a restart of the service, and without help from outside.
+      // The service was not restarted, and nothing else started the database.
       await progress(10);
       expect(await folder.databasePid()).not.toBe(killed);
       await burst.pause();
@@ -69,7 +69,7 @@ describe('kill -9 in a burst of updates', () => {
     }
   });
 
-  it('of both at once', async () => {
+  it('of both at the same time', async () => {
     await progress(30);
     process.kill(await folder.databasePid(), 'SIGKILL');
     await service.kill();

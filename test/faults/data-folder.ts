@@ -9,12 +9,12 @@ import { silentLog } from '../support/log.ts';
 /** A data folder of its own for a service process. */
 export interface DataFolder {
   readonly path: string;
-  /** Process number of the database server that runs on it. */
+  /** Process id of its database server. */
   databasePid(): Promise<number>;
   remove(): Promise<void>;
 }
 
-/** Makes a data folder. @param engine of its database; without it the service chooses, as it does for everybody */
+/** Creates a data folder. @param engine of its database; without it the service chooses */
 export async function createDataFolder(engine?: EngineId, parent = tmpdir()): Promise<DataFolder> {
   const folder = await mkdtemp(path.join(parent, 'prompt-gateway-faults-'));
   if (engine !== undefined) {

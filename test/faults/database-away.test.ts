@@ -8,10 +8,10 @@ import { until } from '../support/until.ts';
 import type { Answer, TestService } from '../support/service.ts';
 import { callEveryOperation, sendTimed, type TimedAnswer } from '../support/every-operation.ts';
 
-/** What no stored document is needed for, once the caller is known. */
+/** The operations that need no stored document once the caller is known. */
 const independent: readonly OperationId[] = [
   'listProviders',
-  // The key that the operator configured is in no database.
+  // The key that the operator configured is not in a database.
   'getCurrentApiKey',
   'listEventTypes',
   'getMetrics',
@@ -21,7 +21,7 @@ const independent: readonly OperationId[] = [
   'getAsyncApiDocument',
   'getEventTypeSchema',
 ];
-/** "Within seconds", in milliseconds: less than the 15 s after which the database driver itself gives up. */
+/** "Within seconds", in milliseconds: less than the 15 s after which the database driver gives up. */
 const patience = 14_000;
 
 const clock = createMovableClock();
@@ -72,7 +72,7 @@ describe('a database whose disk is full', () => {
     const key = await service.createKey('prompts:read', 'integrations:manage', 'metrics:read');
     void proxy.lose({ of: 'space', commands, times: Infinity });
     expectOnlyIndependentOnes(await send(), 'storage-full');
-    // Nobody knows a new key without its record.
+    // A new key is unknown without its record.
     for (const path of ['/api/v1/providers', '/api/v1/event-types', '/metrics', '/api/v1/whoami']) {
       const { status, body } = await service.call('GET', path, { key });
       expect([path, status, body.type]).toEqual([path, 503, 'urn:prompt-gateway:problem:storage-full']);
@@ -82,7 +82,7 @@ describe('a database whose disk is full', () => {
   }, 60_000);
 });
 
-describe('a database that was stopped', () => {
+describe('a database that has stopped', () => {
   afterEach(() => proxy.restart().catch(() => undefined));
 
   it('makes every operation that needs it answer 503 within seconds, and is used again when it is back', async () => {
@@ -104,7 +104,7 @@ describe('a database that was stopped', () => {
     expect(await statuses()).toEqual([200, 200, 200]);
     await proxy.stop();
     expect(await statuses()).toEqual([200, 200, 200]);
-    // What a stored key is asks for its record.
+    // A stored key needs its record.
     const { method, path } = calls.getCurrentApiKey;
     expect((await service.call(method, path, { key })).status).toBe(503);
     clock.advance(5_000);
@@ -114,7 +114,7 @@ describe('a database that was stopped', () => {
     expect(await statuses()).toEqual([200, 200, 200]);
   });
 
-  it('neither delays the answer of a paid call nor repeats the call', async () => {
+  it('does not delay the answer of a paid call, and does not repeat the call', async () => {
     const prompt = await harness.createPrompt();
     const invoke = (): Promise<Answer> =>
       harness.invoke(prompt, { model: 'mock-held' }, { 'Idempotency-Key': 'outage' });
@@ -122,23 +122,23 @@ describe('a database that was stopped', () => {
     await harness.received(1);
     await proxy.stop();
     harness.mock.release();
-    // It comes while the database is away.
+    // The answer arrives while the database is unavailable.
     const first = await answer;
     expect(first.status).toBe(200);
     await proxy.restart();
 
-    // The record is written as soon as the database is back; until then the key counts as in use.
+    // The record is written when the database is back. Until then the key counts as in use.
     const repeat = await untilNot(409, invoke);
     expect([repeat.status, repeat.text]).toEqual([200, first.text]);
     expect(repeat.headers['idempotency-replayed']).toBe('true');
     expect(harness.mock.requests).toHaveLength(1);
   });
 
-  it('leaves a key free for the next attempt soon after it is back', async () => {
+  it('releases a key for the next attempt soon after it is back', async () => {
     const body = { name: 'Cut short', slug: 'cut-short', messages: [{ role: 'user', content: 'Hello' }] };
     const create = (): Promise<Answer> =>
       service.call('POST', '/api/v1/prompts', { body, headers: { 'Idempotency-Key': 'cut-short' } });
-    // The key's record is written, and then the database goes away.
+    // The record of the key is written, and then the database stops.
     const lost = proxy.lose({ of: 'request', collection: 'prompts', commands: ['insert'] });
     const answer = create();
     await lost;
@@ -160,7 +160,7 @@ describe('a database that hangs', () => {
   });
 });
 
-/** Repeats a request that the service asks to repeat later. */
+/** Repeats a request when the service asks for it. */
 function untilNot(status: number, request: () => Promise<Answer>): Promise<Answer> {
   return until(request, (answer) => answer.status !== status);
 }

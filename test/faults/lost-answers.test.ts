@@ -7,7 +7,7 @@ import { LossyProxy, type Loss } from '../support/lossy-proxy.ts';
 import type { Answer, TestService } from '../support/service.ts';
 
 /**
- * The operations that write, on a database that applies a write and whose answer is lost. Those on prompts alone are in
+ * Operations that write, on a database that applies the write but loses the answer. Operations on prompts alone are in
  * test/prompts/prompt-lost-answers.test.ts.
  */
 let proxy: LossyProxy;
@@ -38,17 +38,17 @@ const count = (collection: string, filter: Record<string, unknown>): Promise<num
   database.db.collection(collection).countDocuments(filter);
 
 const losses: [string, Loss][] = [
-  ['its answer is lost', { of: 'answer' }],
-  ['its answer is lost three times', { of: 'answer', times: 3 }],
-  ['it is lost on its way', { of: 'request' }],
-  ['its confirmation by the majority fails', { of: 'confirmation' }],
+  ['the answer of a write is lost', { of: 'answer' }],
+  ['the answer of a write is lost three times', { of: 'answer', times: 3 }],
+  ['the request of a write is lost', { of: 'request' }],
+  ['the majority does not confirm a write', { of: 'confirmation' }],
 ];
 
-describe.each(losses)('when a write is made and %s', (what, loss) => {
+describe.each(losses)('when %s', (what, loss) => {
   const lose = (collection: string, ...commands: string[]): Promise<void> =>
     proxy.lose({ ...loss, collection, commands });
 
-  it('createApiKey makes one key, which works', async () => {
+  it('createApiKey creates one key, which works', async () => {
     const lost = lose('api_keys', 'insert');
     const created = await post('/api/v1/api-keys', { name: what, scopes: ['prompts:read'] });
     await lost;
@@ -57,7 +57,7 @@ describe.each(losses)('when a write is made and %s', (what, loss) => {
     expect(await count('api_keys', { name: what })).toBe(1);
   });
 
-  it('revokeApiKey revokes it once', async () => {
+  it('revokeApiKey revokes the key once', async () => {
     const { body: key } = await post('/api/v1/api-keys', { name: 'doomed', scopes: ['prompts:read'] });
     const lost = lose('api_keys', 'update');
     const revoked = await post(`/api/v1/api-keys/${key.id}/revoke`);
@@ -68,7 +68,7 @@ describe.each(losses)('when a write is made and %s', (what, loss) => {
     expect((await service.call('GET', '/api/v1/providers', { key: key.key as string })).status).toBe(401);
   });
 
-  // The first write reserves the key, the second keeps the answer.
+  // The first write reserves the key, the second one stores the answer.
   it.each(['insert', 'update'])('invokePrompt with a key calls the provider once (%s)', async (command) => {
     const headers = withKey(`invoke ${what} ${command}`.replaceAll(' ', '-'));
     const lost = lose('idempotency_keys', command);
@@ -81,7 +81,7 @@ describe.each(losses)('when a write is made and %s', (what, loss) => {
     expect(harness.mock.requests).toHaveLength(1);
   });
 
-  it('a refusal frees its key', async () => {
+  it('a refused request frees its key', async () => {
     const headers = withKey(`refused ${what}`.replaceAll(' ', '-'));
     const lost = lose('idempotency_keys', 'delete');
     expect((await harness.invoke(prompt, { version: 99 }, headers)).status).toBe(404);

@@ -1,8 +1,9 @@
 /**
- * `npm run test:faults`: kills the service and its database again and again in the middle of a burst of updates, then
- * watches the memory of a service under mixed traffic. Prints counts; exit code 1 when anything was lost.
+ * `npm run test:faults:prompts` kills the service and its database repeatedly during a burst of updates. Then it
+ * measures the memory of a service under mixed traffic. It prints counts, and ends with exit code 1 if anything was
+ * lost.
  *
- *     npm run test:faults -- --service-kills 20 --database-kills 10 --soak-seconds 60
+ *     npm run test:faults:prompts -- --service-kills 20 --database-kills 10 --soak-seconds 60
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
@@ -32,7 +33,7 @@ async function progress(burst: UpdateBurst, updates: number): Promise<void> {
   }
 }
 
-/** Lets the writers write for a random moment, so that kills hit every step of an update. */
+/** Lets the writers write for a random time, so that kills hit every step of an update. */
 async function writeForAMoment(burst: UpdateBurst): Promise<void> {
   await progress(burst, 30);
   await sleep(Math.random() * 300);
@@ -83,7 +84,7 @@ async function soakOne(seconds: number): Promise<boolean> {
   console.log(`${seconds} s of mixed traffic: ${requests} requests, ${faults} faults; memory in MiB once a second:`);
   console.log(`  heap      ${show(heapMebibytes)}`);
   console.log(`  resident  ${show(residentMebibytes)}`);
-  // What the process holds beside the heap (code, buffers, free lists) takes some minutes to settle.
+  // Memory outside the heap (code, buffers, free lists) takes some minutes to become stable.
   return faults === 0 && hasLevelledOff(heapMebibytes, 1.15) && hasLevelledOff(residentMebibytes, 1.25);
 }
 

@@ -3,12 +3,12 @@ import { startMockProvider } from '../support/mock-provider.ts';
 import { startServiceProcess } from '../support/service-process.ts';
 import type { DataFolder } from './data-folder.ts';
 
-/** What a service did and needed under traffic. */
+/** The work and the memory of a service under traffic. */
 export interface SoakReport {
   readonly requests: number;
-  /** Answers of status 500 and above, and requests without an answer. */
+  /** Answers with status 500 and above, and requests without an answer. */
   readonly faults: number;
-  /** Resident memory of the service process, looked at once a second. */
+  /** Resident memory of the service process, sampled once a second. */
   readonly residentMebibytes: readonly number[];
   /** Its JavaScript heap, at the same times. */
   readonly heapMebibytes: readonly number[];
@@ -17,12 +17,12 @@ export interface SoakReport {
 const key = 'administrator-key-of-the-tests-0123456789';
 const clients = 8;
 /**
- * V8 lets garbage lie while it has room, so in a minute memory would only ever grow. With little room it shows within
- * seconds what is really held: a leak fills it and ends the process.
+ * V8 does not collect garbage while it has room, so memory would only grow within a minute. With a small heap, a leak
+ * shows within seconds: it fills the heap and ends the process.
  */
 const heapLimitMebibytes = 96;
 
-/** Sends a service everything that callers send, good and bad, from several clients at once. */
+/** Sends valid and invalid requests of all kinds from several clients at once. */
 export async function soak(folder: DataFolder, seconds: number): Promise<SoakReport> {
   const mock = await startMockProvider({ record: false });
   const provider = { id: 'mock', base_url: mock.url, api_key: 'sk-not-secret-here', models: ['model-a'] };
@@ -94,7 +94,7 @@ function mebibytesIn(metrics: string, name: string): number {
   return Number(new RegExp(`^${name} (\\S+)`, 'm').exec(metrics)?.[1]) / 1024 / 1024;
 }
 
-/** Whether the mean of the last third of a series is at most so many times that of the second. */
+/** Whether the mean of the last third of a series is at most `factor` times that of the second third. */
 export function hasLevelledOff(samples: readonly number[], factor: number): boolean {
   const third = Math.floor(samples.length / 3);
   const mean = (part: readonly number[]): number => part.reduce((sum, value) => sum + value, 0) / part.length;

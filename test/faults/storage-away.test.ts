@@ -4,7 +4,7 @@ import { startObjectStorage, type ObjectStorage } from '../support/object-storag
 import { startTestService, type TestService } from '../support/service.ts';
 import { callEveryOperation, sendTimed } from '../support/every-operation.ts';
 
-/** What cannot be done without the bucket: running a test and reading its results, and removing them. */
+/** The operations that need the bucket: running a test, reading its results, and removing them. */
 const suffering: readonly OperationId[] = ['createTestRun', 'getTestRunResults'];
 
 let bucket: ObjectStorage;
@@ -20,8 +20,8 @@ afterAll(async () => {
   await bucket.stop();
 });
 
-describe('a bucket that was stopped', () => {
-  it('is missed by test runs alone, and used again when it is back', async () => {
+describe('a bucket that has stopped', () => {
+  it('fails only test runs, and is used again when it is back', async () => {
     const calls = await callEveryOperation(service);
     await bucket.stop();
     for (const { operation, status, problem, milliseconds } of await sendTimed(service, calls)) {

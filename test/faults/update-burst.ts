@@ -1,47 +1,52 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** One update of one prompt: the version that the service answered, and the text that it was sent. */
+/** One update of one prompt: the version in the answer, and the text in the request. */
 interface Update {
   readonly version: number;
   readonly text: string;
 }
 
-/** What the writers of a burst know of one prompt. */
+/** The knowledge of the writers about one prompt. */
 interface Ledger {
   readonly promptId: string;
   /** Answered with 200. */
   readonly acknowledged: Update[];
-  /** Every text that was ever sent, answered or not. */
+  /** Every text that was sent, answered or not. */
   readonly sent: Set<string>;
 }
 
-/** What a look at everything that is stored came to. Only `acknowledged` and `unanswered` may be above zero. */
+/**
+ * The result of a comparison with everything that is stored. Only `acknowledged` and `unanswered` may be above zero.
+ */
 export interface BurstCounts {
   /** Updates that were answered with 200. */
   acknowledged: number;
-  /** Updates whose answer never came, or was a 503, and that are stored: allowed, nobody was told otherwise. */
+  /** Stored updates without an answer, or with a 503. They are allowed, because the caller got no other answer. */
   unanswered: number;
-  /** Acknowledged updates that are not stored under the version that was answered, or not as they were sent. */
+  /** Acknowledged updates that are not stored as sent, or not under the version in the answer. */
   lost: number;
-  /** Numbers between 1 and the latest version that no version has. */
+  /** Numbers between 1 and the latest version that are missing. */
   missing: number;
   /** Version numbers that occur twice, and updates that were stored as two versions. */
   duplicated: number;
-  /** Versions that hold what nobody sent. */
+  /** Versions with a text that was never sent. */
   phantom: number;
   /** Answers other than 200 and 503. */
   unexpected: number;
 }
 
-/** Clients that go on updating a few prompts, whatever happens to the service. */
+/** Clients that keep updating a few prompts, whatever happens to the service. */
 export interface UpdateBurst {
-  /** Updates acknowledged so far. */
+  /** The number of acknowledged updates so far. */
   readonly acknowledged: number;
-  /** Sends no more, and waits for what is under way. */
+  /** Sends no more, and waits for the requests in progress. */
   pause(): Promise<void>;
-  /** Goes on, at another address where the service has moved. */
+  /** Continues at another address after the service has moved. */
   resume(url: string): void;
-  /** Reads every version of every prompt from a service at this address, and compares it with what was acknowledged. */
+  /**
+   * Reads every version of every prompt from the service at this address, and compares it with the acknowledged
+   * updates.
+   */
   verify(url: string): Promise<BurstCounts>;
 }
 
@@ -49,7 +54,7 @@ export interface BurstOptions {
   readonly url: string;
   readonly key: string;
   readonly prompts: number;
-  /** Clients of each prompt; each sends one update after the other. */
+  /** The number of clients for each prompt. Each client sends one update after the other. */
   readonly writers: number;
 }
 
@@ -58,10 +63,10 @@ interface StoredVersion {
   readonly messages: readonly { readonly content: string }[];
 }
 
-/** A request that is not answered in this time counts as unanswered, in milliseconds. */
+/** A request counts as unanswered after this time, in milliseconds. */
 const patience = 20_000;
 
-/** Creates the prompts and starts updating them. */
+/** Creates the prompts and starts to update them. */
 export async function startUpdateBurst({ url, key, prompts, writers }: BurstOptions): Promise<UpdateBurst> {
   const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
   let address = url;
@@ -95,7 +100,7 @@ export async function startUpdateBurst({ url, key, prompts, writers }: BurstOpti
       else if (answer.status !== 503) unexpected += 1;
       return answer.status === 200;
     } catch {
-      return false; // No answer, as from a service that was killed.
+      return false; // The service was killed and gives no answer.
     }
   };
   const write = async (ledger: Ledger, signal: AbortSignal): Promise<void> => {
@@ -162,7 +167,7 @@ function add(sum: BurstCounts, counts: BurstCounts): void {
   for (const name of Object.keys(sum) as (keyof BurstCounts)[]) sum[name] += counts[name];
 }
 
-/** Whether a look found nothing that must not be. */
+/** Whether a comparison found no forbidden result. */
 export function isSound({ lost, missing, duplicated, phantom, unexpected }: BurstCounts): boolean {
   return lost + missing + duplicated + phantom + unexpected === 0;
 }

@@ -1,4 +1,4 @@
-/** A receiver in a thread of its own that answers every request with a head that never ends. Its data: the kind. */
+/** A receiver in its own thread that answers every request with an endless head. Its data is the kind of head. */
 import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { parentPort, workerData } from 'node:worker_threads';

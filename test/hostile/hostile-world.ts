@@ -5,7 +5,7 @@ import { percentile } from '../faults/webhooks/percentile.ts';
 import { checkSetting } from '../support/database-server.ts';
 import { startServiceProcess, type ServiceProcess } from '../support/service-process.ts';
 
-/** What a scenario measured, with the limits that it must keep. */
+/** The measurements of a scenario, with their limits. */
 export interface Figure {
   readonly name: string;
   readonly value: number;
@@ -15,21 +15,21 @@ export interface Figure {
 }
 
 export interface Scenario {
-  /** Kebab-case, as it is named on the command line. */
+  /** The name on the command line, in kebab-case. */
   readonly name: string;
-  /** What is done, in one line. */
+  /** One line that describes the scenario. */
   readonly about: string;
-  /** @returns the figures, or why the scenario cannot run on this machine */
+  /** @returns the figures, or the reason why the scenario cannot run on this machine */
   run(world: World): Promise<readonly Figure[] | string>;
 }
 
-/** A service under attack, on a data folder and database of its own. */
+/** A service under attack, with its own data folder and database. */
 export interface Target extends ServiceProcess {
   readonly adminKey: string;
   readonly folder: DataFolder;
-  /** What it was started with, for another process on the same folder. */
+  /** The settings of its start, for another process on the same folder. */
   readonly environment: Readonly<Record<string, string>>;
-  /** Calls the API with the administrator's key, or another one. `body` is sent as JSON. */
+  /** Calls the API with the key of the administrator, or another one. `body` is sent as JSON. */
   call(method: string, path: string, options?: CallOptions): Promise<CallResult>;
 }
 
@@ -43,14 +43,14 @@ export interface CallOptions {
 export interface CallResult {
   readonly status: number;
   readonly headers: Headers;
-  // eslint-disable-next-line @typescript-eslint/no-explicit-any -- scenarios know what they asked for
+  // eslint-disable-next-line @typescript-eslint/no-explicit-any -- scenarios know the type of the answer
   readonly body: any;
 }
 
-/** What others felt between `watch` and `stop`. Milliseconds and MiB. */
+/** The effect on other callers between `watch` and `stop`, in milliseconds and MiB. */
 export interface Observation {
   readonly reads: number;
-  /** Reads that were not answered with 200 within 10 s. */
+  /** Reads without a 200 within 10 s. */
   readonly failedReads: number;
   readonly p50: number;
   readonly p95: number;
@@ -61,15 +61,15 @@ export interface Observation {
 }
 
 export interface TargetPlace {
-  /** Where the data folder is made; the system's folder for temporary files by default. */
+  /** The parent of the data folder; by default the system's folder for temporary files. */
   readonly parent?: string;
 }
 
 export interface World {
   readonly engine: EngineId;
-  /** Starts the service with these settings beside those that every scenario has. */
+  /** Starts the service with these settings in addition to those of every scenario. */
   startTarget(environment?: Readonly<Record<string, string>>, place?: TargetPlace): Promise<Target>;
-  /** Times another caller's reads of one prompt, one every 20 ms, and samples memory, until it is stopped. */
+  /** Measures the reads of one prompt by another caller, one every 20 ms, and samples memory, until it is stopped. */
   watch(target: Target): Promise<{ stop(): Promise<Observation> }>;
   /** Stops and removes everything that was started. */
   close(): Promise<void>;
@@ -77,7 +77,7 @@ export interface World {
 
 export const adminKey = 'administrator-key-of-the-tests-0123456789';
 
-/** The usual figures about others, each with its limit where one is given. */
+/** The usual figures about other callers, with limits if they are given. */
 export function figuresOf(
   seen: Observation,
   limits: {
@@ -102,7 +102,7 @@ export function figuresOf(
   ];
 }
 
-/** Makes the surroundings of one scenario. @param engine of the database of every service that is started */
+/** Prepares one scenario. @param engine of the database of every service that is started */
 export function createWorld(engine: EngineId): World {
   const targets: Target[] = [];
   return {
@@ -135,7 +135,7 @@ function endProcess(pid: number): void {
   try {
     process.kill(pid, 'SIGKILL');
   } catch {
-    // It has ended already.
+    // It has already ended.
   }
 }
 
@@ -188,7 +188,7 @@ async function watch(target: Target): Promise<{ stop(): Promise<Observation> }> 
     databaseMebibytes = Math.max(databaseMebibytes, database);
   };
   const underWay = new Set<Promise<void>>();
-  // Reads begin on time even while earlier ones wait, as those of many callers do.
+  // Reads begin on time even while earlier ones wait, as with many independent callers.
   const reading = setInterval(() => {
     if (underWay.size >= 500) return;
     const one = read().finally(() => underWay.delete(one));

@@ -1,13 +1,13 @@
 /**
- * `npm run test:hostile`: callers, receivers and machines at their worst, one scenario at a time, against the service
- * as a process of its own. While a scenario runs, another caller's reads are timed and the memory of service and
- * database is sampled. Prints the figures; exit code 1 when one is beyond its limit. Loopback only.
+ * `npm run test:hostile` runs scenarios of hostile callers, receivers and machines, one at a time, against the service
+ * in its own process. During a scenario it measures the reads of another caller, and samples the memory of service and
+ * database. It prints the figures, and ends with exit code 1 if one exceeds its limit. It uses loopback only.
  *
- *     npm run test:hostile                                  all scenarios on the engine that a newcomer gets
+ *     npm run test:hostile                                  all scenarios on the default engine
  *     npm run test:hostile -- --engine secantusd-rs NAME …  some of them on another engine
  *
- * Each file in `scenarios/` exports `scenarios`. A scenario starts what it needs through its `World`, does its worst for
- * a bounded time, and returns figures. Times are those of a quiet machine.
+ * Each file in `scenarios/` exports `scenarios`. A scenario starts what it needs through its `World`, attacks for a
+ * limited time, and returns figures. The limits are for a machine without other load.
  */
 import { readdir } from 'node:fs/promises';
 import path from 'node:path';

@@ -6,7 +6,7 @@ import { startEmbeddedDatabase } from '../../src/db/embedded/embedded-database.t
 import { silentLog } from '../support/log.ts';
 import type { Target, World } from './hostile-world.ts';
 
-/** Opens the database of a service under attack, to fill it faster than the API does. Close it before the world. */
+/** Opens the database of a service under attack, to fill it faster than through the API. Close it before the world. */
 export async function openDatabase(world: World, target: Target): Promise<Database> {
   const embedded = await startEmbeddedDatabase({
     ...{ dataDir: target.folder.path, cacheDir: defaultCacheDir(process.env, homedir()) },
@@ -22,7 +22,7 @@ export async function openDatabase(world: World, target: Target): Promise<Databa
   };
 }
 
-/** A UUID that is as evenly spread as a random one, and the same for the same number. */
+/** A UUID that is as evenly distributed as a random one, and always the same for the same number. */
 export function uuid(number: number): string {
   const digits = createHash('sha256').update(String(number)).digest('hex');
   return digits.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12}).*$/, '$1-$2-$3-$4-$5');

@@ -2,10 +2,10 @@ import { defaultTiming, type WebhookTiming } from '../../../src/webhooks/timing.
 import type { ReceiverAccount } from './receivers-program.ts';
 import type { World } from './faults-world.ts';
 
-/** Seconds that a receiver asks to be left alone, with 429. */
+/** The `Retry-After` of a receiver that answers 429, in seconds. */
 export const askedSeconds = 2;
 
-/** Short enough to see every receiver time out, break and be tried again several times. */
+/** Short, so that every receiver times out, opens its breaker and gets several more attempts. */
 export const misbehaviourTiming: WebhookTiming = {
   ...defaultTiming,
   schedule: [0, 1_000, 2_000, 4_000, 8_000, 8_000, 8_000, 8_000, 8_000, 8_000],
@@ -26,19 +26,19 @@ interface StoredAttempt {
   response_cut: boolean;
 }
 
-/** What the records say of the deliveries to one integration. */
+/** The recorded deliveries of one integration. */
 interface DeliveryRecord {
   readonly statuses: Readonly<Record<string, number>>;
   readonly attempts: readonly StoredAttempt[];
 }
 
-/** Milliseconds that a busy machine may take on top of a time limit. */
+/** Milliseconds that a busy machine may need on top of a time limit. */
 const tolerance = 1_000;
 const responseKept = 16 * 1_024;
-/** What sockets on both sides hold on top of what the service reads. */
+/** The bytes that the sockets of both sides hold in addition to what the service reads. */
 const floodTaken = 8_000_000;
 
-/** Compares what each bad receiver got with what the design says. @returns sentences, none when all is well */
+/** Compares what each bad receiver got with what the design requires. @returns sentences; none if all is correct */
 export async function behaviourMistakes(
   world: World,
   integrations: Readonly<Record<string, string>>,
@@ -94,7 +94,7 @@ export async function behaviourMistakes(
 
   const gone = await world.integrations.find(integrations['410'] ?? '');
   expectThat(gone?.status === 'disabled' && gone.disabled?.reason === 'gone', '410: the integration is not disabled');
-  // The first answer counts; the batch that it belongs to was begun by then.
+  // The first answer counts. The batch that it belongs to had begun by then.
   const asked = accounts['410']?.requestedAt ?? [];
   const late = asked.filter((at) => at > (asked[0] ?? 0) + totalTimeout);
   expectThat(late.length === 0, `410: asked ${late.length} times more afterwards`);
@@ -128,7 +128,7 @@ async function read({ database: { db } }: World, integrationId: string): Promise
   return { statuses, attempts };
 }
 
-/** Beginnings and ends of spells of requests: pauses within one are shorter than this. */
+/** Beginnings and ends of groups of requests. Pauses within a group are shorter than this. */
 function spells(times: readonly number[], pause: number): [number, number][] {
   const found: [number, number][] = [];
   for (const time of times) {

@@ -20,11 +20,11 @@ import { faultTiming, timingVariable } from './timing.ts';
 const key = 'administrator-key-of-the-tests-0123456789';
 
 export interface WorldSettings {
-  /** Of the database server. */
+  /** The process id of the database server. */
   readonly databaseUri: string;
-  /** The way to it that the services take, where it is another one: a proxy's. */
+  /** The address that the services use to reach it, if it is another one: that of a proxy. */
   readonly serviceUri?: string;
-  /** Milliseconds by which the clock of each service process is wrong; as many processes as there are entries. */
+  /** The error of each service process's clock in milliseconds. There is one process for each entry. */
   readonly clockShifts?: readonly number[];
   readonly timing?: WebhookTiming;
   readonly environment?: Readonly<Record<string, string>>;
@@ -35,15 +35,15 @@ export interface World {
   readonly database: Database;
   readonly integrations: IntegrationStore;
   readonly nodes: readonly ServiceNode[];
-  /** Receivers that keep account. */
+  /** Receivers that record what they get. */
   readonly ledgers: readonly Ledger[];
-  /** Subscribes a receiver. @returns the id of the integration */
+  /** Creates an integration for a receiver. @returns the id of the integration */
   subscribe(url: string, secret: string, id?: string): Promise<string>;
-  /** Changes integrations as an operator does. */
+  /** Changes integrations, as an operator does. */
   edit(ids: readonly string[], change: (integration: Integration) => Integration): Promise<void>;
-  /** A receiver that keeps account, subscribed. */
+  /** Starts a receiver that records what it gets, and its integration. */
   addLedger(react?: (request: ReceivedRequest) => Reaction): Promise<Ledger>;
-  /** Begins to place orders and to change products. */
+  /** Starts to place orders and to change products. */
   placeOrders(rate: number): OrderStream;
   close(): Promise<void>;
 }
@@ -64,7 +64,7 @@ export async function startWorld({
   const secrets = createSecretBox(await ensureSecretKey(dataDir));
   const environment = {
     ...{ DATA_DIR: dataDir, PORT: '0', ADMIN_API_KEY: key, RATE_LIMIT: 'off', LOG_LEVEL: 'warn' },
-    // A request's idempotency key stays in use for this and half a minute after its process died.
+    // After the process of a request dies, its idempotency key stays in use for this time and half a minute more.
     INVOKE_TIMEOUT_MS: '1000',
     ...{ MONGODB_URI: serviceUri, MONGODB_DATABASE: databaseName, [timingVariable]: JSON.stringify(timing) },
     ...checkSetting(fastEngine),
@@ -126,7 +126,7 @@ export async function startWorld({
   return world;
 }
 
-/** What is sold: one product that is ordered, and two whose prices change, each in a category of its own. */
+/** The catalog: one product that is ordered, and two with changing prices, each in its own category. */
 async function createCatalog(url: string): Promise<{ location: string; product: string; changing: string[] }> {
   const create = async (path: string, body: unknown): Promise<string> => {
     const answer = await fetch(`${url}/v1/${path}`, {

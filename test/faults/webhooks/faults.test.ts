@@ -1,9 +1,9 @@
-/** The small edition of `npm run test:faults:webhooks`: it runs with every test run, on whatever engine that has. */
+/** The short form of `npm run test:faults:webhooks`. It runs with every test run, on the engine of that run. */
 import { describe, expect, it } from '@jest/globals';
 import { testDatabaseUri } from '../../support/database.ts';
 import { killServices, loseAnswers, type ScenarioResult } from './scenarios.ts';
 
-// Slow engines keep up with this.
+// Slow engines reach this rate.
 const settings = { rate: 10, ordersBetweenFaults: 20 };
 
 const nothing = {

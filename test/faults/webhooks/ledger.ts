@@ -7,30 +7,30 @@ export interface SeenEvent {
   readonly type: string;
   readonly targetUuid: string | undefined;
   readonly body: string;
-  /** When it arrived first, in milliseconds since the epoch. */
+  /** The time of its first arrival, in milliseconds since the epoch. */
   readonly firstAt: number;
   arrivals: number;
-  /** How often it was answered with a 2xx. */
+  /** The number of 2xx answers. */
   accepted: number;
-  /** An arrival had another body than the first one. */
+  /** Whether an arrival had another body than the first one. */
   changed: boolean;
 }
 
-/** How long an event took from its creation to its first arrival, by the clocks of this machine. */
+/** The time of an event from its creation to its first arrival, by the clocks of this machine. */
 export interface Delay {
-  /** When the event was created, in milliseconds since the epoch. */
+  /** The time of its creation, in milliseconds since the epoch. */
   readonly createdAt: number;
   readonly milliseconds: number;
 }
 
-/** A receiver that keeps account of what it got, and of what it answered. */
+/** A receiver that records its requests and its answers. */
 export interface Ledger {
   readonly url: string;
   readonly integrationId: string;
   readonly secret: string;
   /** By event id. */
   readonly events: ReadonlyMap<string, SeenEvent>;
-  /** Requests whose signatures are not those of their bytes. */
+  /** Requests with a signature that does not match their bytes. */
   readonly badSignatures: number;
   readonly arrivals: number;
   /** First arrivals. */
@@ -41,7 +41,7 @@ export interface Ledger {
 export interface LedgerSettings {
   readonly integrationId: string;
   readonly secret: string;
-  /** What to do with a request; a 200 by default. */
+  /** The reaction to a request; by default a 200. */
   readonly react?: (request: ReceivedRequest) => Reaction;
 }
 
@@ -100,7 +100,7 @@ export async function openLedger({ integrationId, secret, react = () => accept }
   };
 }
 
-/** Checks both signatures by hand: `X-Service-Signature`, and Standard Webhooks'. */
+/** Checks both signatures with its own code: `X-Service-Signature`, and that of Standard Webhooks. */
 function isSigned({ headers, body }: Pick<ReceivedRequest, 'headers' | 'body'>, secret: string): boolean {
   const hmac = (): ReturnType<typeof createHmac> => createHmac('sha256', secret);
   const prefix = `${headers['webhook-id'] ?? ''}.${headers['webhook-timestamp'] ?? ''}.`;

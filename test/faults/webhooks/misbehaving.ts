@@ -11,15 +11,20 @@ import { startWorld, type World } from './faults-world.ts';
 
 const behaviourSeconds = 15;
 const roundSeconds = 5;
-/** Between two rounds: what was begun in the one is not measured in the other. */
+/** The pause between two rounds. Requests of one round are not measured in the next. */
 const settleSeconds = 4;
-/** Resident memory that may come on top of what good receivers need. The floods are of 100 MB each, 64 at a time. */
+/**
+ * The resident memory that may be used in addition to that with good receivers. The floods have 100 MB each, 64 at a
+ * time.
+ */
 const memoryMebibytes = 160;
-/** How much slower the healthy receiver may be served beside bad ones than beside good ones. */
+/** How much slower the healthy receiver may be served beside bad receivers than beside good ones. */
 const slowdownAllowed = 1.1;
-/** Far from what the service can do: what one receiver does to another is measured, not a queue. */
+/**
+ * Far below the capacity of the service, so that this measures the effect of one receiver on another and not a queue.
+ */
 const ordersPerSecond = 15;
-/** With little room V8 cannot let garbage lie, and memory shows what is really held. */
+/** With a small heap, V8 collects garbage early, and the measured memory is the memory in use. */
 const smallHeap = { NODE_OPTIONS: '--max-old-space-size=128', MALLOC_ARENA_MAX: '2' };
 
 function reactions(elsewhere: string): Readonly<Record<string, Reaction>> {
@@ -37,9 +42,9 @@ function reactions(elsewhere: string): Readonly<Record<string, Reaction>> {
 }
 
 /**
- * Receivers that hang, trickle, fail, redirect, resign, ask for patience, cut the connection and flood, beside one that
- * is well. Each has to get what the design says, and the healthy one must hardly notice: it is measured beside bad
- * receivers and beside as many good ones, in turn.
+ * Receivers that hang, trickle, fail, redirect, answer 410, send Retry-After, cut the connection and flood, beside a
+ * healthy one. Each must get what the design requires, and the healthy one must hardly be slower. It is measured in
+ * turn beside bad receivers and beside the same number of good ones.
  */
 export async function misbehavingReceivers(
   { databaseUri }: Pick<ScenarioSettings, 'databaseUri'>,
@@ -111,7 +116,7 @@ export async function misbehavingReceivers(
   }
 }
 
-/** Whether integrations listen to orders. One that the service disabled is enabled again. */
+/** Sets whether integrations get orders. Enables an integration that the service disabled. */
 function listen(world: World, ids: readonly string[], isListening: boolean): Promise<void> {
   return world.edit(ids, (integration) => ({
     ...integration,
@@ -121,12 +126,12 @@ function listen(world: World, ids: readonly string[], isListening: boolean): Pro
   }));
 }
 
-/** @returns p95 in milliseconds of what is created during the next seconds */
+/** @returns p95, in milliseconds, of the events that are created in the next seconds */
 async function measure({ delays }: Ledger): Promise<number> {
   const from = Date.now();
   await sleep(roundSeconds * 1_000);
   const to = Date.now();
-  // What was created at the end may be under way.
+  // Events that were created at the end may still be on their way.
   await sleep(500);
   const during = delays.filter(({ createdAt }) => createdAt >= from && createdAt < to);
   return percentile(
@@ -140,7 +145,7 @@ function acceptedOrders({ events }: Ledger): number {
 }
 
 interface MemoryWatch {
-  /** What was needed up to here is the measure for what comes. */
+  /** The memory used until now is the base for the comparison. */
   mark(): void;
   stop(): { readonly before: number; readonly peak: number };
 }

@@ -6,23 +6,23 @@ import { startFlags } from '../../support/start-flags.ts';
 
 /** A service process that can be killed, stopped and started again. */
 export interface ServiceNode {
-  /** Undefined while it is down. */
+  /** Undefined while the process is stopped. */
   readonly url: string | undefined;
   readonly pid: number;
-  /** What it wrote: log and messages of all its lives. */
+  /** The log and messages of all its processes. */
   readonly output: readonly string[];
-  /** Resolves when it listens. */
+  /** Resolves when the process listens. */
   start(): Promise<void>;
   signal(name: NodeJS.Signals): void;
-  /** SIGKILL, and waits for the end. */
+  /** Sends SIGKILL, and waits for the end. */
   kill(): Promise<void>;
-  /** SIGTERM, and waits for the end. */
+  /** Sends SIGTERM, and waits for the end. */
   stop(): Promise<void>;
 }
 
 export interface NodeSettings {
   readonly environment: Readonly<Record<string, string>>;
-  /** Milliseconds by which the process's wall clock is wrong. */
+  /** The error of the process's wall clock, in milliseconds. */
   readonly clockShift?: number;
 }
 

@@ -3,36 +3,39 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Agent, request } from 'undici';
 
 export interface StreamSettings {
-  /** Addresses of the services that are up. */
+  /** Addresses of the running services. */
   readonly urls: () => readonly string[];
   readonly key: string;
-  /** Of an order. */
+  /** The location of an order. */
   readonly body: unknown;
-  /** Orders a second, as far as the services keep up. */
+  /** Orders per second, as far as the services can keep up. */
   readonly rate: number;
-  /** Products whose prices are changed now and then. */
+  /** Products whose prices change. */
   readonly products: readonly string[];
 }
 
-/** Orders, placed at a steady rate whatever happens to the services, and a few changes of products beside them. */
+/** Places orders at a steady rate, whatever happens to the services, and changes some products. */
 export interface OrderStream {
   /** Ids of acknowledged orders by their idempotency keys. */
   readonly acknowledged: ReadonlyMap<string, string>;
-  /** When each order was acknowledged, by its id, in milliseconds since the epoch. */
+  /** The time of each acknowledgment, by the id of the order, in milliseconds since the epoch. */
   readonly acknowledgedAt: ReadonlyMap<string, number>;
   /** Acknowledged changes of products. */
   readonly changes: number;
   /** Requests that were not acknowledged, and were sent again. */
   readonly repeated: number;
-  /** Orders a second so far. */
+  /** Orders per second so far. */
   readonly rate: number;
-  /** Places no more, and waits until all that were begun are acknowledged. */
+  /** Places no more orders, and waits until all orders that were started are acknowledged. */
   stop(): Promise<void>;
-  /** Sends an order again under a key. @returns the order's id */
+  /** Sends the order of a key again. @returns the id of the order */
   repeat(key: string): Promise<string>;
 }
 
-/** Requests at once. What waits to be sent again is not counted: a killed process leaves many such behind. */
+/**
+ * The limit of simultaneous requests. Requests that wait to be sent again do not count, because a killed process leaves
+ * many of them.
+ */
 const activeAtMost = 64;
 const pauseMs = 50;
 const giveUpMs = 120_000;
@@ -47,10 +50,10 @@ export function startOrders({ urls, key, body, rate, products }: StreamSettings)
   let turn = 0;
   let active = 0;
   let stopped = false;
-  /** Told by `stop`. */
+  /** Set by `stop`. */
   let failure: unknown;
 
-  /** Sends a request to one service after the other until one acknowledges it. */
+  /** Sends a request to one service after the other until one of them acknowledges it. */
   const persist = async (
     method: 'POST' | 'PUT',
     path: string,
@@ -72,11 +75,11 @@ export function startOrders({ urls, key, body, rate, products }: StreamSettings)
           const received = await answer.body.text();
           if (answer.statusCode < 300) return JSON.parse(received) as { id: string };
           last = `${answer.statusCode} ${received}`;
-          // After a crash its key is in use until the lease of the dead request ends.
+          // After a crash the key is in use until the lease of the failed request ends.
           pause = Math.max(pause, Number(answer.headers['retry-after'] ?? 0) * 1_000);
           if (answer.statusCode < 500 && answer.statusCode !== 409) throw new Error(`${method} ${path}: ${last}`);
         } catch (error) {
-          // Errors of the connection have codes.
+          // Connection errors have codes.
           if (error instanceof Error && !('code' in error)) throw error;
           last = String(error);
         } finally {
@@ -118,7 +121,7 @@ export function startOrders({ urls, key, body, rate, products }: StreamSettings)
     await Promise.all(underWay);
   })();
 
-  // One change after the other, each to a new price: a repetition of one that was applied changes nothing.
+  // Changes are sent one after the other, each with a new price. So a repeated change has no second effect.
   const changing = products.map(async (id) => {
     for (let price = 1_000; !stopped; price += 1) {
       await persist('PUT', `/v1/products/${id}`, JSON.stringify({ price }), {});

@@ -1,4 +1,4 @@
-/** The real service as a process of its own, with times of the tests' choosing. It is started by node.ts. */
+/** The real service as a process of its own, with times that the tests choose. node.ts starts it. */
 import { loadConfig } from '../../../src/config/config.ts';
 import { createLogger } from '../../../src/observability/logger.ts';
 import { startService } from '../../../src/start.ts';

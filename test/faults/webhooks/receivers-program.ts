@@ -1,12 +1,12 @@
 /**
- * A process with receivers that do as they were told, so that their trouble is not the test's own. The first argument
- * is a JSON object of reactions by name; the parent gets the URLs, and an account whenever it sends anything.
+ * A process with receivers that react as the test says, so that they do not slow down the test itself. The first
+ * argument is a JSON object of reactions by name. The parent gets the URLs, and a report whenever it sends a message.
  */
 import { startReceiver, type Receiver, type Reaction } from '../../support/receiver.ts';
 
-/** What a receiver was asked, and how much of its floods was taken. */
+/** The requests that a receiver got, and the bytes of its floods that were read. */
 export interface ReceiverAccount {
-  /** When each request had arrived, in milliseconds since the epoch. */
+  /** The time when each request had arrived, in milliseconds since the epoch. */
   readonly requestedAt: readonly number[];
   readonly floodedBytes: number;
 }

@@ -1,8 +1,8 @@
 /**
- * `npm run test:faults:webhooks`: orders are placed at two service processes while processes and database are killed,
- * answers get lost, a worker stands still, clocks disagree and receivers misbehave. Prints counts; exit code 1 when
- * anything was lost, doubled or settled wrongly. Loopback only, ten minutes at most; `--quick` takes a minute and a
- * half. Names of scenarios run only those.
+ * `npm run test:faults:webhooks` places orders at two service processes while processes and database are killed,
+ * answers are lost, a process is suspended, clocks differ and receivers misbehave. It prints counts, and ends with exit
+ * code 1 if anything was lost, duplicated or settled wrongly. It uses loopback only and takes at most ten minutes; with
+ * `--quick`, a minute and a half. Give names of scenarios to run only those.
  */
 import { parseArgs } from 'node:util';
 import { fastEngine, startDatabaseServer } from '../../support/database-server.ts';
@@ -72,7 +72,7 @@ const scenarios: Readonly<Record<string, () => Promise<boolean>>> = {
   'misbehaving-receivers': () => misbehavingReceivers(settings, times.rounds),
 };
 
-/** Scenarios that leave the database alone and measure no times. */
+/** Scenarios that do not touch the database and measure no times. */
 const sociable: ReadonlySet<string> = new Set(['service-kills', 'lost-answers', 'stopped-worker', 'skewed-clocks']);
 
 async function attempt(name: string): Promise<boolean> {
@@ -95,7 +95,7 @@ try {
   const wanted = Object.keys(scenarios).filter(
     (name) => isFine && (positionals.length === 0 || positionals.includes(name)),
   );
-  // Most of the time a scenario waits, for leases to run out. Those that disturb nobody else wait together.
+  // A scenario mostly waits for leases to end. Scenarios that disturb no others wait together.
   const together = values.quick ? wanted.filter((name) => sociable.has(name)) : [];
   const groups = [together, ...wanted.filter((name) => !together.includes(name)).map((name) => [name])];
   for (const group of groups) {

@@ -5,7 +5,7 @@ import type { OrderStream } from './order-stream.ts';
 import { verify, type Findings } from './verify.ts';
 import { startWorld, type World, type WorldSettings } from './faults-world.ts';
 
-/** Findings, and how often the fault really happened: a scenario without its fault shows nothing. */
+/** Findings, and the number of times that the fault really happened. A scenario without its fault shows nothing. */
 export interface ScenarioResult {
   readonly faults: number;
   readonly findings: Findings;
@@ -13,13 +13,13 @@ export interface ScenarioResult {
 
 export interface ScenarioSettings {
   readonly databaseUri: string;
-  /** Orders a second. */
+  /** Orders per second. */
   readonly rate: number;
-  /** Orders that are acknowledged between one fault and the next, at least. */
+  /** The lowest number of orders that are acknowledged between two faults. */
   readonly ordersBetweenFaults: number;
 }
 
-/** A receiver on a bad day: now and then it answers 500 or cuts the connection, and it takes its time. */
+/** A slow receiver that sometimes answers 500 or cuts the connection. */
 function flaky(random: () => number = Math.random): (request: ReceivedRequest) => Reaction {
   return () => {
     const dice = random();
@@ -46,7 +46,7 @@ async function scenario(
   }
 }
 
-/** Lets so many orders be acknowledged, and a random moment pass, so that faults hit every step. */
+/** Waits for this number of acknowledged orders and a random time, so that faults hit every step. */
 async function progress(stream: OrderStream, orders: number): Promise<void> {
   const goal = stream.acknowledged.size + orders;
   const end = performance.now() + 60_000;
@@ -57,7 +57,7 @@ async function progress(stream: OrderStream, orders: number): Promise<void> {
   await sleep(Math.random() * 300);
 }
 
-/** kill -9 of one of two service processes, and its restart, again and again. */
+/** Kills one of two service processes with kill -9 and restarts it, repeatedly. */
 export function killServices(settings: ScenarioSettings, kills: number): Promise<ScenarioResult> {
   return scenario(settings, settings, async ({ nodes }, stream) => {
     let done = 0;
@@ -65,7 +65,7 @@ export function killServices(settings: ScenarioSettings, kills: number): Promise
       await progress(stream, settings.ordersBetweenFaults);
       const victim = nodes[done % nodes.length];
       await victim?.kill();
-      // The other one is alone for a moment.
+      // The other process runs alone for a moment.
       await sleep(Math.random() * 1_000);
       await victim?.start();
     }
@@ -75,8 +75,9 @@ export function killServices(settings: ScenarioSettings, kills: number): Promise
 }
 
 /**
- * kill -9 of the database, again and again; whoever started it starts it again.
- * @param databasePid of the server that runs at present
+ * Kills the database with kill -9, repeatedly. The process that started it restarts it.
+ *
+ * @param databasePid of the server that currently runs
  */
 export function killDatabases(
   settings: ScenarioSettings,
@@ -100,10 +101,10 @@ const collections = [
   ...['orders', 'products', 'events', 'deliveries', 'attempts', 'lanes', 'integrations', 'categories'],
 ] as const;
 
-/** After a loss the driver takes half a second to find the server again. */
+/** After a loss the driver needs half a second to find the server again. */
 const lossPauseMs = 300;
 
-/** Answers, requests and confirmations of writes get lost between services and database, all the time. */
+/** Loses answers, requests and confirmations of writes between services and database, all the time. */
 export async function loseAnswers(settings: ScenarioSettings, seconds: number): Promise<ScenarioResult> {
   const proxy = await LossyProxy.start(settings.databaseUri);
   try {
@@ -112,7 +113,7 @@ export async function loseAnswers(settings: ScenarioSettings, seconds: number): 
       let lost = 0;
       for (let turn = 0; performance.now() < end; turn += 1) {
         const collection = collections[turn % collections.length] ?? 'orders';
-        // Mostly answers: what was written and not confirmed is the hardest.
+        // Mostly answers, because a write that is applied but not confirmed is the hardest case.
         const of = turn % 5 === 3 ? 'request' : turn % 5 === 4 ? 'confirmation' : 'answer';
         void proxy.lose({ collection, of }).then(() => (lost += 1));
         await sleep(lossPauseMs);
@@ -125,7 +126,7 @@ export async function loseAnswers(settings: ScenarioSettings, seconds: number): 
   }
 }
 
-/** One process stands still for longer than its leases last, and then goes on where it was. */
+/** Suspends one process for longer than its leases last, and then continues it. */
 export function stopWorker(settings: ScenarioSettings, stops: number, leaseMs: number): Promise<ScenarioResult> {
   return scenario(settings, settings, async ({ nodes, database, ledgers }, stream) => {
     const lanes = database.db.collection<{ _id: string; holder?: string; token: number }>('lanes');
@@ -147,7 +148,7 @@ export function stopWorker(settings: ScenarioSettings, stops: number, leaseMs: n
   });
 }
 
-/** The clocks of two processes are a minute apart, and each dies once and finds what the other one left. */
+/** Sets the clocks of two processes a minute apart. Each process dies once and then continues the work of the other. */
 export function skewClocks(settings: ScenarioSettings, seconds: number): Promise<ScenarioResult> {
   return scenario(settings, { ...settings, clockShifts: [-30_000, 30_000] }, async ({ nodes }, stream) => {
     for (const node of nodes) {

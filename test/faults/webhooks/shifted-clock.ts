@@ -1,6 +1,6 @@
 /**
- * A preload (`node --import`) that sets a process's wall clock forward or back by `FAULTS_CLOCK_SHIFT_MS`. The monotonic
- * clock and timers are left alone, as they are when an operator's clock is wrong.
+ * A preload (`node --import`) that shifts the wall clock of a process by `FAULTS_CLOCK_SHIFT_MS`. The monotonic clock
+ * and timers do not change, as on a machine with a wrong clock.
  */
 const shift = Number(process.env['FAULTS_CLOCK_SHIFT_MS'] ?? '0');
 const RealDate = Date;

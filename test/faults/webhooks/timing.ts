@@ -1,6 +1,6 @@
 import { defaultTiming, type WebhookTiming } from '../../../src/webhooks/timing.ts';
 
-/** The design's times, shortened so that leases run out, breakers close and retries come within seconds. */
+/** Shorter times than those of the design, so that leases end, breakers close and retries happen within seconds. */
 export const faultTiming: WebhookTiming = {
   ...defaultTiming,
   schedule: [0, 500, 1_000, 2_000, 4_000, 4_000, 4_000, 4_000, 4_000, 4_000],
@@ -13,5 +13,7 @@ export const faultTiming: WebhookTiming = {
   breaker: { failures: 5, firstOpen: 500, longestOpen: 2_000 },
 };
 
-/** How timing travels to a service process: a variable of these tests, not of the service. */
+/**
+ * The environment variable that passes the timing to a service process. It belongs to these tests, not to the service.
+ */
 export const timingVariable = 'FAULTS_WEBHOOK_TIMING';

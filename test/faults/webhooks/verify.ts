@@ -5,26 +5,26 @@ import type { OrderStream } from './order-stream.ts';
 import { percentile } from './percentile.ts';
 import type { World } from './faults-world.ts';
 
-/** What came of a burst of orders. */
+/** The results of a burst of orders. */
 export interface Findings {
-  /** Each of these has to be 0. */
+  /** Each of these must be 0. */
   readonly violations: {
     /** Acknowledged orders that are not in the database. */
     readonly ordersLost: number;
-    /** Orders beyond one for each idempotency key. */
+    /** Orders in addition to one for each idempotency key. */
     readonly ordersDuplicated: number;
-    /** Keys that name another order than the one that was acknowledged. */
+    /** Keys that now return another order than the acknowledged one. */
     readonly ordersMoved: number;
-    /** Events of acknowledged orders and changes that a receiver never accepted, for each receiver. */
+    /** Events of acknowledged orders and changes that a receiver did not accept, counted for each receiver. */
     readonly eventsLost: number;
-    /** Further events of the same order or change. A redelivery has the id of the event, so it is none of these. */
+    /** Additional events of the same order or change. A redelivery has the id of the event, so it does not count. */
     readonly eventsDoubled: number;
-    /** Redeliveries with another body than the first one's. */
+    /** Redeliveries with another body than the first delivery. */
     readonly bodiesChanged: number;
     readonly badSignatures: number;
-    /** Deliveries that are delivered for the database and not for the receiver, or the other way round. */
+    /** Deliveries that the database has as delivered and the receiver does not, or the reverse. */
     readonly settledWrongly: number;
-    /** Events still in an outbox, and deliveries still pending, a minute after the last order. */
+    /** Events in an outbox, and pending deliveries, one minute after the last order. */
     readonly leftOver: number;
   };
   readonly orders: number;
@@ -33,11 +33,11 @@ export interface Findings {
   readonly repeated: number;
   readonly ordersPerSecond: number;
   readonly deliveries: number;
-  /** Arrivals beyond the first of each event. */
+  /** Arrivals in addition to the first one of each event. */
   readonly redeliveries: number;
-  /** Failed attempts that do not count: the delivery was somebody else's by then. */
+  /** Failed attempts that do not count, because another process owned the delivery by then. */
   readonly voidFailures: number;
-  /** Failures that count and are not on record: the process was killed between the two. */
+  /** Failures that count but are not recorded, because the process was killed between the two writes. */
   readonly unrecordedFailures: number;
   /** From the acknowledgment of an order to the first arrival of its event, in milliseconds. */
   readonly delay: { readonly p50: number; readonly p99: number; readonly longest: number };
@@ -46,7 +46,7 @@ export interface Findings {
 const drainMs = 60_000;
 const repeatedKeys = 20;
 
-/** Waits until everything is delivered, and compares what callers, database and receivers know. */
+/** Waits until everything is delivered, and compares the records of callers, database and receivers. */
 export async function verify(world: World, stream: OrderStream): Promise<Findings> {
   await stream.stop();
   const { database, ledgers } = world;
@@ -95,11 +95,11 @@ export async function verify(world: World, stream: OrderStream): Promise<Finding
   };
 }
 
-/** @returns how much is left after a minute */
+/** @returns the number that is left after a minute */
 async function drain({ database: { db } }: World): Promise<number> {
   const end = performance.now() + drainMs;
   for (;;) {
-    // In the order in which events go on: what leaves an outbox before it is counted is a delivery by then.
+    // In the order of processing: an event that leaves an outbox before it is counted is a delivery by then.
     const waiting = await Promise.all(
       ['orders', 'products', 'categories'].map((name) =>
         db.collection(name).countDocuments({ 'outbox.id': { $gt: '' } }),
@@ -113,15 +113,15 @@ async function drain({ database: { db } }: World): Promise<number> {
 }
 
 /**
- * How often products were changed. It can be more than was acknowledged: a request that a stopped process had begun
- * before it was sent to another one changes a product when it goes on, over what came later.
+ * The number of changes of products. It can be higher than the number of acknowledged changes: a stopped process may
+ * continue a request that was sent again to another process, and so change the product after later changes.
  */
 async function countChanges({ database: { db } }: World): Promise<number> {
   const products = await db.collection<{ revision: number }>('products').find().toArray();
   return products.reduce((total, { revision }) => total + revision - 1, 0);
 }
 
-/** Every order has one event, and every change of a product one of the product and one of its category. */
+/** Every order has one event. Every change of a product has one event of the product and one of its category. */
 function lostAndDoubled(
   { events }: Ledger,
   orders: ReadonlySet<string>,
@@ -153,7 +153,7 @@ interface StoredAttempt {
   status?: number;
 }
 
-/** Compares each delivery with what its receiver knows, and its failures with the attempts that are on record. */
+/** Compares each delivery with the records of its receiver, and its failures with the recorded attempts. */
 async function checkSettlements({
   database: { db },
   ledgers,
@@ -189,7 +189,7 @@ async function ids(collection: Collection<{ _id: string }>): Promise<Set<string>
   return found;
 }
 
-/** Whether nothing was lost, doubled or settled wrongly. */
+/** Whether nothing was lost, duplicated or settled wrongly. */
 export function isSound({ violations }: Findings): boolean {
   return Object.values(violations).every((count) => count === 0);
 }

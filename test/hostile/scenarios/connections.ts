@@ -10,10 +10,10 @@ function open(target: Target): Socket {
 
 const getContract = 'GET /openapi.json HTTP/1.1\r\nHost: x\r\n\r\n';
 
-/** Without a key, and without reading a byte. */
+/** Pipelined requests without a key. Their answers are never read. */
 const pipelined: Scenario = {
   name: 'pipelined-unread',
-  about: 'four connections send 1,500 requests for /openapi.json each and read no answer, for 10 s',
+  about: 'four connections send 1,500 requests each for /openapi.json and read no answers, for 10 s',
   async run(world) {
     const target = await world.startTarget();
     const watching = await world.watch(target);
@@ -26,12 +26,12 @@ const pipelined: Scenario = {
   },
 };
 
-/** Asked for by so many connections at once, from a process of their own. */
+/** The load: many connections at once, from a process of its own. */
 const load = { connections: 32, seconds: 10 };
 
 const contractReaders: Scenario = {
   name: 'contract-readers',
-  about: '32 connections ask for /openapi.json again and again, for 10 s',
+  about: '32 connections request /openapi.json continuously, for 10 s',
   async run(world) {
     const target = await world.startTarget();
     const watching = await world.watch(target);
@@ -46,14 +46,15 @@ const contractReaders: Scenario = {
 
 const stalled: Scenario = {
   name: 'answers-not-taken',
-  about: '100 connections ask for /openapi.json thirty times each and read nothing; all are cut within 90 s',
+  about:
+    '100 connections request /openapi.json thirty times each and read nothing; the service closes all of them within 90 s',
   async run(world) {
     const target = await world.startTarget();
     const watching = await world.watch(target);
     const started = performance.now();
     const sockets = Array.from({ length: 100 }, () => open(target).pause());
     for (const socket of sockets) socket.write(getContract.repeat(30));
-    // A client that is paused notices the cut when it sends.
+    // A paused client notices the closed connection when it sends.
     const isCut = (socket: Socket): boolean => socket.destroyed || !socket.write('G');
     while (performance.now() - started < 90_000 && sockets.some((socket) => !socket.destroyed)) {
       await sleep(1_000);
@@ -71,7 +72,7 @@ const stalled: Scenario = {
 
 const forgedKeys: Scenario = {
   name: 'forged-keys',
-  about: '32 connections send keys that nobody has, each another one, for 10 s',
+  about: '32 connections send unknown keys, each of them different, for 10 s',
   async run(world) {
     const target = await world.startTarget();
     const watching = await world.watch(target);

@@ -13,11 +13,11 @@ const run = promisify(execFile);
 const mebibyte = 1_048_576;
 /** Milliseconds that the disk stays full after callers have noticed. */
 const fullForMs = 8_000;
-/** An engine whose journal was allocated in full goes on for as long as that lasts. */
+/** An engine with a preallocated journal continues until the journal is full. */
 const noticeLimitMs = 60_000;
 const recoveryLimitMs = 60_000;
 
-/** A small file system of its own, in memory. @returns undefined where this user may mount nothing */
+/** A small file system in memory. @returns undefined if this user cannot mount */
 async function mountSmallDisk(): Promise<{ folder: string; unmount(): Promise<void> } | undefined> {
   const folder = await mkdtemp(path.join(tmpdir(), 'small-disk-'));
   try {
@@ -35,7 +35,7 @@ async function mountSmallDisk(): Promise<{ folder: string; unmount(): Promise<vo
   };
 }
 
-/** Writes a file until nothing fits any more. */
+/** Writes a file until the file system is full. */
 async function fill(file: string): Promise<void> {
   const handle = await open(file, 'w');
   try {
@@ -51,11 +51,11 @@ async function fill(file: string): Promise<void> {
   }
 }
 
-/** What callers were answered: how often each status with each problem type, and what was acknowledged. */
+/** The answers: the count of each status with each problem type, and the acknowledged writes. */
 interface Traffic {
   readonly counts: Map<string, number>;
   readonly acknowledged: string[];
-  /** Of the last write. */
+  /** The time of the last write. */
   lastWrite: number;
   stop(): Promise<void>;
 }
@@ -159,7 +159,9 @@ async function fillAndFree(world: World, folder: string): Promise<Figure[]> {
   }
 }
 
-/** The disk fills, the service is killed, and the database that is left over cannot read: the next start copes. */
+/**
+ * Fills the disk, and kills the service. The database that keeps running cannot read. The next start must replace it.
+ */
 async function fillAndKill(world: World, folder: string): Promise<Figure[]> {
   const target = await world.startTarget({}, { parent: folder });
   const made = await target.call('POST', '/api/v1/prompts', {
@@ -206,12 +208,8 @@ function onSmallDisk(name: string, about: string, act: (world: World, folder: st
 export const scenarios: readonly Scenario[] = [
   onSmallDisk(
     'disk-full',
-    'the disk of the data folder is filled under load for 8 s, then freed; nobody restarts anything',
+    'the disk of the data folder is filled under load for 8 s, then freed; nothing is restarted',
     fillAndFree,
   ),
-  onSmallDisk(
-    'disk-full-killed',
-    'the same, and the service is killed with kill -9 before it is started again',
-    fillAndKill,
-  ),
+  onSmallDisk('disk-full-killed', 'the same, but the service is killed with kill -9 and started again', fillAndKill),
 ];

@@ -4,7 +4,7 @@ import { residentMemory } from '../../bench/processes.ts';
 import { startMockProvider } from '../../support/mock-provider.ts';
 import { figuresOf, type CallResult, type Figure, type Scenario, type Target } from '../hostile-world.ts';
 
-/** Makes a key that may only invoke. */
+/** Creates a key that can only invoke. */
 async function invokerOf(target: Target): Promise<string> {
   const { body } = await target.call('POST', '/api/v1/api-keys', {
     body: { name: 'Greedy', scopes: ['prompts:invoke'] },
@@ -19,7 +19,7 @@ async function promptOf(target: Target, members: Record<string, unknown> = {}): 
   return (body as { id: string }).id;
 }
 
-/** How many answers there are of each status, as figures. */
+/** The number of answers for each status, as figures. */
 function statuses(answers: readonly (CallResult | undefined)[]): Figure[] {
   const counts = new Map<string, number>();
   for (const answer of answers) {
@@ -33,7 +33,7 @@ const targets = Array.from({ length: 20 }, () => ({ provider: 'echo' }));
 
 const runs: Scenario = {
   name: 'large-test-runs',
-  about: '60 test runs at once with bodies of 1 MB on 20 targets each, by a key that may only invoke',
+  about: '60 test runs at once with bodies of 1 MB and 20 targets each, by a key that can only invoke',
   async run(world) {
     const target = await world.startTarget();
     const key = await invokerOf(target);
@@ -51,7 +51,7 @@ const runs: Scenario = {
 
 const largePrompts: Scenario = {
   name: 'invocations-of-large-prompts',
-  about: '32 connections invoke 64 prompts of 900 KB each for 10 s, by a key that may only invoke',
+  about: '32 connections invoke 64 prompts of 900 KB each for 10 s, by a key that can only invoke',
   async run(world) {
     const target = await world.startTarget();
     const key = await invokerOf(target);
@@ -75,12 +75,12 @@ const largePrompts: Scenario = {
 
 const kept: Scenario = {
   name: 'kept-answers',
-  about: '400 large answers kept under Idempotency-Keys, by a key that may only invoke',
+  about: '400 large answers stored for Idempotency-Keys, by a key that can only invoke',
   async run(world) {
     const target = await world.startTarget({ KEPT_ANSWERS_MB: '256' });
     const key = await invokerOf(target);
     const path = `/api/v1/prompts/${await promptOf(target)}/invoke`;
-    // What cannot be compressed by more than a quarter.
+    // Text that compression makes at most a quarter smaller.
     const body = { provider: 'echo', variables: { text: randomBytes(700_000).toString('base64') } };
     const watching = await world.watch(target);
     const answers: (CallResult | undefined)[] = [];
@@ -110,7 +110,7 @@ const kept: Scenario = {
 
 const queue: Scenario = {
   name: 'full-provider',
-  about: '200 test runs of 20 calls each on a slow provider, and invocations of another key meanwhile',
+  about: '200 test runs of 20 calls each on a slow provider, while another key invokes',
   async run(world) {
     const mock = await startMockProvider({ record: false, delay: 1_000 });
     try {
@@ -144,7 +144,7 @@ const queue: Scenario = {
         ...figuresOf(seen, { serviceMebibytes: 1_024 }),
         ...statuses(started),
         { name: 'failed invocations of another key', value: failed, atMost: 0 },
-        // The provider takes a second for each.
+        // The provider takes a second for each call.
         { name: 'its longest invocation', value: Math.max(...times), unit: 'ms', atMost: 3_000 },
       ];
     } finally {

@@ -5,7 +5,7 @@ import { adminKey, type Figure, type Scenario, type Target } from '../hostile-wo
 
 const kills = 5;
 const writers = 24;
-/** How long a key may stay in use before the scenario gives up on it, in milliseconds. */
+/** The time that a key may stay in use before the scenario gives up, in milliseconds. */
 const limitMs = 120_000;
 
 interface KeyedRequest {
@@ -14,7 +14,7 @@ interface KeyedRequest {
   readonly body: Record<string, unknown>;
 }
 
-/** Sends a request. @returns its status and seconds to wait; status 0 where the connection broke */
+/** Sends a request. @returns its status and the seconds to wait; status 0 if the connection broke */
 async function send(url: string, { path, key, body }: KeyedRequest): Promise<{ status: number; retryAfter: number }> {
   try {
     const response = await fetch(url + path, {
@@ -34,7 +34,7 @@ async function send(url: string, { path, key, body }: KeyedRequest): Promise<{ s
   }
 }
 
-/** Repeats a request until it is answered, as a caller that follows `Retry-After` does. @returns milliseconds */
+/** Repeats a request until it succeeds, and follows `Retry-After`. @returns milliseconds */
 async function untilAnswered(url: string, request: KeyedRequest): Promise<number> {
   const started = performance.now();
   for (;;) {
@@ -96,7 +96,9 @@ const killed: Scenario = {
   },
 };
 
-/** Makes what can be written to. @returns makes the next request, each under a key of its own */
+/**
+ * Creates the resources that requests change. @returns a function that makes the next request, each with its own key
+ */
 async function preparedRequests(target: Target): Promise<() => KeyedRequest> {
   const made = async (path: string, body: unknown): Promise<string> =>
     ((await target.call('POST', path, { body })).body as { id: string }).id;

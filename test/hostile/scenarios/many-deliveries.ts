@@ -16,7 +16,7 @@ const size = 25_000;
 const most = { p99: 100 };
 const body = Buffer.from(JSON.stringify({ type: 'ORDER_PLACED', data: { itemNames: ['x'.repeat(500)] } }));
 
-/** What a scenario does to an integration that has 25,000 deliveries. @returns more figures */
+/** The action of a scenario on an integration with 25,000 deliveries. @returns additional figures */
 type Operation = (place: Place) => Promise<readonly Figure[]>;
 
 interface Place {
@@ -24,7 +24,7 @@ interface Place {
   readonly database: Database;
   readonly id: string;
   readonly path: string;
-  /** Deliveries that the receiver has got. */
+  /** The number of deliveries that the receiver got. */
   readonly received: () => number;
 }
 
@@ -50,9 +50,9 @@ function scenarioOf(operation: string, status: State, perform: Operation): Scena
 
 type State = 'pending' | 'delivered' | 'expiring';
 
-/** Milliseconds from the beginning of the preparation to when the first of those that expire does. */
+/** Milliseconds from the start of the preparation to the first expiry. */
 const expiryDelayMs = 60_000;
-/** Milliseconds in which all of them expire: as after a replay, faster than a receiver takes them. */
+/** Milliseconds in which all of them expire: as after a replay, faster than a receiver accepts them. */
 const expirySpanMs = 50_000;
 
 async function prepare(world: World, receiver: Sink, status: State): Promise<Place> {
@@ -62,7 +62,7 @@ async function prepare(world: World, receiver: Sink, status: State): Promise<Pla
   });
   const { id } = made.body as { id: string };
   const path = `/api/v1/integrations/${id}`;
-  // So that there is a lane, by which the deliveries of a deleted integration are found.
+  // Creates the lane. The removal of a deleted integration finds deliveries through its lane.
   await target.call('POST', `${path}/test`);
   await until(() => receiver.received() > 0, 10);
   if (status === 'pending') await target.call('POST', `${path}/pause`);
@@ -70,7 +70,7 @@ async function prepare(world: World, receiver: Sink, status: State): Promise<Pla
   const deliveries = createDeliveryStore(database);
   const events = createEventStore(database);
   const started = Date.now();
-  // As a relay that handed over 100 events each second.
+  // As if a relay handed over 100 events per second.
   for (let index = 0; index < size; index += 100) {
     const createdAt = new Date(Date.now() - 3_600_000 + index * 10);
     const inSpan = started + expiryDelayMs + (index / size) * expirySpanMs;
@@ -90,7 +90,7 @@ async function prepare(world: World, receiver: Sink, status: State): Promise<Pla
   return { target, database, id, path, received: receiver.received };
 }
 
-/** To settle them one batch after the other takes minutes. */
+/** Settling them batch by batch would take minutes. */
 async function insertDelivered(
   database: Database,
   added: readonly NewDelivery[],
@@ -135,7 +135,7 @@ async function startSink(): Promise<Sink> {
   };
 }
 
-/** Waits until something is so, at most so many seconds. @returns the seconds that it took */
+/** Waits until a condition is true, for at most this number of seconds. @returns the seconds that it took */
 async function until(isSo: () => boolean | Promise<boolean>, mostSeconds: number): Promise<number> {
   const started = performance.now();
   while (!(await isSo()) && performance.now() - started < mostSeconds * 1_000) await sleep(250);
@@ -175,7 +175,7 @@ const list: Operation = async ({ target, path }) => {
   ];
 };
 
-/** Looks at the integration and has the gauges measured. */
+/** Reads the integration, and measures the gauges. */
 const look: Operation = async ({ target, path }) => {
   const times: number[] = [];
   let seen = 0;

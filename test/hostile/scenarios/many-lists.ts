@@ -7,7 +7,7 @@ import { figuresOf, type Figure, type Scenario, type Target } from '../hostile-w
 
 const callers = 100;
 
-/** A hundred callers ask for a list at the same time. */
+/** A hundred callers request a list at the same time. */
 async function listAtOnce(target: Target, path: (caller: number) => string): Promise<Figure[]> {
   const times: number[] = [];
   const statuses = await Promise.all(
@@ -24,7 +24,7 @@ async function listAtOnce(target: Target, path: (caller: number) => string): Pro
   ];
 }
 
-/** Copies a document under other ids, as many as make so many. */
+/** Copies a document `size` times under new ids. */
 async function multiply(
   database: Awaited<ReturnType<typeof openDatabase>>,
   collection: string,
@@ -45,7 +45,7 @@ async function multiply(
   }
 }
 
-/** Walks a list to its end by `after`, and compares how long its first pages take with its last ones. */
+/** Reads a list to its end with `after`, and compares the time of its first pages with that of its last pages. */
 export async function walk(target: Target, path: string, size: number): Promise<Figure[]> {
   const times: number[] = [];
   const seen = new Set<string>();
@@ -69,7 +69,7 @@ export async function walk(target: Target, path: string, size: number): Promise<
 
 const orders: Scenario = {
   name: 'lists-of-orders',
-  about: '100 callers list one of 23,000 orders each, then a page each, at the same time',
+  about: '100 callers at the same time list one of 23,000 orders each, then a page each',
   async run(world) {
     const target = await world.startTarget();
     const location = await target.call('POST', '/v1/locations', {
@@ -134,7 +134,7 @@ const prompts: Scenario = {
 
 const everything: Scenario = {
   name: 'lists-of-everything',
-  about: '1,000 of each other thing are listed and walked, by 10 callers at a time',
+  about: '10 callers at a time list and page through 1,000 of each other resource',
   async run(world) {
     const target = await world.startTarget({ WEBHOOK_ALLOWED_NETWORKS: '127.0.0.0/8' });
     const create = async (path: string, body: unknown): Promise<string> =>
@@ -168,7 +168,7 @@ const everything: Scenario = {
       const sample = index % 64 === 0 ? location_id : undefined;
       return { _id: `${location_id}:${date}`, date, cut_at: at(index), counted, sample };
     });
-    // Ten each, of which one delivery is listed.
+    // Ten events each. One of their deliveries is listed.
     const deliveries = [delivery, ...Array.from({ length: 99 }, (_, index) => uuid(index))];
     await createDeliveryStore(database).recordAttempts(
       deliveries.flatMap((deliveryId) =>

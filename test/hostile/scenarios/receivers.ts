@@ -12,7 +12,7 @@ import { figuresOf, type Figure, type Scenario, type Target } from '../hostile-w
 const ordersPerSecond = 20;
 const seconds = 10;
 
-/** Names whose servers never answer keep nobody from receivers and providers that have names, too. */
+/** Names whose servers never answer must not delay receivers and providers with other names. */
 const silentNames: Scenario = {
   name: 'silent-names',
   about: `12 receivers and a provider by names that are never answered, healthy ones by name beside them, for ${seconds} s`,
@@ -47,7 +47,7 @@ const silentNames: Scenario = {
   },
 };
 
-/** Answers that never get to their status cost no more than others that fail. */
+/** Answers that never reach their status must cost no more than other failures. */
 const endlessHeads: Scenario = {
   name: 'endless-heads',
   about: `6 receivers whose status line, headers or informational answers never end, a healthy one, for ${seconds} s`,
@@ -96,7 +96,7 @@ async function createShop(target: Target): Promise<unknown> {
   return { location_id, items: [{ product_id, quantity: 1 }] };
 }
 
-/** Places orders at a steady rate. @returns how long their events took to the healthy receiver */
+/** Places orders at a steady rate. @returns the time from an order to the arrival at the healthy receiver */
 async function placeOrders(target: Target, order: unknown, receiver: Receiver): Promise<Figure[]> {
   const count = ordersPerSecond * seconds;
   const placing: Promise<{ status: number }>[] = [];
@@ -118,7 +118,7 @@ async function placeOrders(target: Target, order: unknown, receiver: Receiver): 
   ];
 }
 
-/** Calls the healthy provider while others call the silent one. */
+/** Calls the healthy provider while other callers wait for the silent one. */
 async function invokeAgainAndAgain(target: Target): Promise<Figure[]> {
   const prompt = await create(target, '/api/v1/prompts', {
     name: 'Greeting',

@@ -6,11 +6,11 @@ import { startObjectStorage } from '../../support/object-storage.ts';
 import { figuresOf, type Figure, type Scenario, type Target, type World } from '../hostile-world.ts';
 
 const callers = 64;
-/** What a caller takes at most in a second, and for how long all of them read. */
+/** The highest rate at which a caller reads, and how long all of them read. */
 const bytesASecond = 256 * 1024;
 const readingMs = 20_000;
 
-/** Makes a run with results of 8 MB. @returns the path of its results */
+/** Creates a run with 8 MB of results. @returns the path of its results */
 async function largeRun(target: Target): Promise<string> {
   const prompt = await target.call('POST', '/api/v1/prompts', {
     body: { name: 'Any', messages: [{ role: 'user', content: '{{text}}' }] },
@@ -24,7 +24,7 @@ async function largeRun(target: Target): Promise<string> {
   return `/api/v1/test-runs/${(run.body as { id: string }).id}/results`;
 }
 
-/** Reads slowly for a while and hangs up. @returns whether the answer was a 200 that was never cut meanwhile */
+/** Reads slowly for a while and closes the connection. @returns whether the answer was a 200 and was not cut before */
 async function readSlowly(target: Target, path: string, until: number): Promise<boolean> {
   const headers = { authorization: `Bearer ${target.adminKey}` };
   const asked = request(`${target.url}${path}`, { headers, agent: false }).end();
@@ -46,7 +46,7 @@ async function readSlowly(target: Target, path: string, until: number): Promise<
 async function readByMany(world: World, environment: Readonly<Record<string, string>>): Promise<Figure[]> {
   const target = await world.startTarget(environment);
   const path = await largeRun(target);
-  // The heap grows with any work; what is measured is what slow callers add.
+  // The heap grows with any work. This measures the memory that slow callers add.
   for (let round = 0; round < 16; round += 1) {
     await Promise.all(Array.from({ length: 8 }, () => target.call('GET', path)));
   }
@@ -64,7 +64,7 @@ async function readByMany(world: World, environment: Readonly<Record<string, str
       name: 'memory of each stream',
       value: ((seen.serviceMebibytes - before) * 1_024) / callers,
       unit: 'KiB',
-      // Of a bucket three times as much as of a file: the SDK reads ahead, too.
+      // A bucket needs three times as much as a file, because the SDK reads ahead.
       atMost: 1_536,
     },
     ...figuresOf(seen, { serviceMebibytes: 400 }),

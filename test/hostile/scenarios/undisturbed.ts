@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { figuresOf, type Scenario } from '../hostile-world.ts';
 
-/** What the figures of the other scenarios are to be compared with. */
+/** The baseline for the figures of the other scenarios. */
 const undisturbed: Scenario = {
   name: 'undisturbed',
-  about: 'nobody disturbs anybody, for 5 s',
+  about: 'no attack, for 5 s',
   async run(world) {
     const target = await world.startTarget();
     const watching = await world.watch(target);
