@@ -213,7 +213,7 @@ describe('createS3BlobStore with a server', () => {
     await expect(contentOf(store, 'a')).rejects.toMatchObject(unavailable);
   });
 
-  it.each(['that answers 404 %s for an object', 'SomethingElse'])('that says 404 %s of an object', async (code) => {
+  it.each(['NoSuchKey', 'SomethingElse'])('that answers 404 %s for an object', async (code) => {
     const store = await httpStore((_request, response) => {
       response.writeHead(404, { 'content-type': 'application/xml' }).end(`<Error><Code>${code}</Code></Error>`);
     });

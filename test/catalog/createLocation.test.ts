@@ -110,7 +110,7 @@ describe('422', () => {
 });
 
 describe('201 for values in use', () => {
-  it.each(['accepts the currency %s', 'XCG', 'ZWG', 'SLE', 'CLF', 'JPY'])('takes the currency %s', async (currency) => {
+  it.each(['VED', 'XCG', 'ZWG', 'SLE', 'CLF', 'JPY'])('accepts the currency %s', async (currency) => {
     expect((await post(locationBody({ currency }))).status).toBe(201);
   });
 

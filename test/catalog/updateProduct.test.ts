@@ -39,7 +39,7 @@ describe('200', () => {
     expect(headers['etag']).not.toBe(etag);
   });
 
-  it.each(['clears %s with null', 'sku', 'image_url'])('clears %s by null', async (member) => {
+  it.each(['description', 'sku', 'image_url'])('clears %s with null', async (member) => {
     const image_url = 'https://cdn.example.com/a.jpg';
     const { id, body: before } = await create({ description: 'Hot', sku: 'FW-001', image_url });
     expect(before).toHaveProperty(member);

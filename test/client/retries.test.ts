@@ -372,13 +372,10 @@ describe('the request', () => {
     expect(server.requests[0]?.headers).not.toHaveProperty('authorization');
   });
 
-  it.each(['is not sent to another path when a parameter is %p', '.', '..', undefined, {}])(
-    'does not go to another path because of the parameter %p',
-    async (value) => {
-      expect(() => connect().orders.cancel(value as string)).toThrow(/^orders\.cancel: id must be/);
-      expect(server.requests).toHaveLength(0);
-    },
-  );
+  it.each(['', '.', '..', undefined, {}])('is not sent to another path when a parameter is %p', async (value) => {
+    expect(() => connect().orders.cancel(value as string)).toThrow(/^orders\.cancel: id must be/);
+    expect(server.requests).toHaveLength(0);
+  });
 
   it('escapes parameters', async () => {
     server.always(order);
@@ -418,12 +415,9 @@ describe('options', () => {
     }
   });
 
-  it.each([undefined, 'refuses the key %p and does not repeat it in the error', 'two\nlines', 'späce'])(
-    'refuses the key %p without repeating it',
-    (key) => {
-      expect(() => connect({ apiKey: key as string })).toThrow('apiKey must be an API key, or null to send none.');
-    },
-  );
+  it.each([undefined, '', 'two\nlines', 'späce'])('refuses the key %p and does not repeat it in the error', (key) => {
+    expect(() => connect({ apiKey: key as string })).toThrow('apiKey must be an API key, or null to send none.');
+  });
 
   it('in a page, refuses a key unless the caller allows it', () => {
     const navigator = Object.getOwnPropertyDescriptor(globalThis, 'navigator');

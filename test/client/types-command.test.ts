@@ -57,14 +57,11 @@ const prompt = (change: Partial<PromptContent> = {}): PromptContent => ({
 });
 
 describe('the options', () => {
-  it.each([[['%j prints the help on standard output']], [['-h']], [['types', '--help']]])(
-    '%j: help on standard output',
-    async (args) => {
-      const { code, output, errors } = await run(args);
-      expect({ code, errors }).toEqual({ code: 0, errors: '' });
-      expect(output).toContain('Usage: prompt-gateway-client types [options] > prompts.d.ts');
-    },
-  );
+  it.each([[['--help']], [['-h']], [['types', '--help']]])('%j prints the help on standard output', async (args) => {
+    const { code, output, errors } = await run(args);
+    expect({ code, errors }).toEqual({ code: 0, errors: '' });
+    expect(output).toContain('Usage: prompt-gateway-client types [options] > prompts.d.ts');
+  });
 
   const complete = { PROMPT_GATEWAY_URL: 'http://127.0.0.1:8080', PROMPT_GATEWAY_API_KEY: apiKey };
   it.each([

@@ -195,8 +195,8 @@ describe('500', () => {
 });
 
 describe('304', () => {
-  it.each(withParameter('%s sends no body to a caller that has the current version'))(
-    '%s sends nothing to who has it already',
+  it.each(withParameter('If-None-Match'))(
+    '%s sends no body to a caller that has the current version',
     async (operation) => {
       const { status, headers } = await call(operation);
       expect(status).toBe(200);
