@@ -34,6 +34,7 @@ import type { OperationHandlers } from './http/operation.ts';
 import type { Exchange } from './http/pipeline.ts';
 import { createListQueue } from './http/list-queue.ts';
 import { createRateLimiter } from './http/rate-limit.ts';
+import { createDashboard } from './http/dashboard.ts';
 import { createPages } from './http/pages.ts';
 import { createRouter } from './http/router.ts';
 import { createShadow } from './http/shadow.ts';
@@ -133,6 +134,7 @@ export const allScopes: readonly Scope[] = document.components.schemas.Scope.enu
 /** Creates and connects stores, rules and operations. */
 export function createApp(dependencies: AppDependencies): App {
   const { config, database, blobs, providers, lookUp, secrets, version, metrics, log } = dependencies;
+  const { basePath } = config.http;
   const { random } = system;
   const { clock = system.clock } = dependencies;
   const isDatabaseFull = dependencies.isDatabaseFull ?? (() => Promise.resolve(false));
@@ -261,6 +263,7 @@ export function createApp(dependencies: AppDependencies): App {
       memory,
       lists: createListQueue(),
       log,
+      basePath,
       async explainFailure(error) {
         const isAway = error instanceof ProblemError && error.type === 'database-unavailable';
         return isAway && (await isDatabaseFull()) ? databaseFull(error) : error;
@@ -280,20 +283,24 @@ export function createApp(dependencies: AppDependencies): App {
       },
     },
     [...corsFor(config.http.corsOrigins)],
-    createPages({
-      version,
-      references: [
-        {
-          path: '/docs',
-          title: 'Prompt gateway API',
-          document: '/openapi.json',
-          patch: new URL('../generated/reference-patch.json', import.meta.url),
-        },
-        { path: '/docs/events', title: 'Prompt gateway events', document: '/asyncapi.json' },
-      ],
-      eventTypes,
-      redoc: new URL('../dist/redoc.js', import.meta.url),
-    }),
+    {
+      ...createPages({
+        version,
+        basePath,
+        references: [
+          {
+            path: '/docs',
+            title: 'Prompt gateway API',
+            document: '/openapi.json',
+            patch: new URL('../generated/reference-patch.json', import.meta.url),
+          },
+          { path: '/docs/events', title: 'Prompt gateway events', document: '/asyncapi.json' },
+        ],
+        eventTypes,
+        redoc: new URL('../dist/redoc.js', import.meta.url),
+      }),
+      ...createDashboard({ folder: new URL('../dist/dashboard/', import.meta.url), basePath }),
+    },
   );
   application.set('trust proxy', [...config.http.trustedProxies]);
   return {

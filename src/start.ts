@@ -12,6 +12,7 @@ import { ensureIndexes } from './db/indexes.ts';
 import { ensureInstallation } from './db/installation.ts';
 import { createLookUp } from './outbound/look-up.ts';
 import { closeServer, listen } from './http/listening.ts';
+import { pageAddress } from './http/page-files.ts';
 import { createHttpServer, type ConnectionLimits } from './http/listener.ts';
 import type { Exchange } from './http/pipeline.ts';
 import { openSecretBox } from './secrets/open-secret-box.ts';
@@ -123,7 +124,9 @@ export async function startService(options: StartOptions): Promise<RunningServic
     const url = await listen(listener.server, config.http.host, config.http.port);
     const maintenance = startMaintenance(app.chores, log, system.random);
     app.start();
-    print(`Listening on ${url} (reference: ${url}/docs)`);
+    const { basePath } = config.http;
+    print(`Listening on ${url} (reference: ${pageAddress(url, basePath, '/docs')})`);
+    print(`Dashboard: ${pageAddress(url, basePath, '/dashboard')}`);
     log.info({ url }, 'listening');
     return {
       url,

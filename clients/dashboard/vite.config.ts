@@ -13,6 +13,9 @@ const config: UserConfig = defineConfig({
     modulePreload: { polyfill: false },
     // Nothing inline: the page's policy allows scripts, fonts and images of its own origin only.
     assetsInlineLimit: 0,
+    // The service finds the page there, and npm ci empties the folder.
+    outDir: '../../dist/dashboard',
+    emptyOutDir: true,
     manifest: true,
   },
   server: { proxy: { '/api': service, '/v1': service, '/health': service, '/asyncapi.json': service } },

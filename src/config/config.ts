@@ -41,6 +41,8 @@ export interface Config {
     readonly host: string;
     /** 0 means any free port. */
     readonly port: number;
+    /** The path that a proxy adds in front of the service, without a slash at its end; empty without one. */
+    readonly basePath: string;
     /** Undefined means no limit. */
     readonly rateLimit: { readonly requests: number; readonly windowSeconds: number } | undefined;
     /** Refused API keys by address; undefined means no limit. */
@@ -125,6 +127,7 @@ export function loadConfig(environment: Environment): Config {
     http: {
       host: set.HOST,
       port: set.PORT,
+      basePath: set.BASE_PATH ?? '',
       rateLimit: set.RATE_LIMIT === 'off' ? undefined : set.RATE_LIMIT,
       refusedKeysLimit:
         set.REFUSED_KEYS_LIMIT === 'off'

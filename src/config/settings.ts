@@ -49,6 +49,17 @@ const settings = {
     format: integer(0, 65535),
     default: '8080',
   },
+  BASE_PATH: {
+    group: 'HTTP',
+    description:
+      'Path that a proxy adds in front of the service and removes from each request. The dashboard, the reference pages, Location and Link headers contain it.',
+    format: text(
+      'a path such as /gateway, with letters, digits and -._~, without a slash at its end',
+      /^(?=.{1,200}$)(\/(?!\.{1,2}(\/|$))[A-Za-z0-9._~-]+)+$/,
+    ),
+    otherwise: 'none',
+    example: '/gateway',
+  },
   RATE_LIMIT: {
     group: 'HTTP',
     description: 'Requests allowed per API key and process, as <requests>/<seconds>s, or off.',

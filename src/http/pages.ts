@@ -1,18 +1,27 @@
-import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { RequestHandler } from 'express';
-import { createStaticBody, type StaticBody } from './static-body.ts';
-import { hasCode } from '../runtime/system-error.ts';
+import {
+  closedPolicy,
+  fill,
+  html,
+  keptForGood,
+  loadOnce,
+  plainPolicy,
+  readIfThere,
+  readPage,
+  revalidated,
+  sendFile,
+  type PageFile,
+} from './page-files.ts';
+import { createStaticBody } from './static-body.ts';
 
-/** What no page needs. */
-const closed = ["default-src 'none'", "base-uri 'none'", "form-action 'none'", "frame-ancestors 'none'"];
 /**
  * Scripts and data come from this service only. Redoc creates style elements and attributes as it runs, which need
  * `unsafe-inline`, and it brings its font and images as data.
  */
 const referencePolicy = [
-  ...closed,
+  ...closedPolicy,
   "script-src 'self'",
   "style-src 'unsafe-inline'",
   "connect-src 'self'",
@@ -20,12 +29,8 @@ const referencePolicy = [
   'font-src data:',
 ].join('; ');
 
-const html = 'text/html; charset=utf-8';
 const javascript = 'text/javascript; charset=utf-8';
 const json = 'application/json; charset=utf-8';
-
-const revalidated = 'no-cache';
-const keptForGood = 'public, max-age=31536000, immutable';
 
 export interface ReferencePage {
   readonly path: string;
@@ -44,13 +49,8 @@ export interface PageOptions {
   readonly eventTypes: readonly string[];
   /** Redoc's script, as `npm ci` builds it. Without it, the pages say how to build it. */
   readonly redoc: URL;
-}
-
-interface StaticFile {
-  readonly status?: 404;
-  readonly body: StaticBody;
-  readonly cacheControl: string;
-  readonly policy: string;
+  /** The path that a proxy adds in front of the service; empty without one. */
+  readonly basePath: string;
 }
 
 /**
@@ -58,29 +58,11 @@ interface StaticFile {
  * these assets change with their content, so browsers keep them permanently.
  */
 export function createPages(options: PageOptions): Record<string, RequestHandler> {
-  let files: Promise<Map<string, StaticFile>> | undefined;
+  const load = loadOnce(() => loadFiles(options));
   const serve: RequestHandler = async (request, response, next) => {
-    files ??= loadFiles(options);
-    const loaded = await files.catch((error: unknown) => {
-      files = undefined;
-      throw error;
-    });
-    const found = loaded.get(request.path);
-    if (found === undefined) {
-      next();
-      return;
-    }
-    const { status, headers, body } = await found.body.answer(request.headers);
-    const { vary = '', ...fields } = headers;
-    // Other code may have added fields, too.
-    response.vary(vary).writeHead(status === 304 ? 304 : (found.status ?? 200), {
-      ...fields,
-      'cache-control': found.cacheControl,
-      'content-security-policy': found.policy,
-      'referrer-policy': 'no-referrer',
-      'x-content-type-options': 'nosniff',
-    });
-    response.end(body);
+    const file = (await load()).get(request.path);
+    if (file === undefined) next();
+    else await sendFile(request, response, file);
   };
   const paths = [...options.references.map(({ path }) => path), '/docs/assets/:name'];
   return {
@@ -94,20 +76,20 @@ export function createPages(options: PageOptions): Record<string, RequestHandler
   };
 }
 
-async function loadFiles(options: PageOptions): Promise<Map<string, StaticFile>> {
-  const { version, references, eventTypes, redoc } = options;
-  const schemas = eventTypes.map((type) => `<a href="/schemas/events/${type}/v1.json">${type}</a>`).join(' ');
-  const start = fill(await readPage('start.html'), { version, schemas });
-  const files = new Map<string, StaticFile>([
+async function loadFiles(options: PageOptions): Promise<Map<string, PageFile>> {
+  const { version, references, eventTypes, redoc, basePath: base } = options;
+  const schemas = eventTypes.map((type) => `<a href="${base}/schemas/events/${type}/v1.json">${type}</a>`).join(' ');
+  const start = fill(await readPage('start.html'), { base, version, schemas });
+  const files = new Map<string, PageFile>([
     ['/', { body: createStaticBody(start, html), cacheControl: revalidated, policy: plainPolicy(start) }],
   ]);
-  /** @returns the path of the asset */
+  /** @returns the address of the asset, for browsers */
   const addAsset = (name: string, content: string | Buffer, mediaType: string): string => {
     const body = createStaticBody(content, mediaType);
     const { name: stem, ext } = path.parse(name);
     const location = `/docs/assets/${stem}.${body.hash}${ext}`;
-    files.set(location, { body, cacheControl: keptForGood, policy: closed.join('; ') });
-    return location;
+    files.set(location, { body, cacheControl: keptForGood, policy: closedPolicy.join('; ') });
+    return base + location;
   };
   const bundle = await readIfThere(redoc);
   const scripts = bundle && {
@@ -117,8 +99,11 @@ async function loadFiles(options: PageOptions): Promise<Map<string, StaticFile>>
   const template = await readPage(scripts === undefined ? 'not-built.html' : 'reference.html');
   for (const { path: location, title, document, patch } of references) {
     const values = {
-      title,
-      document,
+      base,
+      title: scripts === undefined ? 'The reference' : title,
+      file: 'dist/redoc.js',
+      instead: 'The document that it shows is here',
+      document: base + document,
       ...scripts,
       ...(patch && { patch: addAsset('patch.json', await readFile(patch), json) }),
     };
@@ -128,27 +113,4 @@ async function loadFiles(options: PageOptions): Promise<Map<string, StaticFile>>
     files.set(location, { body: createStaticBody(page, html), cacheControl: revalidated, ...kind });
   }
   return files;
-}
-
-/** For a page without scripts: its style element, and nothing else. */
-function plainPolicy(page: string): string {
-  const style = /<style>(.*?)<\/style>/s.exec(page)?.[1] ?? '';
-  const hash = createHash('sha256').update(style).digest('base64');
-  return [...closed, `style-src 'sha256-${hash}'`, 'img-src data:'].join('; ');
-}
-
-async function readIfThere(file: URL): Promise<Buffer | undefined> {
-  return await readFile(file).catch((error: unknown) => {
-    if (hasCode(error, 'ENOENT')) return undefined;
-    throw error;
-  });
-}
-
-async function readPage(name: string): Promise<string> {
-  return await readFile(new URL(`../pages/${name}`, import.meta.url), 'utf8');
-}
-
-/** Fills the `{{name}}` of a page. The values come from this program, never from a request. */
-function fill(template: string, values: Readonly<Record<string, string>>): string {
-  return template.replaceAll(/\{\{(\w+)\}\}/g, (_, name: string) => values[name] ?? '');
 }

@@ -55,6 +55,8 @@ export interface PipelineDependencies {
   readonly log: Logger;
   /** Called once for each answer, after it was written to the socket; for a streamed answer, after its end. */
   readonly onExchange: (exchange: Exchange) => void;
+  /** The path that a proxy adds in front of the service; empty or left out without one. */
+  readonly basePath?: string;
   /** Traits of operations that have any. */
   readonly traits?: Readonly<Partial<Record<OperationId, OperationTraits>>>;
 }
@@ -108,6 +110,7 @@ export function createOperationHandler(route: OperationRoute, dependencies: Pipe
       Object.entries(route.row.responses).flatMap(([status, type]) => (status < '300' && type !== null ? [type] : [])),
     ),
   ];
+  const { basePath = '' } = dependencies;
   return async (request, response) => {
     const started = performance.now();
     const requestId = requestIdOf(request);
@@ -129,7 +132,8 @@ export function createOperationHandler(route: OperationRoute, dependencies: Pipe
     }
     holdUntilSent(response, answer, progress, dependencies.memory);
     try {
-      const sent = sendAnswer(response, answer, requestId, progress.headers);
+      const headers = basePath === '' ? answer.headers : withBasePath(answer.headers, basePath);
+      const sent = sendAnswer(response, { ...answer, headers }, requestId, progress.headers);
       const stream = answer.stream === undefined ? undefined : await sendStream(response, answer.stream);
       dependencies.onExchange({
         operationId: route.operationId,
@@ -151,6 +155,16 @@ export function createOperationHandler(route: OperationRoute, dependencies: Pipe
       answer.stream?.content.destroy();
       response.destroy();
     }
+  };
+}
+
+/** Callers behind a proxy need the path that it removes from their requests. Stored answers are without it. */
+function withBasePath(headers: Readonly<Record<string, string>>, basePath: string): Record<string, string> {
+  const { location, link, ...others } = headers;
+  return {
+    ...others,
+    ...(location !== undefined && { location: basePath + location }),
+    ...(link !== undefined && { link: link.replace('</', `<${basePath}/`) }),
   };
 }
 

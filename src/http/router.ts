@@ -94,7 +94,7 @@ function dispatch(methods: Methods, dependencies: PipelineDependencies): Request
     if (isDelivery(request)) {
       refuse(request, response, dependencies, webhookLoop());
     } else if (handler !== undefined) {
-      void handler(request, response, next);
+      return handler(request, response, next);
     } else if (request.method === 'OPTIONS') {
       answer(request, response, dependencies, () => ({ status: 204, headers: { allow }, body: '' }));
     } else {

@@ -11,7 +11,7 @@ export interface StaticAnswer {
   readonly body: Buffer;
 }
 
-/** A body that does not change. Each compressed form is created once, when it is first requested. */
+/** A body that does not change. A compressed form that was not made before is made once, when it is first requested. */
 export interface StaticBody {
   /** 16 hexadecimal digits made from the bytes. */
   readonly hash: string;
@@ -22,7 +22,10 @@ export interface StaticBody {
   answer(requestHeaders: Pick<IncomingHttpHeaders, 'accept-encoding' | 'if-none-match'>): Promise<StaticAnswer>;
 }
 
-type Coding = 'br' | 'gzip';
+/** The smallest first. */
+const codings = ['br', 'gzip'] as const;
+
+type Coding = (typeof codings)[number];
 
 const compress: Record<Coding, (body: Buffer) => Promise<Buffer>> = {
   // Above level 9 Brotli takes twenty times as long and saves a tenth of the bytes.
@@ -33,21 +36,29 @@ const compress: Record<Coding, (body: Buffer) => Promise<Buffer>> = {
 /** Below this number of bytes compression does not save a packet. */
 const smallestCompressed = 1_024;
 
-/** @param mediaType with its charset, as it is sent */
-export function createStaticBody(content: string | Buffer, mediaType: string): StaticBody {
+/**
+ * @param mediaType with its charset, as it is sent
+ * @param prepared the compressed forms, if they were made before; none for what is compressed already
+ */
+export function createStaticBody(
+  content: string | Buffer,
+  mediaType: string,
+  prepared?: Readonly<Partial<Record<Coding, Buffer>>>,
+): StaticBody {
   const body = Buffer.from(content);
   const hash = createHash('sha256').update(body).digest('hex').slice(0, 16);
-  const compressed = new Map<Coding, Promise<Buffer>>();
-  const encode = (coding: Coding): Promise<Buffer> => {
-    const made = compressed.get(coding) ?? compress[coding](body);
+  const compressed = new Map<Coding, Buffer | Promise<Buffer>>();
+  const encode = (coding: Coding): Buffer | Promise<Buffer> => {
+    const made = prepared?.[coding] ?? compressed.get(coding) ?? compress[coding](body);
     compressed.set(coding, made);
     return made;
   };
+  const isWorthIt = body.length >= smallestCompressed;
+  const offered = codings.filter((coding) => (prepared === undefined ? isWorthIt : prepared[coding] !== undefined));
   return {
     hash,
     async answer(requestHeaders) {
-      const coding =
-        body.length < smallestCompressed ? undefined : chooseCoding(requestHeaders['accept-encoding'] ?? '');
+      const coding = chooseCoding(offered, requestHeaders['accept-encoding'] ?? '');
       // Each form has its own strong ETag (RFC 9110, section 8.8.3.3).
       const etag = coding === undefined ? `"${hash}"` : `"${hash}-${coding}"`;
       const headers = { etag, vary: 'Accept-Encoding' };
@@ -73,12 +84,12 @@ export function prepareJson(text: string): { readonly text: string; readonly con
 }
 
 /** The smallest form that an `Accept-Encoding` field allows (RFC 9110, section 12.5.3). */
-function chooseCoding(field: string): Coding | undefined {
+function chooseCoding(offered: readonly Coding[], field: string): Coding | undefined {
   const allowed = new Map(
     field.split(',').map((member) => {
       const [name = '', ...parameters] = member.split(';').map((part) => part.trim().toLowerCase());
       return [name, !parameters.some((parameter) => /^q=0(\.0*)?$/.test(parameter))] as const;
     }),
   );
-  return (['br', 'gzip'] as const).find((coding) => allowed.get(coding) ?? allowed.get('*') ?? false);
+  return offered.find((coding) => allowed.get(coding) ?? allowed.get('*') ?? false);
 }

@@ -1,21 +1,25 @@
 // Shows the document that the page names with Redoc. Runs in the browser.
 
 const element = document.getElementById('reference');
-const { document: url, patch, redoc } = element.dataset;
+const { base, document: url, patch, redoc } = element.dataset;
 
 const [{ init }, definition, changes] = await Promise.all([import(redoc), read(url), patch === '' ? {} : read(patch)]);
 const options = {
   skipBundle: true,
   disableTelemetry: true,
-  downloadUrls: [{ title: url.slice(1), url }],
+  downloadUrls: [{ title: url.slice(base.length + 1), url }],
   codeSamples: { languages: [{ lang: 'curl' }, { lang: 'TypeScript' }] },
 };
 init(merge(definition, changes), options, element);
 
 async function read(address) {
   const response = await fetch(address);
-  // The documents name the address of a start without configuration. The reader came from the one that works.
-  if (response.ok) return JSON.parse((await response.text()).replaceAll('http://127.0.0.1:8080', location.origin));
+  if (response.ok) {
+    const text = await response.text();
+    // The documents name the address of a start without configuration. The reader came from the one that works.
+    const address = location.origin + base;
+    return JSON.parse(text.replaceAll('http://127.0.0.1:8080', address).replaceAll('](/docs', `](${base}/docs`));
+  }
   element.textContent = `The reference cannot be shown: ${address} returned the status ${response.status}.`;
   throw new Error(element.textContent);
 }

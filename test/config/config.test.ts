@@ -29,6 +29,7 @@ describe('loadConfig without settings', () => {
       http: {
         host: '127.0.0.1',
         port: 8080,
+        basePath: '',
         rateLimit: { requests: 6000, windowSeconds: 60 },
         corsOrigins: [],
         shutdownTimeoutMs: 30_000,
@@ -83,6 +84,7 @@ describe('loadConfig', () => {
     const { http } = load({
       HOST: '::',
       PORT: ' 0\n',
+      BASE_PATH: '/a/gateway-1.0',
       RATE_LIMIT: '10/1s',
       CORS_ORIGINS: 'https://app.example.com, http://localhost:3000,https://app.example.com',
       SHUTDOWN_TIMEOUT_MS: '0',
@@ -94,6 +96,7 @@ describe('loadConfig', () => {
     expect(http).toEqual({
       host: '::',
       port: 0,
+      basePath: '/a/gateway-1.0',
       rateLimit: { requests: 10, windowSeconds: 1 },
       corsOrigins: ['https://app.example.com', 'http://localhost:3000'],
       shutdownTimeoutMs: 0,
@@ -261,6 +264,14 @@ describe('mistakes', () => {
     ['PORT', '0x10'],
     ['PORT', '1e3'],
     ['PORT', '080'],
+    ['BASE_PATH', '/'],
+    ['BASE_PATH', 'gateway'],
+    ['BASE_PATH', '/gateway/'],
+    ['BASE_PATH', '//gateway'],
+    ['BASE_PATH', '/a/../b'],
+    ['BASE_PATH', '/a b'],
+    ['BASE_PATH', '/a"b'],
+    ['BASE_PATH', 'https://example.com/gateway'],
     ['RATE_LIMIT', '0/60s'],
     ['RATE_LIMIT', '100/60'],
     ['CORS_ORIGINS', '*'],

@@ -17,6 +17,7 @@ import { operationTable, type OperationId } from '../../generated/operations.ts'
 import { problems, type ProblemType } from '../../generated/problems.ts';
 import { createPages } from '../../src/http/pages.ts';
 import packageJson from '../../package.json' with { type: 'json' };
+import { startPathProxy, type PathProxy } from '../support/path-proxy.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 
 /** The operations that were called, in order. */
@@ -54,18 +55,21 @@ interface ShownDocument {
   readonly components: { responses: Readonly<Record<string, { description: string }>> };
 }
 
-/** Runs the script of a page as a browser does, and returns the document that it gives to Redoc. */
-async function showPage(page: string): Promise<ShownDocument> {
-  const html = (await get(page)).body.toString();
+/**
+ * Runs the script of a page as a browser does, and returns the document that it gives to Redoc.
+ * @param origin where the page is
+ */
+async function showPage(page: string, origin = service.url): Promise<ShownDocument> {
+  const html = (await get(`${origin}${page}`)).body.toString();
   const dataset = Object.fromEntries(
     [...html.matchAll(/data-(\w+)="([^"]*)"/g)].map(([, name, value = '']) => [name, value]),
   );
   const script = /src="([^"]+)"/.exec(html)?.[1] ?? '';
   const shown: unknown[] = [];
   const redoc = `data:text/javascript,export const init = (document) => globalThis.shownByRedoc.push(document)`;
-  const fetchHere = (target: string): Promise<Response> => fetch(new URL(target, service.url));
+  const fetchHere = (target: string): Promise<Response> => fetch(new URL(target, origin));
   Object.assign(globalThis, { shownByRedoc: shown });
-  const source = (await get(script)).body.toString();
+  const source = (await get(`${origin}${script}`)).body.toString();
   const run = `export const run = async (document, location, fetch) => { ${source} }`;
   const program = (await import(`data:text/javascript,${encodeURIComponent(run)}`)) as {
     run(document: unknown, location: unknown, fetch: unknown): Promise<void>;
@@ -179,7 +183,7 @@ describe('the start page', () => {
     const links = [...html.matchAll(/href="(\/[^"#]*)/g)].map(([, link = '']) => link);
     expect(new Set(links)).toEqual(
       new Set([
-        ...['/docs', '/docs/events', '/openapi.json', '/asyncapi.json', '/health/ready', '/health/live'],
+        ...['/dashboard', '/docs', '/docs/events', '/openapi.json', '/asyncapi.json', '/health/ready', '/health/live'],
         ...eventTypes.map((type) => `/schemas/events/${type}/v1.json`),
       ]),
     );
@@ -390,6 +394,55 @@ describe('what does not change', () => {
   });
 });
 
+describe('behind a proxy that adds a path', () => {
+  let proxied: TestService;
+  let proxy: PathProxy;
+  beforeAll(async () => {
+    proxied = await startTestService({ environment: { BASE_PATH: '/a/gateway' } });
+    proxy = await startPathProxy(proxied.url, '/a/gateway');
+  });
+  afterAll(async () => {
+    await proxy.close();
+    await proxied.close();
+  });
+
+  it('every link and script of the pages has the path', async () => {
+    for (const page of ['/', '/docs', '/docs/events', '/dashboard']) {
+      const html = (await get(`${proxy.origin}/a/gateway${page}`, { accept: 'text/html' })).body.toString();
+      const links = [...html.matchAll(/(?:href|src|data-(?!base)\w+)="([^"#]*\/[^"#]*)/g)].map(([, link = '']) => link);
+      const base = /<base href="([^"]*)"/.exec(html)?.[1] ?? page;
+      expect(links.length).toBeGreaterThan(2);
+      for (const link of new Set(links)) {
+        const { status } = await get(new URL(link, new URL(base, proxy.origin)).href);
+        expect([page, link, status]).toEqual([page, link, 200]);
+      }
+    }
+  });
+
+  it('the reference shows addresses and links with the path', async () => {
+    const shown = await showPage('/a/gateway/docs', proxy.origin);
+    expect(shown.servers[0]?.url).toBe('https://gateway.example/a/gateway');
+    expect(JSON.stringify(shown)).not.toMatch(/\]\(\/(?!a\/gateway)|127\.0\.0\.1:8080/);
+  });
+
+  it('Location and Link lead through the proxy, also of a stored answer', async () => {
+    const headers = { 'Idempotency-Key': randomUUID() };
+    const messages = [{ role: 'user', content: 'Hello' }];
+    for (const replayed of [undefined, 'true']) {
+      const body = { name: 'Behind a proxy', messages };
+      const created = await proxied.call('POST', '/api/v1/prompts', { body, headers });
+      expect([created.status, created.headers['idempotency-replayed']]).toEqual([201, replayed]);
+      expect(created.headers['location']).toBe(`/a/gateway/api/v1/prompts/${String(created.body.id)}`);
+    }
+    await proxied.call('POST', '/api/v1/prompts', { body: { name: 'Another', messages } });
+    const list = await proxied.call('GET', '/api/v1/prompts?limit=1');
+    const next = /^<(.*)>; rel="next"$/.exec(list.headers['link'] ?? '')?.[1] ?? '';
+    const authorization = `Bearer ${proxied.adminKey}`;
+    const page = await get(`${proxy.origin}${next}`, { authorization });
+    expect([page.status, JSON.parse(page.body.toString())]).toMatchObject([200, { data: [{}] }]);
+  });
+});
+
 describe('without the packages for development', () => {
   let folder: string;
   beforeAll(async () => {
@@ -409,6 +462,7 @@ describe('without the packages for development', () => {
     const application = express();
     const handlers = createPages({
       version: '1.2.3',
+      basePath: '',
       references: [{ path: '/docs', title: 'API', document: '/openapi.json' }],
       eventTypes,
       redoc: pathToFileURL(path.join(folder, 'dist/redoc.js')),

@@ -1,8 +1,8 @@
-import type { Express } from 'express';
+import type { Express, RequestHandler } from 'express';
 import { operationTable } from '../../generated/operations.ts';
 import { allScopes } from '../../src/app.ts';
 import type { OperationHandlers } from '../../src/http/operation.ts';
-import type { Exchange } from '../../src/http/pipeline.ts';
+import type { Exchange, PipelineDependencies } from '../../src/http/pipeline.ts';
 import { createRouter } from '../../src/http/router.ts';
 import { createBudget, type Budget } from '../../src/limits/memory-budget.ts';
 import { createLogger } from '../../src/observability/logger.ts';
@@ -14,14 +14,16 @@ export const bareKeyId = 'test';
  * The service's own request pipeline (router, body reader, parameters, generated validators) without anything behind it.
  * @param handle stands for the handler of every operation
  * @param memory for requests in progress; without it, there is always enough
+ * @param pages pages outside the contract, by path
  */
 export function createBareRouter(
   handle: () => Promise<never>,
   onExchange: (exchange: Exchange) => void,
   memory: Budget = createBudget({ perKey: Infinity, perProcess: Infinity }),
+  pages: Readonly<Record<string, RequestHandler>> = {},
 ): Express {
   const handlers = Object.fromEntries(Object.keys(operationTable).map((id) => [id, handle]));
-  return createRouter(handlers as unknown as OperationHandlers, {
+  const dependencies: PipelineDependencies = {
     authenticate: () => Promise.resolve({ keyId: bareKeyId, name: 'test', scopes: new Set(allScopes) }),
     rateLimiter: { count: () => ({}) },
     lists: { run: (_call, list) => list() },
@@ -29,5 +31,6 @@ export function createBareRouter(
     log: createLogger('silent'),
     memory,
     onExchange,
-  });
+  };
+  return createRouter(handlers as unknown as OperationHandlers, dependencies, [], pages);
 }
