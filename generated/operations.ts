@@ -558,6 +558,53 @@ export const operationTable = {
       "not-cached"
     ]
   },
+  "getPromptStatistics": {
+    "method": "GET",
+    "path": "/api/v1/prompts/{slugOrId}/statistics",
+    "scope": "prompts:read",
+    "needsKey": true,
+    "parameters": [
+      {
+        "name": "slugOrId",
+        "in": "path",
+        "type": "string",
+        "required": true
+      },
+      {
+        "name": "span",
+        "in": "query",
+        "type": "string",
+        "required": false
+      }
+    ],
+    "body": "none",
+    "responses": {
+      "200": "application/json",
+      "400": "application/problem+json",
+      "401": "application/problem+json",
+      "403": "application/problem+json",
+      "404": "application/problem+json",
+      "406": "application/problem+json",
+      "429": "application/problem+json",
+      "500": "application/problem+json",
+      "503": "application/problem+json"
+    },
+    "problems": [
+      "invalid-request",
+      "unauthenticated",
+      "insufficient-scope",
+      "prompt-not-found",
+      "not-acceptable",
+      "rate-limited",
+      "too-much-in-progress",
+      "too-much-kept",
+      "internal-error",
+      "database-unavailable",
+      "storage-full",
+      "shutting-down",
+      "overloaded"
+    ]
+  },
   "createTestRun": {
     "method": "POST",
     "path": "/api/v1/prompts/{slugOrId}/test",
@@ -2672,6 +2719,53 @@ export const operationTable = {
       "overloaded"
     ]
   },
+  "getIntegrationStatistics": {
+    "method": "GET",
+    "path": "/api/v1/integrations/{id}/statistics",
+    "scope": "integrations:read",
+    "needsKey": true,
+    "parameters": [
+      {
+        "name": "id",
+        "in": "path",
+        "type": "string",
+        "required": true
+      },
+      {
+        "name": "span",
+        "in": "query",
+        "type": "string",
+        "required": false
+      }
+    ],
+    "body": "none",
+    "responses": {
+      "200": "application/json",
+      "400": "application/problem+json",
+      "401": "application/problem+json",
+      "403": "application/problem+json",
+      "404": "application/problem+json",
+      "406": "application/problem+json",
+      "429": "application/problem+json",
+      "500": "application/problem+json",
+      "503": "application/problem+json"
+    },
+    "problems": [
+      "invalid-request",
+      "unauthenticated",
+      "insufficient-scope",
+      "integration-not-found",
+      "not-acceptable",
+      "rate-limited",
+      "too-much-in-progress",
+      "too-much-kept",
+      "internal-error",
+      "database-unavailable",
+      "storage-full",
+      "shutting-down",
+      "overloaded"
+    ]
+  },
   "listDeliveries": {
     "method": "GET",
     "path": "/api/v1/integrations/{id}/deliveries",
@@ -3439,6 +3533,45 @@ export const operationTable = {
     "body": "none",
     "responses": {
       "200": "text/plain",
+      "400": "application/problem+json",
+      "401": "application/problem+json",
+      "403": "application/problem+json",
+      "406": "application/problem+json",
+      "429": "application/problem+json",
+      "500": "application/problem+json",
+      "503": "application/problem+json"
+    },
+    "problems": [
+      "invalid-request",
+      "unauthenticated",
+      "insufficient-scope",
+      "not-acceptable",
+      "rate-limited",
+      "too-much-in-progress",
+      "too-much-kept",
+      "internal-error",
+      "database-unavailable",
+      "storage-full",
+      "shutting-down",
+      "overloaded"
+    ]
+  },
+  "getStatistics": {
+    "method": "GET",
+    "path": "/api/v1/statistics",
+    "scope": "metrics:read",
+    "needsKey": true,
+    "parameters": [
+      {
+        "name": "span",
+        "in": "query",
+        "type": "string",
+        "required": false
+      }
+    ],
+    "body": "none",
+    "responses": {
+      "200": "application/json",
       "400": "application/problem+json",
       "401": "application/problem+json",
       "403": "application/problem+json",

@@ -175,6 +175,31 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/prompts/{slugOrId}/statistics": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get the statistics of a prompt
+         * @description Returns the invocations of a prompt in the last hour or day, in total and by version: how many failed or were
+         *     answered from the cache, their tokens, and their mean latency.
+         *
+         *     Processes count in memory and write their counts every few seconds, so the numbers can be some seconds old. While
+         *     hundreds of prompts are invoked, they can be a minute old. A process that is killed loses the counts of its last
+         *     seconds: use statistics to see how the service is doing, not to bill.
+         */
+        get: operations["getPromptStatistics"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/prompts/{slugOrId}/test": {
         parameters: {
             query?: never;
@@ -853,6 +878,30 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/integrations/{id}/statistics": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get the statistics of an integration
+         * @description Returns the attempts to deliver events to an integration in the last hour or day, with their mean duration.
+         *
+         *     Processes count in memory and write their counts every few seconds, so the numbers can be some seconds old. While
+         *     events are sent to hundreds of integrations, they can be a minute old. A process that is killed loses the counts of
+         *     its last seconds: use statistics to see how the service is doing, not to bill.
+         */
+        get: operations["getIntegrationStatistics"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/integrations/{id}/deliveries": {
         parameters: {
             query?: never;
@@ -1197,6 +1246,31 @@ export interface paths {
          * @description Returns the metrics of this process in the Prometheus text format.
          */
         get: operations["getMetrics"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/statistics": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get statistics
+         * @description Returns what the service did in the last hour or day: requests, invocations and attempts to deliver events, summed
+         *     over all processes. `waiting` tells how many deliveries wait now.
+         *
+         *     Processes count in memory and write their counts every few seconds, so the numbers can be some seconds old. A
+         *     process that is killed loses the counts of its last seconds: use statistics to see how the service is doing, not to
+         *     bill.
+         */
+        get: operations["getStatistics"];
         put?: never;
         post?: never;
         delete?: never;
@@ -2010,6 +2084,52 @@ export interface components {
             finishReason: ("stop" | "length" | "content-filter" | "tool-calls" | "error" | "other") | components["schemas"]["OtherValue"];
             usage: components["schemas"]["Usage"];
             warnings?: components["schemas"]["Warnings"];
+        };
+        /**
+         * InvocationCounts
+         * @description Invocations of a prompt in an interval. `at` is the start of the interval.
+         * @example {
+         *       "at": "2026-11-06T12:31:00.000Z",
+         *       "invocations": 96,
+         *       "errors": 2,
+         *       "cached": 18,
+         *       "input_tokens": 6144,
+         *       "output_tokens": 1248,
+         *       "average_latency_ms": 1874
+         *     }
+         */
+        InvocationCounts: {
+            at: components["schemas"]["Timestamp"];
+            /**
+             * @description Invocations, successful or not. The repeated answer of an `Idempotency-Key` is not counted, nor are the calls of test runs.
+             * @example 96
+             */
+            invocations: number;
+            /**
+             * @description Invocations without an answer, for example because a variable was missing or the provider failed.
+             * @example 2
+             */
+            errors: number;
+            /**
+             * @description Invocations that were answered from the cache.
+             * @example 18
+             */
+            cached: number;
+            /**
+             * @description Input tokens of the answers, without answers from the cache. Identical invocations that shared a call count each.
+             * @example 6144
+             */
+            input_tokens: number;
+            /**
+             * @description Output tokens of the answers, without answers from the cache.
+             * @example 1248
+             */
+            output_tokens: number;
+            /**
+             * @description Mean of `X-Latency-Ms` of the answers, in milliseconds, without answers from the cache. Absent if there was none.
+             * @example 1874
+             */
+            average_latency_ms?: number;
         };
         /**
          * TestTargetInput
@@ -4317,6 +4437,34 @@ export interface components {
             until?: components["schemas"]["Moment"];
         };
         /**
+         * AttemptCounts
+         * @description Attempts to deliver events to an integration in an interval, including those of test events, resends and replays. `at` is the start of the interval.
+         * @example {
+         *       "at": "2026-11-06T12:31:00.000Z",
+         *       "succeeded": 38,
+         *       "failed": 2,
+         *       "average_latency_ms": 84
+         *     }
+         */
+        AttemptCounts: {
+            at: components["schemas"]["Timestamp"];
+            /**
+             * @description Attempts that got a 2xx.
+             * @example 38
+             */
+            succeeded: number;
+            /**
+             * @description Attempts that got another answer, or none.
+             * @example 2
+             */
+            failed: number;
+            /**
+             * @description Mean duration of the attempts, in milliseconds, whether they succeeded or not. Absent if there was none.
+             * @example 84
+             */
+            average_latency_ms?: number;
+        };
+        /**
          * DeliveryListItem
          * @description A delivery without its body. Fields without a value are absent.
          * @example {
@@ -4720,6 +4868,76 @@ export interface components {
                 readiness: components["schemas"]["ServicePath"];
                 metrics: components["schemas"]["ServicePath"];
             };
+        };
+        /**
+         * ServiceCounts
+         * @description What the service did in an interval, summed over all processes. `at` is the start of the interval.
+         * @example {
+         *       "at": "2026-11-06T12:31:00.000Z",
+         *       "requests": 412,
+         *       "client_errors": 7,
+         *       "server_errors": 1,
+         *       "invocations": 96,
+         *       "cached": 18,
+         *       "invocation_errors": 2,
+         *       "input_tokens": 6144,
+         *       "output_tokens": 1248,
+         *       "attempts_succeeded": 143,
+         *       "attempts_failed": 4
+         *     }
+         */
+        ServiceCounts: {
+            at: components["schemas"]["Timestamp"];
+            /**
+             * @description Answered requests of all operations, including those that read statistics. Health probes, pages and unknown paths are not counted.
+             * @example 412
+             */
+            requests: number;
+            /**
+             * @description Requests that the caller caused to fail (4xx), or whose caller closed the connection before the answer.
+             * @example 7
+             */
+            client_errors: number;
+            /**
+             * @description Requests that failed in the service or at a provider (5xx), and streamed answers that the service cut.
+             * @example 1
+             */
+            server_errors: number;
+            /**
+             * @description Invocations of prompts, successful or not. An invocation of an unknown prompt or version is not counted, nor is the repeated answer of an `Idempotency-Key`. The calls of test runs are not counted.
+             * @example 96
+             */
+            invocations: number;
+            /**
+             * @description Invocations that were answered from the cache.
+             * @example 18
+             */
+            cached: number;
+            /**
+             * @description Invocations without an answer.
+             * @example 2
+             */
+            invocation_errors: number;
+            /**
+             * @description Input tokens of the answers, without answers from the cache. Identical invocations that shared a call count each.
+             * @example 6144
+             */
+            input_tokens: number;
+            /**
+             * @description Output tokens of the answers, without answers from the cache.
+             * @example 1248
+             */
+            output_tokens: number;
+            /**
+             * @description Attempts to deliver an event that got a 2xx.
+             * @example 143
+             */
+            attempts_succeeded: number;
+            /**
+             * @description Attempts to deliver an event that got another answer, or none.
+             * @example 4
+             */
+            attempts_failed: number;
         };
         /**
          * ProblemFields
@@ -6802,6 +7020,11 @@ export interface components {
          */
         PathVersion: components["schemas"]["VersionNumber"];
         /**
+         * @description How far back the statistics go: `hour` in 60 points of a minute, `day` in 96 points of 15 minutes (in UTC). The last point is the interval in progress.
+         * @example hour
+         */
+        StatisticsSpan: "hour" | "day";
+        /**
          * @description Id of the test run.
          * @example 5d9f1b7e-8c24-4a63-b0f1-9e7d2c6a4f38
          */
@@ -7573,6 +7796,70 @@ export interface operations {
                     "application/problem+json": components["schemas"]["InvokePrompt504Problem"];
                 };
             };
+            default: components["responses"]["OtherProblem"];
+        };
+    };
+    getPromptStatistics: {
+        parameters: {
+            query?: {
+                /**
+                 * @description How far back the statistics go: `hour` in 60 points of a minute, `day` in 96 points of 15 minutes (in UTC). The last point is the interval in progress.
+                 * @example hour
+                 */
+                span?: components["parameters"]["StatisticsSpan"];
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description The prompt's slug or its id.
+                 * @example summarise-support-ticket
+                 */
+                slugOrId: components["parameters"]["PathSlugOrId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The statistics of the prompt. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "Cache-Control": components["headers"]["CacheControl"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /**
+                         * @description Length of the interval of each point, in seconds.
+                         * @example 60
+                         */
+                        interval_seconds: number;
+                        totals: components["schemas"]["InvocationCounts"];
+                        /** @description One entry for each interval of the span, also where nothing was counted, the oldest first. */
+                        points: components["schemas"]["InvocationCounts"][];
+                        /**
+                         * @description The same for each version that was invoked, the latest version first. If more than 20 versions were
+                         *     invoked, some are left out; `totals` and `points` count all.
+                         */
+                        versions: {
+                            version: components["schemas"]["VersionNumber"];
+                            totals: components["schemas"]["InvocationCounts"];
+                            /** @description One entry for each interval of the span, the oldest first. */
+                            points: components["schemas"]["InvocationCounts"][];
+                        }[];
+                    };
+                };
+            };
+            400: components["responses"]["InvalidParameters"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["InsufficientScope"];
+            404: components["responses"]["PromptNotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
             default: components["responses"]["OtherProblem"];
         };
     };
@@ -9811,6 +10098,60 @@ export interface operations {
             default: components["responses"]["OtherProblem"];
         };
     };
+    getIntegrationStatistics: {
+        parameters: {
+            query?: {
+                /**
+                 * @description How far back the statistics go: `hour` in 60 points of a minute, `day` in 96 points of 15 minutes (in UTC). The last point is the interval in progress.
+                 * @example hour
+                 */
+                span?: components["parameters"]["StatisticsSpan"];
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description Id of the integration.
+                 * @example f4d81b36-a05c-4e72-9b18-7c3e2d6f0a95
+                 */
+                id: components["parameters"]["PathIntegrationId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The statistics of the integration. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "Cache-Control": components["headers"]["CacheControl"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /**
+                         * @description Length of the interval of each point, in seconds.
+                         * @example 60
+                         */
+                        interval_seconds: number;
+                        totals: components["schemas"]["AttemptCounts"];
+                        /** @description One entry for each interval of the span, also where nothing was counted, the oldest first. */
+                        points: components["schemas"]["AttemptCounts"][];
+                    };
+                };
+            };
+            400: components["responses"]["InvalidParameters"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["InsufficientScope"];
+            404: components["responses"]["IntegrationNotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+            default: components["responses"]["OtherProblem"];
+        };
+    };
     listDeliveries: {
         parameters: {
             query?: {
@@ -10751,6 +11092,83 @@ export interface operations {
                 };
                 content: {
                     "text/plain": string;
+                };
+            };
+            400: components["responses"]["InvalidParameters"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["InsufficientScope"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+            default: components["responses"]["OtherProblem"];
+        };
+    };
+    getStatistics: {
+        parameters: {
+            query?: {
+                /**
+                 * @description How far back the statistics go: `hour` in 60 points of a minute, `day` in 96 points of 15 minutes (in UTC). The last point is the interval in progress.
+                 * @example hour
+                 */
+                span?: components["parameters"]["StatisticsSpan"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The statistics. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "Cache-Control": components["headers"]["CacheControl"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /**
+                         * @description Length of the interval of each point, in seconds.
+                         * @example 60
+                         */
+                        interval_seconds: number;
+                        totals: components["schemas"]["ServiceCounts"];
+                        /** @description One entry for each interval of the span, also where nothing was counted, the oldest first. */
+                        points: components["schemas"]["ServiceCounts"][];
+                        /**
+                         * WaitingEvents
+                         * @description Deliveries that wait, for all integrations together. Each process measures them in the background
+                         *     every 15 seconds; large numbers are estimates. Absent until the process that answers has measured
+                         *     them for the first time.
+                         */
+                        waiting?: {
+                            measured_at: components["schemas"]["Timestamp"];
+                            /**
+                             * @description Number of waiting deliveries.
+                             * @example 214
+                             */
+                            count: number;
+                            /**
+                             * @description Those that are due and not yet sent.
+                             * @example 2
+                             */
+                            due: number;
+                            /**
+                             * @description Those that wait for another attempt, or until sending to a failing receiver continues.
+                             * @example 12
+                             */
+                            retrying: number;
+                            /**
+                             * @description Those that are held because their integration is paused or disabled.
+                             * @example 200
+                             */
+                            held: number;
+                            oldest_at?: components["schemas"]["Timestamp"];
+                        };
+                    };
                 };
             };
             400: components["responses"]["InvalidParameters"];

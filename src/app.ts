@@ -64,6 +64,9 @@ import { createPromptStore, promptIndexes } from './prompts/prompt-store.ts';
 import { providerOperations } from './providers/provider-operations.ts';
 import type { ProviderRegistry } from './providers/provider.ts';
 import { serviceOperations } from './service/service-operations.ts';
+import { createStatistics } from './statistics/statistics.ts';
+import { statisticsOperations } from './statistics/statistics-operations.ts';
+import { createStatisticsStore, statisticsIndexes } from './statistics/statistics-store.ts';
 import { testRunOperations } from './test-runs/test-run-operations.ts';
 import { createTestRunStore, testRunIndexes } from './test-runs/test-run-store.ts';
 import { createTestRuns } from './test-runs/test-runs.ts';
@@ -92,6 +95,8 @@ export interface AppDependencies {
   readonly log: Logger;
   /** How long requests share a check of the dependencies and a rendering of the metrics, in milliseconds. */
   readonly probesSharedForMs?: number;
+  /** How often counts are written to the database, in milliseconds. @default 5000 */
+  readonly statisticsEveryMs?: number;
   /** True after the process was asked to stop. */
   readonly isStopping: () => boolean;
   /** Called for every answer, after log and metrics. */
@@ -126,6 +131,7 @@ export const indexes: readonly CollectionIndexes[] = [
   fiscalDayIndexes,
   integrationIndexes,
   webhookIndexes,
+  statisticsIndexes,
 ].flat();
 
 /** Every scope of the contract: the scopes of the administrator. */
@@ -144,6 +150,7 @@ export function createApp(dependencies: AppDependencies): App {
     monotonic: clock.monotonic,
   });
   const apiKeyStore = createApiKeyStore(database);
+  const statistics = createStatistics({ store: createStatisticsStore(database), clock, random });
   const expire = createExpiry({ database, indexes, now: clock.now });
   const authentication = createAuthentication({
     clock,
@@ -176,7 +183,7 @@ export function createApp(dependencies: AppDependencies): App {
     timeoutMs: config.invoke.timeoutMs,
     retentionMs: config.limits.testRunRetentionMs,
   });
-  const invoke = createInvoke({ prompts, providers, metrics, settings: config.invoke, memory, clock });
+  const invoke = createInvoke({ prompts, providers, metrics, statistics, settings: config.invoke, memory, clock });
 
   const locations = createLocations({ store: createLocationStore(database), clock });
   const integrationStore = createIntegrationStore(database);
@@ -187,7 +194,7 @@ export function createApp(dependencies: AppDependencies): App {
     ...{ database, mayConnect, lookUp, version, log },
     integrations: createIntegrationDirectory(integrationStore, secrets),
     serialise: serialiseEvent,
-    observer: metrics.webhooks,
+    observer: statistics.observing(metrics.webhooks),
   });
   const { relay, deliveries, replays } = webhooks;
   const integrations = createIntegrations({
@@ -230,6 +237,7 @@ export function createApp(dependencies: AppDependencies): App {
     ...integrationOperations(integrations, webhooks),
     ...webhookOperations({ integrations, deliveries, replays, clock }),
     ...eventOperations(),
+    ...statisticsOperations({ statistics, integrations, prompts }),
     ...serviceOperations({
       version,
       metrics,
@@ -277,7 +285,7 @@ export function createApp(dependencies: AppDependencies): App {
         listEventTypes: { isListedFromMemory: true },
       },
       onExchange: (exchange) => {
-        recordExchange(exchange, log, metrics);
+        recordExchange(exchange, log, metrics, statistics);
         shadow?.(exchange);
         dependencies.onExchange?.(exchange);
       },
@@ -312,6 +320,7 @@ export function createApp(dependencies: AppDependencies): App {
       { name: 'fiscal days', everyMs: 5_000, run: () => fiscalDays.tick() },
       { name: 'prompts', everyMs: 60_000, run: () => prompts.sweep() },
       { name: 'held deliveries', everyMs: 10 * 60_000, run: () => webhooks.retention.expireHeld() },
+      { name: 'statistics', everyMs: dependencies.statisticsEveryMs ?? 5_000, run: () => statistics.flush() },
       { name: 'waiting deliveries', everyMs: 15_000, run: () => webhooks.measureBacklog() },
       { name: 'deleted integrations', everyMs: 60_000, run: () => webhooks.retention.sweepDeleted() },
       { name: 'orphaned deliveries', everyMs: 24 * 3_600_000, run: () => webhooks.retention.sweepOrphans() },
@@ -321,7 +330,9 @@ export function createApp(dependencies: AppDependencies): App {
       webhooks.start();
     },
     async drain(timeoutMs) {
+      const end = clock.monotonic() + timeoutMs;
       await Promise.all([testRuns.drain(timeoutMs), idempotency.drain(timeoutMs), webhooks.stop(timeoutMs)]);
+      await statistics.close(Math.max(0, end - clock.monotonic()));
     },
   };
 }

@@ -38,6 +38,8 @@ export interface StartOptions {
   readonly connectionLimits?: ConnectionLimits;
   /** Another time for tests. */
   readonly probesSharedForMs?: NonNullable<AppDependencies['probesSharedForMs']>;
+  /** Another time for tests. */
+  readonly statisticsEveryMs?: number;
 }
 
 export interface RunningService {
@@ -104,13 +106,14 @@ export async function startService(options: StartOptions): Promise<RunningServic
 
     let stopping = false;
     const metrics = createMetrics();
-    const { onExchange, probesSharedForMs, createWebhooks, clock } = options;
+    const { onExchange, probesSharedForMs, statisticsEveryMs, createWebhooks, clock } = options;
     const app = createApp({
       ...{ config, database, installation, blobs, providers, lookUp, secrets, metrics, log },
       version: packageJson.version,
       isStopping: () => stopping,
       ...(embedded === undefined ? {} : { isDatabaseFull: () => embedded.isFull() }),
       ...(probesSharedForMs === undefined ? {} : { probesSharedForMs }),
+      ...(statisticsEveryMs === undefined ? {} : { statisticsEveryMs }),
       ...(clock === undefined ? {} : { clock }),
       ...(onExchange === undefined ? {} : { onExchange }),
       ...(createWebhooks === undefined ? {} : { createWebhooks }),

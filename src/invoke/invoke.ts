@@ -1,8 +1,10 @@
 import { callBytes, copies, type Budget } from '../limits/memory-budget.ts';
 import type { Metrics } from '../observability/metrics.ts';
+import type { PromptContent } from '../prompts/prompt.ts';
 import type { Prompts } from '../prompts/prompts.ts';
 import type { ProviderRegistry } from '../providers/provider.ts';
 import type { Clock } from '../runtime/clock.ts';
+import type { Statistics } from '../statistics/statistics.ts';
 import { createAnswers, type Answer } from './answers.ts';
 import { parseCacheControl } from './cache-control.ts';
 import { lengthOf, renderPrompt } from './render-prompt.ts';
@@ -67,19 +69,23 @@ export interface InvokeDependencies {
   readonly prompts: Pick<Prompts, 'resolve'>;
   readonly providers: Pick<ProviderRegistry, 'get'>;
   readonly metrics: Pick<Metrics, 'observeProviderCall' | 'countCache'>;
+  readonly statistics: Pick<Statistics, 'invoked'>;
   readonly settings: InvokeSettings;
   readonly memory: Budget;
   readonly clock: Pick<Clock, 'monotonic'>;
 }
 
 /** Creates the rules for invoking prompts, with their own answer cache. */
-export function createInvoke({ prompts, providers, metrics, settings, memory, clock }: InvokeDependencies): Invoke {
+export function createInvoke(dependencies: InvokeDependencies): Invoke {
+  const { prompts, providers, metrics, statistics, settings, memory, clock } = dependencies;
   const cache = createResponseCache(settings.cacheMaxBytes, clock.monotonic);
   const answers = createAnswers({ cache, metrics });
 
-  return async (invocation) => {
-    const { id, version, content } = await prompts.resolve(invocation.slugOrId, invocation.version);
-    invocation.note({ prompt: id, version });
+  /** Calls the provider, or finds the answer in the cache. */
+  const answer = async (
+    invocation: Invocation,
+    content: PromptContent,
+  ): Promise<Omit<InvocationOutcome, 'promptId' | 'version'>> => {
     const { rendered, unknown: unknownVariables } = renderPrompt(content, invocation.variables);
     const { provider, model } = selectModel(providers, content, invocation);
     invocation.note({ provider: provider.id, model });
@@ -90,10 +96,23 @@ export function createInvoke({ prompts, providers, metrics, settings, memory, cl
     const release = memory.reserve(keyId, callBytes + copies * lengthOf(rendered));
     try {
       const request = { model, ...rendered };
-      const answer = await answers.get({ provider, request, keyId, traceparent, signal, deadline }, policy);
-      return { promptId: id, version, provider: provider.id, model, unknownVariables, ...answer };
+      const found = await answers.get({ provider, request, keyId, traceparent, signal, deadline }, policy);
+      return { provider: provider.id, model, unknownVariables, ...found };
     } finally {
       release();
+    }
+  };
+
+  return async (invocation) => {
+    const { id, version, content } = await prompts.resolve(invocation.slugOrId, invocation.version);
+    invocation.note({ prompt: id, version });
+    try {
+      const answered = await answer(invocation, content);
+      statistics.invoked(id, version, answered);
+      return { promptId: id, version, ...answered };
+    } catch (error) {
+      statistics.invoked(id, version, undefined);
+      throw error;
     }
   };
 }

@@ -2,18 +2,29 @@ import type { Logger } from 'pino';
 import { traceparentOf } from '../http/request-context.ts';
 import type { Exchange } from '../http/pipeline.ts';
 import { scrub } from './logger.ts';
+import type { Statistics } from '../statistics/statistics.ts';
 import type { Metrics } from './metrics.ts';
 
 /** Operations that supervisors of the process call every few seconds. */
 const probes: ReadonlySet<string> = new Set(['getLiveness', 'getReadiness']);
 
-/** Records one observation for each answer, and one log line except for successful health probes. */
-export function recordExchange(exchange: Exchange, log: Logger, metrics: Metrics): void {
+/**
+ * Records one observation for each answer, counts it in the statistics unless it is of a health probe or of no operation,
+ * and writes one log line except for successful health probes.
+ */
+export function recordExchange(
+  exchange: Exchange,
+  log: Logger,
+  metrics: Metrics,
+  statistics: Pick<Statistics, 'requested'>,
+): void {
   const { operationId = 'none', answer, stream, milliseconds, error } = exchange;
   const { status } = answer;
   metrics.observeRequest(operationId, status, milliseconds / 1000);
   if (stream !== undefined) metrics.observeStream(operationId, stream);
-  if (probes.has(operationId) && status < 400) return;
+  const isProbe = probes.has(operationId);
+  if (exchange.operationId !== undefined && !isProbe) statistics.requested(status, stream?.outcome === 'failed');
+  if (isProbe && status < 400) return;
   const fields = fieldsOf(exchange);
   if (stream?.outcome === 'failed') log.error({ ...fields, error }, 'the answer was cut');
   else if (status === 500) log.error({ ...fields, error }, 'request failed');

@@ -78,7 +78,7 @@ export function createWebhookMetrics(registry: Registry): WebhookObserver {
   const attemptSeries = seriesOf(attempts);
   const finishedSeries = seriesOf(finished);
   return {
-    attempted: (outcome, seconds) => {
+    attempted: (_integrationId, outcome, seconds) => {
       attemptSeries(outcome).observe(seconds);
     },
     finished: (status, seconds) => {

@@ -10,7 +10,7 @@ export type WaitingStatus = (typeof waitingStatuses)[number];
 /** What the delivery engine reports for metrics. Its members can be called often and must not throw. */
 export interface WebhookObserver {
   /** One attempt, by the class of its status (`2xx` …) or its error word. */
-  attempted(outcome: string, seconds: number): void;
+  attempted(integrationId: string, outcome: string, seconds: number): void;
   /**
    * A delivery is finished. `seconds` is the time since the event. It is undefined for replays, held and failed
    * deliveries, whose age does not depend on the service.

@@ -23,6 +23,7 @@ import { createLogger } from '../../src/observability/logger.ts';
 import { createMetrics } from '../../src/observability/metrics.ts';
 import { recordExchange } from '../../src/observability/record-exchange.ts';
 import { system } from '../../src/runtime/system.ts';
+import { createStatistics } from '../../src/statistics/statistics.ts';
 
 const allScopes: Scope[] = ['prompts:read', 'prompts:write', 'prompts:invoke'];
 const now = '2026-11-03T10:15:00.000Z';
@@ -95,6 +96,7 @@ function service(): { server: Server; key: string } {
       }),
   };
   const metrics = createMetrics();
+  const statistics = createStatistics({ store: { write: unused, find: unused }, ...system });
   const log = createLogger('info', pino.destination({ fd: openSync('/dev/null', 'w'), sync: true, minLength: 4096 }));
   const application = createRouter(handlers as unknown as OperationHandlers, {
     authenticate: (caller) => authentication.authenticate(caller),
@@ -104,7 +106,7 @@ function service(): { server: Server; key: string } {
     log,
     memory: createBudget({ perKey: Infinity, perProcess: Infinity }),
     onExchange: (exchange) => {
-      recordExchange(exchange, log, metrics);
+      recordExchange(exchange, log, metrics, statistics);
     },
   });
   return { server: createHttpServer(application).server, key };

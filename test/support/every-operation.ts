@@ -105,8 +105,10 @@ export async function callEveryOperation(service: TestService): Promise<Record<O
     listApiKeys: { method: 'GET', path: '/api/v1/api-keys' },
     getApiKey: { method: 'GET', path: `/api/v1/api-keys/${key}` },
     revokeApiKey: { method: 'POST', path: `/api/v1/api-keys/${key}/revoke` },
+    getPromptStatistics: { method: 'GET', path: `${prompts}/${prompt}/statistics` },
     ...callOrdersApi(fixture),
     ...callIntegrations(fixture),
+    getStatistics: { method: 'GET', path: '/api/v1/statistics' },
     getMetrics: { method: 'GET', path: '/metrics' },
     getServiceInfo: { method: 'GET', path: '/' },
     getLiveness: { method: 'GET', path: '/health/live' },
@@ -193,6 +195,7 @@ type Integrations = Pick<
   | 'listDeliveryAttempts'
   | 'resendDelivery'
   | 'listEventTypes'
+  | 'getIntegrationStatistics'
 >;
 
 function callIntegrations({ integrations, rotation, delivery, replay }: Fixture): Integrations {
@@ -213,6 +216,7 @@ function callIntegrations({ integrations, rotation, delivery, replay }: Fixture)
     cancelSecretRotation: { method: 'DELETE', path: `${all}/${canceling}/secret/rotation` },
     sendTestEvent: { method: 'POST', path: `${all}/${kept}/test` },
     createReplay: { method: 'POST', path: `${all}/${kept}/replays`, body: { since: '2026-01-01T00:00:00Z' } },
+    getIntegrationStatistics: { method: 'GET', path: `${all}/${kept}/statistics` },
     listReplays: { method: 'GET', path: `${all}/${kept}/replays` },
     getReplay: { method: 'GET', path: `/api/v1/replays/${replay}` },
     listAllDeliveries: { method: 'GET', path: '/api/v1/deliveries' },

@@ -61,6 +61,8 @@ export interface TestServiceOptions {
   clock?: NonNullable<StartOptions['clock']>;
   /** 0 if left out: no test sees what a probe of the test before it found. */
   probesSharedForMs?: NonNullable<StartOptions['probesSharedForMs']>;
+  /** How often the service writes its statistics, in milliseconds. When left out, only when it stops. */
+  statisticsEveryMs?: number;
 }
 
 export const adminKey = 'administrator-key-of-the-tests-0123456789';
@@ -76,6 +78,7 @@ export async function startTestService({
   onExchange,
   clock,
   probesSharedForMs = 0,
+  statisticsEveryMs = 3_600_000,
 }: TestServiceOptions = {}): Promise<TestService> {
   const dataDir = await mkdtemp(path.join(tmpdir(), 'service-'));
   const full: Record<string, string> = {
@@ -98,6 +101,7 @@ export async function startTestService({
     log,
     print: () => undefined,
     probesSharedForMs,
+    statisticsEveryMs,
     onExchange: (exchange) => {
       onExchange?.(exchange);
       exchanges.set(exchange.requestId, exchange);

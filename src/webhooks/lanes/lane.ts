@@ -241,7 +241,8 @@ export function runLane(
       ...{ integrationId, deliveryId, stamp, number: attemptCount + 1, at, milliseconds, status },
       ...{ error, responseHeaders, response, responseCut },
     };
-    observer.attempted(status === undefined ? String(error) : `${Math.floor(status / 100)}xx`, milliseconds / 1_000);
+    const statusOrError = status === undefined ? String(error) : `${Math.floor(status / 100)}xx`;
+    observer.attempted(integrationId, statusOrError, milliseconds / 1_000);
     if (isDelivered) {
       recordSuccess(receiver);
       const isOrdinary = delivery.replayId === undefined && delivery.createdAt >= receiver.changedAt;

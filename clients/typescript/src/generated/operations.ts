@@ -27,6 +27,7 @@ export const operationTable: Readonly<Record<string, Readonly<Record<string, Ope
     update: { method: 'PUT', path: '/api/v1/prompts/{slugOrId}', input: 'body' },
     delete: { method: 'DELETE', path: '/api/v1/prompts/{slugOrId}' },
     invoke: { method: 'POST', path: '/api/v1/prompts/{slugOrId}/invoke', input: 'body', key: true },
+    getStatistics: { method: 'GET', path: '/api/v1/prompts/{slugOrId}/statistics', input: 'query' },
   },
   promptVersions: {
     list: { method: 'GET', path: '/api/v1/prompts/{slugOrId}/versions', input: 'query', page: true },
@@ -84,6 +85,7 @@ export const operationTable: Readonly<Record<string, Readonly<Record<string, Ope
     cancelSecretRotation: { method: 'DELETE', path: '/api/v1/integrations/{id}/secret/rotation' },
     finishSecretRotation: { method: 'POST', path: '/api/v1/integrations/{id}/secret/rotation/finish', input: 'body', repeatable: true },
     sendTestEvent: { method: 'POST', path: '/api/v1/integrations/{id}/test', key: true },
+    getStatistics: { method: 'GET', path: '/api/v1/integrations/{id}/statistics', input: 'query' },
   },
   replays: {
     list: { method: 'GET', path: '/api/v1/integrations/{id}/replays', input: 'query', page: true },
@@ -113,6 +115,7 @@ export const operationTable: Readonly<Record<string, Readonly<Record<string, Ope
     getLiveness: { method: 'GET', path: '/health/live' },
     getReadiness: { method: 'GET', path: '/health/ready' },
     getMetrics: { method: 'GET', path: '/metrics', text: true },
+    getStatistics: { method: 'GET', path: '/api/v1/statistics', input: 'query' },
     getOpenApiDocument: { method: 'GET', path: '/openapi.json' },
     getAsyncApiDocument: { method: 'GET', path: '/asyncapi.json' },
   },
@@ -129,6 +132,7 @@ export type OperationName =
   | 'promptVersions.get'
   | 'promptVersions.restore'
   | 'prompts.invoke'
+  | 'prompts.getStatistics'
   | 'testRuns.create'
   | 'testRuns.list'
   | 'testRuns.get'
@@ -167,6 +171,7 @@ export type OperationName =
   | 'integrations.sendTestEvent'
   | 'replays.list'
   | 'replays.create'
+  | 'integrations.getStatistics'
   | 'deliveries.list'
   | 'deliveries.listAll'
   | 'deliveries.get'
@@ -184,5 +189,6 @@ export type OperationName =
   | 'service.getLiveness'
   | 'service.getReadiness'
   | 'service.getMetrics'
+  | 'service.getStatistics'
   | 'service.getOpenApiDocument'
   | 'service.getAsyncApiDocument';

@@ -118,6 +118,21 @@ export interface PromptsResource {
    * @throws {ProblemError} `prompt-not-found` (404), `version-not-found` (404), `idempotency-key-in-use` (409), `missing-variables` (422), `unknown-variables` (422), `unknown-provider` (422), `provider-not-configured` (422), `no-provider-selected` (422), `rendered-prompt-too-large` (422), `idempotency-key-reused` (422), `provider-failed` (502), `provider-timeout` (502), `provider-refused-credentials` (502), `provider-rate-limited` (502), `provider-bad-answer` (502), `not-cached` (504)
    */
   invoke: InvokeMethod;
+
+  /**
+   * Get the statistics of a prompt.
+   *
+   * Returns the invocations of a prompt in the last hour or day, in total and by version: how many failed or were
+   * answered from the cache, their tokens, and their mean latency.
+   *
+   * Processes count in memory and write their counts every few seconds, so the numbers can be some seconds old. While
+   * hundreds of prompts are invoked, they can be a minute old. A process that is killed loses the counts of its last
+   * seconds: use statistics to see how the service is doing, not to bill.
+   *
+   * @param slugOrId The prompt's slug or its id.
+   * @throws {ProblemError} `prompt-not-found` (404)
+   */
+  getStatistics(slugOrId: string, query?: Query<'getPromptStatistics'>, options?: CallOptions<'getPromptStatistics'>): Call<operations['getPromptStatistics']['responses'][200]['content']['application/json']>;
 }
 
 /**
@@ -731,6 +746,20 @@ export interface IntegrationsResource {
    * @throws {ProblemError} `integration-not-found` (404), `idempotency-key-in-use` (409)
    */
   sendTestEvent(id: string, options?: CallOptions<'sendTestEvent'>): Call<Schemas['Delivery']>;
+
+  /**
+   * Get the statistics of an integration.
+   *
+   * Returns the attempts to deliver events to an integration in the last hour or day, with their mean duration.
+   *
+   * Processes count in memory and write their counts every few seconds, so the numbers can be some seconds old. While
+   * events are sent to hundreds of integrations, they can be a minute old. A process that is killed loses the counts of
+   * its last seconds: use statistics to see how the service is doing, not to bill.
+   *
+   * @param id Id of the integration.
+   * @throws {ProblemError} `integration-not-found` (404)
+   */
+  getStatistics(id: string, query?: Query<'getIntegrationStatistics'>, options?: CallOptions<'getIntegrationStatistics'>): Call<operations['getIntegrationStatistics']['responses'][200]['content']['application/json']>;
 }
 
 /**
@@ -995,6 +1024,18 @@ export interface ServiceResource {
    * Returns the metrics of this process in the Prometheus text format.
    */
   getMetrics(options?: CallOptions<'getMetrics'>): Call<operations['getMetrics']['responses'][200]['content']['text/plain']>;
+
+  /**
+   * Get statistics.
+   *
+   * Returns what the service did in the last hour or day: requests, invocations and attempts to deliver events, summed
+   * over all processes. `waiting` tells how many deliveries wait now.
+   *
+   * Processes count in memory and write their counts every few seconds, so the numbers can be some seconds old. A
+   * process that is killed loses the counts of its last seconds: use statistics to see how the service is doing, not to
+   * bill.
+   */
+  getStatistics(query?: Query<'getStatistics'>, options?: CallOptions<'getStatistics'>): Call<operations['getStatistics']['responses'][200]['content']['application/json']>;
 
   /**
    * Get this contract.

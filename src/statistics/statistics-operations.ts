@@ -1,0 +1,112 @@
+import type { components, operations } from '../../generated/types.ts';
+import type { OperationHandlers } from '../http/operation.ts';
+import type { Integrations } from '../integrations/integrations.ts';
+import type { Prompts } from '../prompts/prompts.ts';
+import type { Kind } from './counts.ts';
+import type { Backlog, Counted, Series, Statistics } from './statistics.ts';
+
+type Schemas = components['schemas'];
+type ServiceStatistics = operations['getStatistics']['responses'][200]['content']['application/json'];
+type StatisticsOperations = Pick<
+  OperationHandlers,
+  'getStatistics' | 'getIntegrationStatistics' | 'getPromptStatistics'
+>;
+
+export interface StatisticsOperationsDependencies {
+  readonly statistics: Pick<Statistics, 'ofService' | 'backlog' | 'ofIntegration' | 'ofPrompt'>;
+  readonly integrations: Pick<Integrations, 'get'>;
+  readonly prompts: Pick<Prompts, 'get'>;
+}
+
+/** Versions of a prompt that an answer has at most. */
+const maxVersions = 20;
+
+/** The contract's operations on statistics. */
+export function statisticsOperations({
+  statistics,
+  integrations,
+  prompts,
+}: StatisticsOperationsDependencies): StatisticsOperations {
+  return {
+    async getStatistics({ query: { span = 'hour' } }) {
+      const series = await statistics.ofService(span);
+      const backlog = statistics.backlog();
+      return {
+        status: 200,
+        body: {
+          ...showSeries(series, showService),
+          ...(backlog === undefined ? {} : { waiting: showBacklog(backlog) }),
+        },
+      };
+    },
+    async getIntegrationStatistics({ path, query: { span = 'hour' } }) {
+      const { id } = await integrations.get(path.id);
+      return { status: 200, body: showSeries(await statistics.ofIntegration(id, span), showAttempts) };
+    },
+    async getPromptStatistics({ path, query: { span = 'hour' } }) {
+      const { id } = await prompts.get(path.slugOrId);
+      const { versions, ...all } = await statistics.ofPrompt(id, span, maxVersions);
+      return {
+        status: 200,
+        body: {
+          ...showSeries(all, showInvocations),
+          versions: versions.map(({ version, ...series }) => {
+            const { totals, points } = showSeries(series, showInvocations);
+            return { version, totals, points };
+          }),
+        },
+      };
+    },
+  };
+}
+
+function showSeries<K extends Kind, Shown>(
+  { intervalSeconds, total, points }: Series<K>,
+  show: (counted: Counted<K>) => Shown,
+): { interval_seconds: number; totals: Shown; points: Shown[] } {
+  return { interval_seconds: intervalSeconds, totals: show(total), points: points.map(show) };
+}
+
+function showService({ at, counts }: Counted<'service'>): Schemas['ServiceCounts'] {
+  return {
+    at: at.toISOString(),
+    requests: counts.requests,
+    client_errors: counts.clientErrors,
+    server_errors: counts.serverErrors,
+    invocations: counts.invocations,
+    cached: counts.cached,
+    invocation_errors: counts.invocationErrors,
+    input_tokens: counts.inputTokens,
+    output_tokens: counts.outputTokens,
+    attempts_succeeded: counts.attemptsSucceeded,
+    attempts_failed: counts.attemptsFailed,
+  };
+}
+
+function showAttempts({ at, counts }: Counted<'integration'>): Schemas['AttemptCounts'] {
+  const { succeeded, failed, milliseconds } = counts;
+  return { at: at.toISOString(), succeeded, failed, ...averageLatency(milliseconds, succeeded + failed) };
+}
+
+function showInvocations({ at, counts }: Counted<'prompt'>): Schemas['InvocationCounts'] {
+  const { invocations, errors, cached, inputTokens, outputTokens, milliseconds } = counts;
+  return {
+    ...{ at: at.toISOString(), invocations, errors, cached },
+    ...{ input_tokens: inputTokens, output_tokens: outputTokens },
+    ...averageLatency(milliseconds, invocations - errors - cached),
+  };
+}
+
+function averageLatency(milliseconds: number, count: number): { average_latency_ms?: number } {
+  return count === 0 ? {} : { average_latency_ms: Math.round(milliseconds / count) };
+}
+
+function showBacklog({ measuredAt, counts, oldestAt }: Backlog): NonNullable<ServiceStatistics['waiting']> {
+  const { due, retrying, paused, disabled } = counts;
+  return {
+    measured_at: measuredAt.toISOString(),
+    count: due + retrying + paused + disabled,
+    ...{ due, retrying, held: paused + disabled },
+    ...(oldestAt === undefined ? {} : { oldest_at: oldestAt.toISOString() }),
+  };
+}
