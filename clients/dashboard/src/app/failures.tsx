@@ -1,0 +1,43 @@
+import { Button, Code, Stack } from '@mantine/core';
+import { IconAlertTriangle, IconMapQuestion } from '@tabler/icons-react';
+import type { ErrorComponentProps } from '@tanstack/react-router';
+import type { ReactNode } from 'react';
+import { EmptyState } from '../shared/empty-state.tsx';
+import { LinkButton } from '../shared/links.tsx';
+import { Page } from '../shared/page.tsx';
+import { useTexts } from '../shared/texts.tsx';
+
+/** No route has the address. */
+export function PageNotFound(): ReactNode {
+  const texts = useTexts().shell.notFound;
+  return (
+    <Page title={texts.title}>
+      <EmptyState icon={IconMapQuestion} text={texts.text} action={<LinkButton to="/">{texts.action}</LinkButton>} />
+    </Page>
+  );
+}
+
+/** A screen threw while it was shown, or its script could not be loaded. */
+export function PageFailed({ error }: ErrorComponentProps): ReactNode {
+  const texts = useTexts().shell.failed;
+  return (
+    <Page title={texts.title}>
+      <Stack>
+        <EmptyState
+          icon={IconAlertTriangle}
+          text={texts.text}
+          action={
+            <Button
+              onClick={() => {
+                location.reload();
+              }}
+            >
+              {texts.action}
+            </Button>
+          }
+        />
+        <Code block>{error instanceof Error ? error.message : String(error)}</Code>
+      </Stack>
+    </Page>
+  );
+}

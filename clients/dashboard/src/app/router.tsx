@@ -1,0 +1,26 @@
+import { createRouter } from '@tanstack/react-router';
+import { apiKeysRoutes } from '../screens/api-keys/routes.ts';
+import { basePath } from './gateway.ts';
+import { homeRoute } from './home-route.tsx';
+import { rootRoute } from './root-route.tsx';
+
+/** All screens. Each loads its script when it is opened. */
+export const router = createRouter({
+  routeTree: rootRoute.addChildren([homeRoute, ...apiKeysRoutes]),
+  basepath: basePath,
+  // All values in addresses are texts, as people write them: `?status=active`.
+  parseSearch: (text) => Object.fromEntries(new URLSearchParams(text)),
+  stringifySearch: (values) => {
+    const set = Object.entries(values).filter((entry): entry is [string, string] => typeof entry[1] === 'string');
+    return set.length === 0 ? '' : `?${new URLSearchParams(set).toString()}`;
+  },
+  defaultPreload: 'intent',
+  defaultPreloadStaleTime: 0,
+  scrollRestoration: true,
+});
+
+declare module '@tanstack/react-router' {
+  interface Register {
+    router: typeof router;
+  }
+}

@@ -1,0 +1,23 @@
+import { createContext, use } from 'react';
+import type { CurrentKey, Scope } from './session.ts';
+
+/** Who is signed in. */
+export interface Session {
+  key: CurrentKey;
+  /** Ends the session and shows the sign-in page. */
+  signOut: () => void;
+}
+
+export const SessionContext: React.Context<Session | undefined> = createContext<Session | undefined>(undefined);
+
+/** Who is signed in. Every screen is shown to someone who is. */
+export function useSession(): Session {
+  const session = use(SessionContext);
+  if (session === undefined) throw new Error('There is no session around this component.');
+  return session;
+}
+
+/** Whether the signed-in key may do what this scope allows. The service decides; this is for what is shown. */
+export function useScope(scope: Scope): boolean {
+  return useSession().key.scopes.includes(scope);
+}

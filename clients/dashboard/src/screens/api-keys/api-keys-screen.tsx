@@ -1,0 +1,141 @@
+import { Badge, Group, Text } from '@mantine/core';
+import { IconKey } from '@tabler/icons-react';
+import { getRouteApi } from '@tanstack/react-router';
+import type { Schemas } from 'prompt-gateway-client';
+import type { ReactNode } from 'react';
+import { gateway } from '../../app/gateway.ts';
+import { useSession } from '../../app/session-context.ts';
+import { CopyableId } from '../../shared/copy.tsx';
+import { DataTable, type Column } from '../../shared/data-table.tsx';
+import { EmptyState } from '../../shared/empty-state.tsx';
+import { FilterBar, SelectFilter, useFilters } from '../../shared/filters.tsx';
+import { LinkButton } from '../../shared/links.tsx';
+import { Page } from '../../shared/page.tsx';
+import { RelativeTime } from '../../shared/relative-time.tsx';
+import { StatusBadge, type Tone } from '../../shared/status-badge.tsx';
+import { useTexts } from '../../shared/texts.tsx';
+import { useList } from '../../shared/use-list.ts';
+import { apiKeysKey } from './queries.ts';
+import { RevokeKey } from './revoke-key.tsx';
+import { ScopeList } from './scope-list.tsx';
+
+type ApiKey = Schemas['ApiKey'];
+
+const route = getRouteApi('/api-keys');
+const tones: Record<string, Tone> = { active: 'ok', expired: 'neutral', revoked: 'danger' };
+
+/** All API keys, with their scopes and last use. */
+export function ApiKeysScreen(): ReactNode {
+  const { apiKeys: texts, shared } = useTexts();
+  const search = route.useSearch();
+  const filters = useFilters(search);
+  const list = useList({
+    queryKey: [...apiKeysKey, search],
+    load: (position, options) => gateway.apiKeys.list({ ...search, ...position }, options),
+    idOf: ({ id }) => id,
+  });
+  const create = <LinkButton to="/api-keys/new">{texts.create}</LinkButton>;
+
+  return (
+    <Page title={texts.title} description={texts.description} actions={create}>
+      <FilterBar filters={filters}>
+        <SelectFilter
+          filters={filters}
+          name="status"
+          label={texts.filters.status}
+          options={(['active', 'expired', 'revoked'] as const).map((value) => ({
+            value,
+            label: texts.statuses[value],
+          }))}
+        />
+      </FilterBar>
+      <DataTable
+        label={texts.title}
+        columns={useColumns()}
+        list={list}
+        rowKey={({ id }) => id}
+        empty={
+          filters.isActive ? (
+            <EmptyState icon={IconKey} title={shared.filters.noMatch} text={shared.filters.noMatchText} />
+          ) : (
+            <EmptyState icon={IconKey} title={texts.empty.title} text={texts.empty.text} action={create} />
+          )
+        }
+      />
+    </Page>
+  );
+}
+
+function useColumns(): Column<ApiKey>[] {
+  const { apiKeys: texts } = useTexts();
+  const { key: current } = useSession();
+  return [
+    {
+      key: 'name',
+      header: texts.columns.name,
+      width: '32%',
+      cell: (key) => <NameCell apiKey={key} isCurrent={key.id === current.id} />,
+    },
+    { key: 'scopes', header: texts.columns.scopes, cell: ({ scopes }) => <ScopeList scopes={scopes} /> },
+    {
+      key: 'status',
+      header: texts.columns.status,
+      width: 100,
+      cell: ({ status }) => (
+        <StatusBadge tone={tones[status] ?? 'neutral'}>
+          {(texts.statuses as Record<string, string>)[status] ?? status}
+        </StatusBadge>
+      ),
+    },
+    {
+      key: 'lastUsed',
+      header: texts.columns.lastUsed,
+      width: 110,
+      cell: ({ last_used_at }) => <RelativeTime value={last_used_at} empty={texts.neverUsed} />,
+    },
+    {
+      key: 'expires',
+      header: texts.columns.expires,
+      width: 110,
+      cell: ({ expires_at }) => <RelativeTime value={expires_at} empty={texts.neverExpires} />,
+    },
+    {
+      key: 'created',
+      header: texts.columns.created,
+      width: 110,
+      isHiddenOnPhone: true,
+      cell: ({ created_at }) => <RelativeTime value={created_at} />,
+    },
+    {
+      key: 'actions',
+      header: texts.revoke.action,
+      hasNoLabel: true,
+      align: 'end',
+      width: 92,
+      cell: (key) => key.status === 'active' && <RevokeKey apiKey={key} />,
+    },
+  ];
+}
+
+function NameCell({ apiKey, isCurrent }: { apiKey: ApiKey; isCurrent: boolean }): ReactNode {
+  const { apiKeys: texts } = useTexts();
+  return (
+    <div style={{ minWidth: 0 }}>
+      <Group gap={8} wrap="nowrap">
+        <Text size="sm" fw={500} truncate>
+          {apiKey.name}
+        </Text>
+        {isCurrent && (
+          <Badge size="sm" variant="light" tt="none" style={{ flex: 'none' }}>
+            {texts.current}
+          </Badge>
+        )}
+      </Group>
+      {apiKey.prefix !== undefined && (
+        <Text c="dimmed" size="xs" component="div">
+          <CopyableId value={apiKey.prefix} label={texts.columns.name} />
+        </Text>
+      )}
+    </div>
+  );
+}

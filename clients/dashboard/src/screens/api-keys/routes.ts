@@ -1,0 +1,18 @@
+import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
+import { rootRoute } from '../../app/root-route.tsx';
+import { searchOf } from '../../shared/search.ts';
+
+/** The list of API keys, and the form of a new one. */
+export const apiKeysRoutes = [
+  createRoute({
+    getParentRoute: () => rootRoute,
+    path: '/api-keys',
+    validateSearch: searchOf({ status: ['active', 'expired', 'revoked'] }),
+    component: lazyRouteComponent(() => import('./api-keys-screen.tsx'), 'ApiKeysScreen'),
+  }),
+  createRoute({
+    getParentRoute: () => rootRoute,
+    path: '/api-keys/new',
+    component: lazyRouteComponent(() => import('./new-api-key-screen.tsx'), 'NewApiKeyScreen'),
+  }),
+] as const;

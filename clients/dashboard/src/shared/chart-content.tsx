@@ -1,0 +1,34 @@
+import '@mantine/charts/styles.css';
+import { AreaChart, BarChart, LineChart } from '@mantine/charts';
+import type { ReactNode } from 'react';
+import type { ChartProps } from './chart.tsx';
+
+/** The chart itself, in a script of its own because its library is large. */
+export function ChartContent({
+  type,
+  points,
+  x,
+  series,
+  formatX,
+  formatY,
+  height = 200,
+  isStacked = false,
+}: ChartProps): ReactNode {
+  const common = {
+    h: height,
+    data: points.map((point) => ({ ...point })),
+    dataKey: x,
+    series: series.map(({ name, label, color }) => ({ name, label, color })),
+    withLegend: series.length > 1,
+    gridAxis: 'y' as const,
+    tickLine: 'none' as const,
+    xAxisProps: { minTickGap: 40, ...(formatX !== undefined && { tickFormatter: formatX }) },
+    yAxisProps: { width: 48, allowDecimals: false },
+    ...(formatY !== undefined && { valueFormatter: formatY }),
+    ...(formatX !== undefined && { tooltipProps: { labelFormatter: (value: unknown) => formatX(String(value)) } }),
+  };
+  if (type === 'bar') return <BarChart {...common} {...(isStacked && { type: 'stacked' as const })} />;
+  const lines = { ...common, curveType: 'monotone' as const, withDots: false, strokeWidth: 1.5 };
+  if (type === 'line') return <LineChart {...lines} connectNulls={false} />;
+  return <AreaChart {...lines} {...(isStacked && { type: 'stacked' as const })} fillOpacity={0.15} />;
+}

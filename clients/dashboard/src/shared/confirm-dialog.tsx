@@ -1,0 +1,49 @@
+import { Button, Group, Modal, Stack, Text } from '@mantine/core';
+import type { ReactNode } from 'react';
+import { ProblemAlert } from './problem-alert.tsx';
+import { useTexts } from './texts.tsx';
+
+/** A question before something that cannot be undone. */
+export interface ConfirmDialogProps {
+  isOpen: boolean;
+  title: string;
+  text: ReactNode;
+  /** What the button says: a verb and its object. */
+  confirm: string;
+  onConfirm: () => void;
+  onClose: () => void;
+  isPending?: boolean;
+  /** Why the last attempt failed. */
+  error?: unknown;
+  isDangerous?: boolean;
+  /** Further fields. */
+  children?: ReactNode;
+}
+
+/** Asks before something that cannot be undone. It stays open while it is done, and if that fails. */
+export function ConfirmDialog(props: ConfirmDialogProps): ReactNode {
+  const { shared } = useTexts();
+  const { isPending = false, error } = props;
+  return (
+    <Modal
+      opened={props.isOpen}
+      onClose={props.onClose}
+      title={props.title}
+      closeButtonProps={{ 'aria-label': shared.close }}
+    >
+      <Stack>
+        <Text component="div">{props.text}</Text>
+        {props.children}
+        {error !== undefined && error !== null && <ProblemAlert error={error} />}
+        <Group justify="flex-end" gap="xs">
+          <Button variant="default" onClick={props.onClose} disabled={isPending} data-autofocus>
+            {shared.cancel}
+          </Button>
+          <Button {...(props.isDangerous === true && { color: 'red' })} loading={isPending} onClick={props.onConfirm}>
+            {props.confirm}
+          </Button>
+        </Group>
+      </Stack>
+    </Modal>
+  );
+}

@@ -1,0 +1,226 @@
+import { Button, Center, Loader, Skeleton, Text } from '@mantine/core';
+import { useInViewport, useMediaQuery } from '@mantine/hooks';
+import { Link, type LinkProps } from '@tanstack/react-router';
+import { useWindowVirtualizer } from '@tanstack/react-virtual';
+import { useEffect, useLayoutEffect, useRef, useState, type CSSProperties, type ReactNode } from 'react';
+import classes from './data-table.module.css';
+import { ProblemAlert } from './problem-alert.tsx';
+import { useFormat, useTexts } from './texts.tsx';
+import type { ListState } from './use-list.ts';
+
+/** A column of a table. The first is the name of the row, and carries its link. */
+export interface Column<Row> {
+  key: string;
+  header: string;
+  cell: (row: Row) => ReactNode;
+  align?: 'end';
+  /** CSS width, such as `'20%'` or `120`. The columns without one share what is left. */
+  width?: string | number;
+  /** Left out on phones, where rows are cards. */
+  isHiddenOnPhone?: boolean;
+  /** On phones the cell has no label before it. For actions. */
+  hasNoLabel?: boolean;
+}
+
+/** A table of a list. */
+export interface DataTableProps<Row> {
+  /** What the table lists, for screen readers. */
+  label: string;
+  columns: readonly Column<Row>[];
+  list: ListState<Row>;
+  rowKey: (row: Row) => string;
+  /** Where a row leads. Its name is the link; a click anywhere in the row follows it. */
+  rowLink?: ((row: Row) => Pick<LinkProps, 'to' | 'params' | 'search'>) | undefined;
+  /** Shown when there are no rows: an `EmptyState`. */
+  empty: ReactNode;
+}
+
+/** From this number of rows, only those near the window are in the page. */
+const longList = 100;
+const phone = '(max-width: 48em)';
+
+/**
+ * A table of a list: skeleton, problem, empty state, rows, and more rows when the end comes into view. On phones each
+ * row is a card.
+ */
+export function DataTable<Row>({ label, columns, list, rowKey, rowLink, empty }: DataTableProps<Row>): ReactNode {
+  const { rows, error } = list;
+  if (rows === undefined) {
+    return error === undefined || error === null ? (
+      <TableSkeleton columns={columns.length} />
+    ) : (
+      <ProblemAlert error={error} onRetry={list.retry} />
+    );
+  }
+  return (
+    <div>
+      {error !== undefined && error !== null && <ProblemAlert error={error} onRetry={list.retry} />}
+      {rows.length === 0 ? (
+        <div className={classes.frame}>{empty}</div>
+      ) : (
+        <Rows label={label} columns={columns} rows={rows} rowKey={rowKey} rowLink={rowLink} total={list.total} />
+      )}
+      {list.hasMore === true && <MoreRows key={rows.length} list={list} />}
+    </div>
+  );
+}
+
+function Rows<Row>({
+  label,
+  columns,
+  rows,
+  rowKey,
+  rowLink,
+  total,
+}: Pick<DataTableProps<Row>, 'label' | 'columns' | 'rowKey' | 'rowLink'> & {
+  rows: readonly Row[];
+  total: number | undefined;
+}): ReactNode {
+  const isPhone = useMediaQuery(phone) ?? false;
+  const body = useRef<HTMLTableSectionElement>(null);
+  const [scrollMargin, setScrollMargin] = useState(0);
+  const isLong = rows.length > longList;
+  const virtualizer = useWindowVirtualizer({
+    count: rows.length,
+    estimateSize: () => (isPhone ? 148 : 43),
+    overscan: 12,
+    scrollMargin,
+    enabled: isLong,
+    getItemKey: (index) => {
+      const row = rows[index];
+      return row === undefined ? index : rowKey(row);
+    },
+  });
+
+  useLayoutEffect(() => {
+    if (isLong && body.current !== null) {
+      setScrollMargin(body.current.getBoundingClientRect().top + window.scrollY);
+    }
+  }, [isLong, isPhone]);
+
+  const shown = isLong ? virtualizer.getVirtualItems() : rows.map((_, index) => ({ index }));
+  const before = isLong ? (virtualizer.getVirtualItems()[0]?.start ?? scrollMargin) - scrollMargin : 0;
+  const after = isLong
+    ? virtualizer.getTotalSize() - ((virtualizer.getVirtualItems().at(-1)?.end ?? scrollMargin) - scrollMargin)
+    : 0;
+
+  // The roles are said, because a table that is laid out as cards loses them.
+  return (
+    <div className={classes.frame}>
+      <table className={classes.table} role="table" aria-label={label} aria-rowcount={(total ?? rows.length) + 1}>
+        <colgroup>
+          {columns.map(({ key, width }) => (
+            <col key={key} style={width === undefined ? undefined : { width }} />
+          ))}
+        </colgroup>
+        <thead role="rowgroup">
+          <tr role="row" aria-rowindex={1}>
+            {columns.map(({ key, header, align, hasNoLabel }) => (
+              <th key={key} role="columnheader" scope="col" data-align={align}>
+                {hasNoLabel === true ? <span className={classes.hidden}>{header}</span> : header}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody ref={body} role="rowgroup">
+          <Spacer height={before} columns={columns.length} />
+          {shown.map(({ index }) => {
+            const row = rows[index];
+            if (row === undefined) return null;
+            return (
+              <tr
+                key={rowKey(row)}
+                ref={isLong ? virtualizer.measureElement : undefined}
+                data-index={index}
+                role="row"
+                aria-rowindex={index + 2}
+                data-link={rowLink !== undefined || undefined}
+              >
+                {columns.map((column, position) => (
+                  <td
+                    key={column.key}
+                    role={position === 0 ? 'rowheader' : 'cell'}
+                    data-align={column.align}
+                    data-label={position === 0 || column.hasNoLabel === true ? undefined : column.header}
+                    data-phone={column.isHiddenOnPhone === true ? 'hidden' : undefined}
+                  >
+                    {position === 0 && rowLink !== undefined ? (
+                      <Link {...rowLink(row)} className={classes.link}>
+                        {column.cell(row)}
+                      </Link>
+                    ) : (
+                      column.cell(row)
+                    )}
+                  </td>
+                ))}
+              </tr>
+            );
+          })}
+          <Spacer height={after} columns={columns.length} />
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+/** Takes the place of the rows that are not in the page. */
+function Spacer({ height, columns }: { height: number; columns: number }): ReactNode {
+  if (height <= 0) return null;
+  const style: CSSProperties = { height };
+  return (
+    <tr aria-hidden="true" className={classes.spacer} style={style}>
+      <td colSpan={columns} style={style} />
+    </tr>
+  );
+}
+
+/** Loads more rows when it comes into view. After a failure only the button does. */
+function MoreRows<Row>({ list }: { list: ListState<Row> }): ReactNode {
+  const { shared } = useTexts();
+  const { ref, inViewport } = useInViewport<HTMLDivElement>();
+  const { isLoadingMore = false, loadMore, error } = list;
+  const isAutomatic = inViewport && !isLoadingMore && (error === undefined || error === null);
+  useEffect(() => {
+    if (isAutomatic) loadMore?.();
+    // Once for each time that the end comes into view.
+    // eslint-disable-next-line react-hooks/exhaustive-deps
+  }, [isAutomatic]);
+  return (
+    <Center ref={ref} py="md">
+      {isLoadingMore ? (
+        <Loader size="sm" type="dots" aria-label={shared.table.loadingMore} />
+      ) : (
+        <Button variant="default" size="compact-sm" onClick={loadMore}>
+          {shared.table.loadMore}
+        </Button>
+      )}
+    </Center>
+  );
+}
+
+function TableSkeleton({ columns }: { columns: number }): ReactNode {
+  const { shared } = useTexts();
+  return (
+    <div className={classes.frame} role="status" aria-label={shared.loading}>
+      {Array.from({ length: 6 }, (_, row) => (
+        <div key={row} className={classes.skeleton}>
+          {Array.from({ length: Math.min(columns, 5) }, (_, column) => (
+            <Skeleton key={column} height={10} width={`${[70, 45, 60, 40, 55][(row + column) % 5] ?? 50}%`} />
+          ))}
+        </div>
+      ))}
+    </div>
+  );
+}
+
+/** How many rows a list has, for the line above a table. */
+export function RowCount({ list }: { list: ListState<unknown> }): ReactNode {
+  const { shared } = useTexts();
+  const format = useFormat();
+  if (list.total === undefined) return null;
+  return (
+    <Text size="sm" c="dimmed">
+      {shared.table.rows(format.number(list.total))}
+    </Text>
+  );
+}

@@ -1,0 +1,88 @@
+/** Writes values for people, in one language. Everything but `count` takes API values: ISO 8601, milliseconds, bytes. */
+export interface Format {
+  /** 12,345.6 */
+  number: (value: number, options?: Intl.NumberFormatOptions) => string;
+  /** 12K */
+  compact: (value: number) => string;
+  /** 97.5%, of a share between 0 and 1. */
+  percent: (share: number) => string;
+  /** Money in a currency of ISO 4217, of an amount in its main unit. */
+  money: (amount: number, currency: string) => string;
+  /** 1.5 kB */
+  bytes: (bytes: number) => string;
+  /** 250 ms, 1.5 s, 3 min, 2.5 hr */
+  duration: (milliseconds: number) => string;
+  /** Nov 5, 2026, 3:59:30 PM, in the time zone of the browser. */
+  dateTime: (iso: string) => string;
+  /** Nov 5, 2026 */
+  date: (iso: string) => string;
+  /** 3:59 PM */
+  time: (iso: string) => string;
+  /** 5 min. ago, in 3 days */
+  relative: (iso: string, now: number) => string;
+  /** a, b, and c */
+  list: (items: readonly string[]) => string;
+}
+
+const minute = 60_000;
+const hour = 60 * minute;
+const day = 24 * hour;
+
+/** Units of relative times, the largest first, with their length in milliseconds. */
+const units = [
+  ['year', 365 * day],
+  ['month', 30 * day],
+  ['week', 7 * day],
+  ['day', day],
+  ['hour', hour],
+  ['minute', minute],
+  ['second', 1_000],
+] as const;
+
+const byteUnits = ['byte', 'kilobyte', 'megabyte', 'gigabyte'] as const;
+
+/** Makes the formats of a language. */
+export function createFormat(language: string): Format {
+  const numbers = new Intl.NumberFormat(language, { maximumFractionDigits: 2 });
+  const compact = new Intl.NumberFormat(language, { notation: 'compact', maximumFractionDigits: 1 });
+  const percents = new Intl.NumberFormat(language, { style: 'percent', maximumFractionDigits: 1 });
+  const dateTimes = new Intl.DateTimeFormat(language, { dateStyle: 'medium', timeStyle: 'medium' });
+  const dates = new Intl.DateTimeFormat(language, { dateStyle: 'medium' });
+  const times = new Intl.DateTimeFormat(language, { timeStyle: 'short' });
+  const relatives = new Intl.RelativeTimeFormat(language, { numeric: 'auto', style: 'short' });
+  const lists = new Intl.ListFormat(language);
+  const unit = (name: string, value: number): string =>
+    new Intl.NumberFormat(language, {
+      style: 'unit',
+      unit: name,
+      unitDisplay: 'short',
+      maximumFractionDigits: value < 10 ? 1 : 0,
+    }).format(value);
+
+  return {
+    number: (value, options) =>
+      options === undefined ? numbers.format(value) : new Intl.NumberFormat(language, options).format(value),
+    compact: (value) => compact.format(value),
+    percent: (share) => percents.format(share),
+    money: (amount, currency) => new Intl.NumberFormat(language, { style: 'currency', currency }).format(amount),
+    bytes: (bytes) => {
+      const power = Math.min(Math.floor(Math.log10(Math.max(bytes, 1)) / 3), byteUnits.length - 1);
+      return unit(byteUnits[power] ?? 'byte', bytes / 1_000 ** power);
+    },
+    duration: (milliseconds) => {
+      if (milliseconds < 1_000) return unit('millisecond', Math.round(milliseconds));
+      if (milliseconds < minute) return unit('second', milliseconds / 1_000);
+      if (milliseconds < hour) return unit('minute', milliseconds / minute);
+      return milliseconds < day ? unit('hour', milliseconds / hour) : unit('day', milliseconds / day);
+    },
+    dateTime: (iso) => dateTimes.format(new Date(iso)),
+    date: (iso) => dates.format(new Date(iso)),
+    time: (iso) => times.format(new Date(iso)),
+    relative: (iso, now) => {
+      const distance = new Date(iso).getTime() - now;
+      const [name, length] = units.find(([, ms]) => Math.abs(distance) >= ms) ?? (['second', 1_000] as const);
+      return relatives.format(Math.trunc(distance / length), name);
+    },
+    list: (items) => lists.format(items),
+  };
+}

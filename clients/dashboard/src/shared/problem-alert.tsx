@@ -1,0 +1,64 @@
+import { Alert, Button, Group, List, Stack, Text } from '@mantine/core';
+import { IconAlertCircle } from '@tabler/icons-react';
+import { AnswerError, ConnectionError, GatewayError, ProblemError, TimeoutError } from 'prompt-gateway-client';
+import type { ReactNode } from 'react';
+import type { Texts } from '../texts/en.ts';
+import { CopyableId } from './copy.tsx';
+import { useTexts } from './texts.tsx';
+
+/**
+ * Shows why a call failed: title, detail, each mistake with its place, and the request id.
+ * @param error what the call threw
+ * @param onRetry shows a button that tries again
+ */
+export function ProblemAlert({ error, onRetry }: { error: unknown; onRetry?: (() => void) | undefined }): ReactNode {
+  const { shared } = useTexts();
+  const { title, detail } = describeError(error, shared);
+  const mistakes = error instanceof ProblemError ? (error.problem.errors ?? []) : [];
+  return (
+    <Alert color="red" role="alert" title={title} icon={<IconAlertCircle />}>
+      <Stack gap="xs" align="flex-start">
+        <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
+          {detail}
+        </Text>
+        {error instanceof GatewayError && error.mayHaveBeenApplied && (
+          <Text size="sm">{shared.problem.mayHaveBeenApplied}</Text>
+        )}
+        {mistakes.length > 0 && (
+          <List size="sm" aria-label={shared.problem.fields}>
+            {mistakes.map(({ pointer, parameter, header, detail: mistake }, index) => (
+              <List.Item key={index}>
+                {[pointer?.replace(/^#\/?/, ''), parameter, header].find(
+                  (place) => place !== undefined && place !== '',
+                )}{' '}
+                {mistake}
+              </List.Item>
+            ))}
+          </List>
+        )}
+        <Group gap="sm">
+          {onRetry !== undefined && (
+            <Button size="compact-sm" variant="default" onClick={onRetry}>
+              {shared.retry}
+            </Button>
+          )}
+          {error instanceof AnswerError && error.requestId !== undefined && (
+            <CopyableId value={error.requestId} label={shared.requestId} withLabel />
+          )}
+        </Group>
+      </Stack>
+    </Alert>
+  );
+}
+
+/** Title and detail of an error, for people. */
+export function describeError(error: unknown, shared: Texts['shared']): { title: string; detail: string } {
+  const { problem } = shared;
+  if (error instanceof ProblemError) return { title: error.title, detail: error.detail };
+  if (error instanceof ConnectionError) return { title: problem.connection, detail: problem.connectionDetail };
+  if (error instanceof TimeoutError) return { title: problem.timeout, detail: problem.timeoutDetail };
+  if (error instanceof AnswerError) {
+    return { title: problem.unexpected, detail: problem.unexpectedDetail(error.status) };
+  }
+  return { title: problem.unknown, detail: error instanceof Error ? error.message : String(error) };
+}
