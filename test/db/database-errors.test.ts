@@ -27,9 +27,9 @@ describe('a database without space', () => {
     serverError(14031, 'available disk space of 1 bytes is less than required minimum of 524288000'),
     serverError(1, 'WiredTiger error: WtError { code: 28, message: "No space left on device" }'),
     serverError(8000, 'you are over your space quota, using 518 MB of 512 MB'),
-  ])('is told apart: %p', (error) => {
+  ])('is recognised: %p', (error) => {
     expect(isUnavailable(error)).toBe(true);
-    expect(databaseUnavailable(error)).toMatchObject({ type: 'is recognised: %p', status: 503 });
+    expect(databaseUnavailable(error)).toMatchObject({ type: 'storage-full', status: 503 });
   });
 });
 
