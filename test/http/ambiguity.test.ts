@@ -3,7 +3,7 @@ import { problem } from '../support/per-operation.ts';
 import { openConnection } from '../support/raw-connection.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 
-/** Requests that Node's parser takes, and that programs on the way may understand differently. */
+/** Requests that Node's parser accepts, but that proxies and gateways may read in another way. */
 let service: TestService;
 beforeAll(async () => {
   service = await startTestService();
@@ -18,7 +18,7 @@ describe('a request that can be read in two ways is a 400 problem, and the conne
   it.each([
     ['two Host fields', `${get}Host: a\r\nHost: b\r\n\r\n`],
     ['the same Host twice', `${get}Host: a\r\nhost: a\r\n\r\n`],
-    ['a Host that is none', `${get}Host: a b\r\n\r\n`],
+    ['an invalid Host', `${get}Host: a b\r\n\r\n`],
     ['a Host with a path', `${get}Host: a/b\r\n\r\n`],
     ['a Host with user info', `${get}Host: a@b\r\n\r\n`],
     ['no version', 'GET /health/live\r\n\r\n'],
@@ -42,7 +42,7 @@ describe('a request that can be read in two ways is a 400 problem, and the conne
   });
 });
 
-describe('what has one meaning is answered', () => {
+describe('a request with one meaning is answered', () => {
   it.each([
     ['an empty Host', `${get}Host:\r\n\r\n`],
     ['a port', `${get}Host: gateway.example.com:8080\r\n\r\n`],

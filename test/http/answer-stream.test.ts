@@ -13,12 +13,12 @@ afterEach(() => {
 
 interface Received {
   readonly text: string;
-  /** Of the connection. */
+  /** The error of the connection. */
   readonly error: string | undefined;
   readonly end: StreamEnd;
 }
 
-/** Sends a stream to a caller who asks in some version of HTTP, and looks at what arrives, byte by byte. */
+/** Sends a stream in an answer of this HTTP version, and records the bytes that arrive. */
 async function send({ length, content }: Omit<AnswerStream, 'mediaType'>, version = '1.1'): Promise<Received> {
   const { promise: ended, resolve } = Promise.withResolvers<StreamEnd>();
   server = createServer((_request, response) => {
@@ -55,7 +55,7 @@ describe('a stream', () => {
     expect([text, end]).toEqual(['', { bytes: 0, outcome: 'complete' }]);
   });
 
-  it.each(['1.1', '1.0'])('of unknown length that fails is no end that HTTP/%s knows', async (version) => {
+  it.each(['1.1', '1.0'])('of unknown length that fails does not end correctly in HTTP/%s', async (version) => {
     const { text, error, end } = await send({ content: Readable.from(failing('one ', 'two')) }, version);
     expect(text).not.toContain('0\r\n\r\n');
     expect(error).toBe('ECONNRESET');
@@ -71,7 +71,7 @@ describe('a stream', () => {
     expect(end).toMatchObject({ outcome: 'failed', error: { message: expect.stringContaining('another length') } });
   });
 
-  it('is not whole until its source has ended well', async () => {
+  it('is complete only after its source has ended without an error', async () => {
     const { text, end } = await send({ length: 8, content: Readable.from(failing('one ', 'two ')) });
     expect(text.length).toBeLessThan(8);
     expect(end).toMatchObject({ outcome: 'failed', error: { message: 'the source broke' } });

@@ -15,7 +15,7 @@ describe('CORS', () => {
     expect(answer.headers['access-control-allow-origin']).toBeUndefined();
   });
 
-  it('lets the configured origin in and shows it the headers that clients need', async () => {
+  it('allows the configured origin, and shows it the headers that clients need', async () => {
     const answer = await open.call('GET', '/api/v1/prompts', { headers: { origin } });
     expect(answer.headers['access-control-allow-origin']).toBe(origin);
     const exposed = answer.headers['access-control-expose-headers']?.split(',') ?? [];
@@ -24,7 +24,7 @@ describe('CORS', () => {
     );
   });
 
-  it('answers preflights before asking for a key', async () => {
+  it('answers preflight requests without a key', async () => {
     const answer = await fetch(`${open.url}/api/v1/prompts`, {
       method: 'OPTIONS',
       headers: { origin, 'access-control-request-method': 'POST', 'access-control-request-headers': 'authorization' },
@@ -34,7 +34,7 @@ describe('CORS', () => {
     expect(answer.headers.get('access-control-allow-headers')).toContain('Idempotency-Key');
   });
 
-  it('keeps other origins out', async () => {
+  it('does not allow other origins', async () => {
     const answer = await open.call('GET', '/health/live', { headers: { origin: 'https://evil.example' } });
     expect(answer.headers['access-control-allow-origin']).toBeUndefined();
   });

@@ -14,7 +14,7 @@ beforeAll(async () => {
 });
 afterAll(() => service.close());
 
-/** Sends numbers as they are spelt here. */
+/** Sends numbers exactly as they are written here. */
 const send = (method: string, path: string, body: string): Promise<Answer> =>
   service.call(method, path, { body, differs });
 const invoke = (value: string): Promise<Answer> =>
@@ -69,20 +69,20 @@ describe('a number that would be changed', () => {
     expect([answer.status, answer.body.errors?.[0].pointer]).toEqual([400, pointer]);
   });
 
-  it('is found behind strings that look like numbers', async () => {
+  it('is found after strings that look like numbers', async () => {
     const text = JSON.stringify(`"1e999" \\ [12345678901234567890, ${'9'.repeat(400)}] \\"`);
     expect((await invoke(text)).status).toBe(200);
     expect((await invoke(`[${text}, 1e999]`)).body.errors[0].pointer).toBe('#/variables/value/1');
   });
 });
 
-describe('a number that comes back with its value', () => {
+describe('a number that keeps its value', () => {
   it.each(kept)('reaches the provider: %s', async (number, text) => {
     const { status, body } = await invoke(number);
     expect([status, body.text]).toEqual([200, text]);
   });
 
-  it('comes back from test_settings', async () => {
+  it('is unchanged in test_settings', async () => {
     const settings = `[${kept.map(([number]) => number).join(', ')}]`;
     const { status, body } = await send('PUT', `${prompts}/repeat`, `{"test_settings": ${settings}}`);
     expect([status, body.test_settings]).toEqual([200, JSON.parse(settings.replace('-0', '0'))]);
@@ -90,7 +90,7 @@ describe('a number that comes back with its value', () => {
 });
 
 describe('isExact', () => {
-  it('holds for all doubles as JavaScript writes them', () => {
+  it('accepts all doubles as JavaScript writes them', () => {
     fc.assert(
       fc.property(fc.double({ noNaN: true, noDefaultInfinity: true }), (number) => {
         expect(isExact(JSON.stringify(number))).toBe(true);
@@ -100,7 +100,7 @@ describe('isExact', () => {
     );
   });
 
-  it('says of any literal whether the double is written with the same value', () => {
+  it('compares a literal with the double that is written for it', () => {
     const digits = (most: number): fc.Arbitrary<string> =>
       fc.array(fc.constantFrom(...'0001234567899'), { minLength: 1, maxLength: most }).map((all) => all.join(''));
     const literal = fc
@@ -129,7 +129,7 @@ describe('isExact', () => {
   });
 });
 
-/** The exact value of a JSON number without its sign, times 10^800. */
+/** The exact value of a JSON number without its sign, multiplied by 10^800. */
 function scaled(text: string): bigint {
   const [, whole = '', fraction = '', power = '0'] = /^-?(\d+)(?:\.(\d+))?(?:e(.+))?$/i.exec(text) ?? [];
   return BigInt(whole + fraction) * 10n ** BigInt(800 + Number(power) - fraction.length);

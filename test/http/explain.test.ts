@@ -9,8 +9,8 @@ beforeAll(async () => {
 });
 afterAll(() => service.close());
 
-describe('the words for what the contract demands', () => {
-  it('are words for patterns, formats and exclusions that it has', async () => {
+describe('the explanations of what the contract requires', () => {
+  it('cover all patterns, formats and exclusions of the contract, and no others', async () => {
     const contract = await readFile(new URL('../../generated/openapi.json', import.meta.url), 'utf8');
     for (const pattern of patternWords.keys()) expect(contract).toContain(`"pattern": ${JSON.stringify(pattern)}`);
     for (const format of formatWords.keys()) expect(contract).toContain(`"format": "${format}"`);
@@ -34,7 +34,7 @@ describe('the words for what the contract demands', () => {
     expect(body.errors).toEqual([{ detail: forms.join(' or '), parameter }]);
   });
 
-  it('name the type where a value has another', async () => {
+  it('name the type if a value has another type', async () => {
     const { body: created } = await service.call('POST', '/api/v1/integrations', {
       body: { name: 'x', url: 'https://example.com', event_types: ['ORDER_PLACED'] },
     });
@@ -43,7 +43,7 @@ describe('the words for what the contract demands', () => {
     expect(body.errors).toContainEqual({ detail: 'must be string', pointer: '#/since' });
   });
 
-  it('say once what pattern and format both say', async () => {
+  it('do not repeat for the format what they say for the pattern', async () => {
     const location = { name: ' ', currency: 'euro', timezone: '+02:00', fiscal_day_end: '24:00' };
     const { body } = await service.call('POST', '/v1/locations', { body: location });
     expect(body.errors).toEqual([

@@ -2,14 +2,14 @@ import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { startTestService, type TestService } from '../support/service.ts';
 
-/** Requests that are cheap to send and would be dear to answer, or that Node passes on though they are not valid. */
+/** Requests that are cheap to send but expensive to answer, and invalid requests that Node accepts. */
 let service: TestService;
 beforeAll(async () => {
   service = await startTestService();
 });
 afterAll(() => service.close());
 
-describe('bodies of very many mistakes', () => {
+describe('bodies with very many mistakes', () => {
   const items = <Item>(count: number, item: (index: number) => Item): Item[] =>
     Array.from({ length: count }, (_, index) => item(index));
   const bodies: [string, string, object][] = [
@@ -23,7 +23,7 @@ describe('bodies of very many mistakes', () => {
     ],
   ];
 
-  // Each of them kept the process busy for minutes when all of its errors were looked for.
+  // Finding all of their errors takes minutes for each of these.
   it.each(bodies)('are refused in no time: %s', async (_name, path, body) => {
     const before = process.cpuUsage();
     const answer = await service.call('POST', path, { body });
@@ -66,7 +66,7 @@ describe('the instance of a problem', () => {
     expect(await statusAndInstance(path)).toEqual(['404', instance]);
   });
 
-  it('is cut where a path is very long', async () => {
+  it('is shortened for a very long path', async () => {
     const [, instance = ''] = await statusAndInstance(`/${'%20'.repeat(5_000)}`);
     expect(() => decodeURIComponent(instance)).not.toThrow();
     expect(instance.length).toBeLessThan(2_100);

@@ -57,7 +57,7 @@ describe('over HTTP', () => {
     expect(body.errors[0].header).toBe('Idempotency-Key');
   });
 
-  it('keeps the keys of API keys, operations and paths apart', async () => {
+  it('distinguishes the keys of API keys, operations and paths', async () => {
     const slug = await harness.createPrompt();
     const other = await harness.createPrompt();
     const apiKey = await harness.service.createKey('prompts:invoke');
@@ -72,7 +72,7 @@ describe('over HTTP', () => {
     expect(answers.some(isReplay)).toBe(false);
   });
 
-  it('gives the fields of the first answer again', async () => {
+  it('repeats the fields of the first answer', async () => {
     const slug = await harness.createPrompt();
     const requests: [string, unknown][] = [
       [prompts, { name: 'Fields', messages }],
@@ -92,7 +92,7 @@ describe('over HTTP', () => {
     expect(harness.mock.requests).toHaveLength(2);
   });
 
-  it('refuses another body, and knows the same body in another order', async () => {
+  it('refuses another body, but accepts the same body with its members in another order', async () => {
     await post(prompts, 'body', { name: 'Body', messages });
     const reused = await post(prompts, 'body', { name: 'Another', messages });
     expect([reused.status, problemOf(reused)]).toEqual([422, 'idempotency-key-reused']);
@@ -112,7 +112,7 @@ describe('over HTTP', () => {
     expect(isReplay(await invoke())).toBe(true);
   });
 
-  it('keeps the answer of a caller that hung up', async () => {
+  it('stores the answer for a caller that closed the connection', async () => {
     const slug = await harness.createPrompt();
     const body = { model: 'mock-held' };
     const leave = new AbortController();
@@ -130,7 +130,7 @@ describe('over HTTP', () => {
     expect(harness.mock.requests).toHaveLength(1);
   });
 
-  it('keeps no failures', async () => {
+  it('does not store failures', async () => {
     const slug = await harness.createPrompt();
     const invoke = (): Promise<Answer> => post(`${prompts}/${slug}/invoke`, 'failures', {});
     harness.mock.behave('model-a', { kind: 'status', status: 401 });
@@ -139,7 +139,7 @@ describe('over HTTP', () => {
     expect([answer.status, isReplay(answer)]).toEqual([200, false]);
   });
 
-  it('replays the largest answer that a provider may give, without asking it again', async () => {
+  it('replays the largest answer of a provider without calling it again', async () => {
     const slug = await harness.createPrompt();
     const content = 'é\n'.repeat(1_000_000);
     const choices = [{ index: 0, message: { role: 'assistant', content }, finish_reason: 'stop' }];
@@ -164,7 +164,7 @@ describe('the rules', () => {
   let database: TestDatabase;
   let store: IdempotencyStore;
   let time = 1_000;
-  /** All processes have the same clock, which goes on while one of them waits. */
+  /** All processes have the same clock. It advances when one of them waits. */
   const timePasses = async (milliseconds: number): Promise<void> => {
     time += milliseconds;
     await sleep(1);
@@ -194,7 +194,7 @@ describe('the rules', () => {
   const saysItsId = (resourceId: string): Promise<KeptAnswer> => Promise.resolve(answer(resourceId));
   const never = (): Promise<KeptAnswer> => Promise.reject(new Error('must not be done'));
   const inUse = { type: 'idempotency-key-in-use' };
-  /** An attempt in another process, which dies in the middle of its work unless it is told to finish. */
+  /** An attempt in another process, which crashes during its work unless it is told to finish. */
   const crash = async (
     key: string,
     termMs?: number,
@@ -217,7 +217,7 @@ describe('the rules', () => {
   const recordOf = async (resourceId: string): Promise<Record<string, unknown> | null> =>
     database.db.collection('idempotency_keys').findOne({ resource_id: resourceId });
 
-  it('let the next attempt go on under the same id within 6 s of its coming, when the first one crashed', async () => {
+  it('let the next attempt continue with the same id within 6 s when the first one has crashed', async () => {
     const { resourceId } = await crash('crash');
     const came = time;
     const taken = await idempotency.run(request('crash'), saysItsId);
@@ -227,7 +227,7 @@ describe('the rules', () => {
     expect(await idempotency.run(request('crash'), never)).toEqual({ answer: answer(resourceId), replayed: true });
   });
 
-  it('do not repeat a paid call before its deadline, and say when that is', async () => {
+  it('do not repeat a paid call before its deadline, and answer when that is', async () => {
     await crash('paid', 70_000);
     const came = time;
     const refused = idempotency.run(request('paid', {}, 70_000), never);
@@ -245,7 +245,7 @@ describe('the rules', () => {
     expect(second).toEqual({ answer: answer('done there'), replayed: true });
   });
 
-  it('answer immediately that the key is in use while its owner works', async () => {
+  it('answer immediately that the key is in use while its owner is alive', async () => {
     const { resourceId, finish } = await crash('alive');
     const keys = database.db.collection('idempotency_keys');
     const waiting = startProcess(() => keys.updateOne({ resource_id: resourceId }, { $inc: { beat: 1 } as never }));
@@ -255,7 +255,7 @@ describe('the rules', () => {
     await finish('at last');
   });
 
-  it('show that an owner lives, and keep the answer of work that takes longer than the term', async () => {
+  it('show that an owner is alive, and store the answer of work that takes longer than the term', async () => {
     const slow = createIdempotency({ ...system, store, ...limits });
     const done = slow.run(request('beating'), async (resourceId) => {
       await until(async () => Number((await recordOf(resourceId))?.['beat']) > 0);
@@ -264,7 +264,7 @@ describe('the rules', () => {
     expect((await done).answer.body).toBe('slow');
   });
 
-  it('let one of many take over', async () => {
+  it('let only one of many attempts continue', async () => {
     await crash('rush');
     let done = 0;
     const work = async (): Promise<KeptAnswer> => {
@@ -284,14 +284,14 @@ describe('the rules', () => {
     }
   });
 
-  it('keep the answer of the one that took over, not of the one that was late', async () => {
+  it('store the answer of the attempt that took over, not of the late one', async () => {
     const { finish } = await crash('late');
     await idempotency.run(request('late'), () => Promise.resolve(answer('second')));
     await finish('first');
     expect((await idempotency.run(request('late'), never)).answer.body).toBe('second');
   });
 
-  it('give a key up when it is not known whether its record was stored', async () => {
+  it('release a key when it is unknown whether its record was stored', async () => {
     const lost: IdempotencyStore = {
       ...store,
       insert: async (record) => {
@@ -301,11 +301,11 @@ describe('the rules', () => {
     };
     const unlucky = createIdempotency({ ...system, store: lost, ...limits });
     await expect(unlucky.run(request('lost', {}, 70_000), never)).rejects.toBe(unknown);
-    await sleep(100); // The insert has come too late.
+    await sleep(100); // The insert arrived too late.
     expect((await idempotency.run(request('lost', {}, 70_000), saysItsId)).replayed).toBe(false);
   });
 
-  it('give a key up however long the database stands still', async () => {
+  it('release a key however long the database does not answer', async () => {
     let away = true;
     const standing: IdempotencyStore = {
       ...store,
@@ -332,7 +332,7 @@ describe('the rules', () => {
     },
   );
 
-  it('continue under the same id after an outage and a refusal by a limit', async () => {
+  it('continue with the same id after an outage and after a refusal by a limit', async () => {
     const tooMuch = new ProblemError('too-much-kept', { detail: 'none' });
     const reserved: string[] = [];
     for (const failure of [unknown, tooMuch]) {
@@ -346,7 +346,7 @@ describe('the rules', () => {
     expect(reserved).toEqual([made.body, made.body]);
   });
 
-  it('free the key of a refused request, for another body too', async () => {
+  it('release the key of a refused request, also for another body', async () => {
     const refusal = new ProblemError('prompt-not-found', { detail: 'none' });
     await expect(idempotency.run(request('refused'), () => Promise.reject(refusal))).rejects.toBe(refusal);
     expect((await idempotency.run(request('refused', { other: true }), saysItsId)).replayed).toBe(false);
@@ -354,7 +354,7 @@ describe('the rules', () => {
 
   it.each([
     ['kept up to the limit', largestKeptBody, 0],
-    ['made again beyond it', largestKeptBody + 1, 1],
+    ['generated again above it', largestKeptBody + 1, 1],
     ['measured in bytes', undefined, 1],
   ])('answers are %s', async (_what, length, calls) => {
     const key = randomUUID();
@@ -373,7 +373,7 @@ describe('the rules', () => {
     expect(new Set(ids).size).toBe(1);
   });
 
-  it('give the answer although it cannot be stored, and say so', async () => {
+  it('return the answer and report the error when it cannot be stored', async () => {
     const errors: unknown[] = [];
     const full = new Error('no space left on device');
     const finish = () => Promise.reject(full);

@@ -13,7 +13,7 @@ const answer: RawAnswer = { status: 200, headers: {}, body: '[]' };
 interface Call {
   readonly response: EventEmitter;
   readonly hangUp: () => void;
-  /** Hangs up, and has the answer end for it. */
+  /** Closes the connection, and ends the answer for it. */
   readonly close: () => void;
   readonly result: Promise<RawAnswer>;
   /** Ends the reading of the list. */
@@ -55,7 +55,7 @@ function ask(queue: ListQueue, key: string, target = `/${randomUUID()}`): Call {
 const queueOf = (options: ListQueueOptions): ListQueue => createListQueue({ waitLimitMs: 500, ...options });
 
 describe('the queue of lists', () => {
-  it('reads few lists at the same time, fair by key', async () => {
+  it('reads few lists at the same time, and shares the places fairly between keys', async () => {
     const queue = queueOf({ places: 1 });
     const calls = ['a', 'a', 'a', 'b'].map((key) => ask(queue, key));
     await soon();
@@ -69,7 +69,7 @@ describe('the queue of lists', () => {
     expect(calls.map(({ begun }) => begun)).toEqual([true, true, false, true]);
   });
 
-  it('fails those who wait as soon as one has found the database away, and reads again afterwards', async () => {
+  it('fails waiting calls when one call finds the database unavailable, and reads again afterwards', async () => {
     const queue = queueOf({ places: 1, answers: 2 });
     const calls = Array.from({ length: 5 }, () => ask(queue, 'a'));
     await soon();
@@ -97,7 +97,7 @@ describe('the queue of lists', () => {
     expect([second.begun, third.begun]).toEqual([false, true]);
   });
 
-  it('has no more lists in progress when callers close their connections', async () => {
+  it('has no more lists in progress if callers close their connections', async () => {
     const queue = queueOf({ places: 1, answers: 4 });
     const calls: Call[] = [];
     for (let count = 0; count < 20; count += 1) {
@@ -113,7 +113,7 @@ describe('the queue of lists', () => {
     expect(calls.filter(({ begun }) => begun)).toHaveLength(3);
   });
 
-  it('shares a read between callers that wait for the same list, not with later ones', async () => {
+  it('shares a read between callers that already wait for the same list, but not with later ones', async () => {
     const queue = queueOf({ places: 1 });
     const calls = ['a', 'a', 'a', 'b'].map((key) => ask(queue, key, '/v1/orders?limit=1'));
     await soon();
@@ -130,7 +130,7 @@ describe('the queue of lists', () => {
     expect(calls[2]?.begun).toBe(false);
   });
 
-  it('begins no list while too many answers are not taken, but those of other keys', async () => {
+  it('starts no list for a key with too many unread answers, but serves other keys', async () => {
     const queue = queueOf({ places: 4, answers: 4 });
     const calls = ['a', 'a', 'a', 'a', 'b'].map((key) => ask(queue, key));
     await soon();
@@ -144,7 +144,7 @@ describe('the queue of lists', () => {
     expect(calls[3]?.begun).toBe(true);
   });
 
-  it('refuses lists that wait for too long, and too many', async () => {
+  it('refuses lists that wait too long, and lists above the limit', async () => {
     const queue = queueOf({ places: 1, answers: 4, maxWaitingPerKey: 1, maxWaiting: 2, waitLimitMs: 30 });
     const calls = ['a', 'a', 'a', 'a', 'a', 'b', 'c', 'd'].map((key) => ask(queue, key));
     const problemOf = async (call: Call | undefined): Promise<unknown> =>

@@ -34,7 +34,7 @@ interface RawAnswer {
   readonly body: Buffer;
 }
 
-/** A request whose answer is left as it came: `fetch` would decompress it. */
+/** Sends a request and returns the answer without decompressing it, unlike `fetch`. */
 async function get(target: string, headers: Record<string, string> = {}, method = 'GET'): Promise<RawAnswer> {
   const sent = request(new URL(target, service.url), { method, headers }).end();
   const [answer] = (await once(sent, 'response')) as [IncomingMessage];
@@ -56,8 +56,8 @@ interface ShownDocument {
 }
 
 /**
- * Runs the script of a page as a browser does, and returns the document that it gives to Redoc.
- * @param origin where the page is
+ * Runs the script of a page as a browser does. Returns the document that the page passes to Redoc.
+ * @param origin of the page
  */
 async function showPage(page: string, origin = service.url): Promise<ShownDocument> {
   const html = (await get(`${origin}${page}`)).body.toString();
@@ -92,7 +92,7 @@ async function assetsOf(page: string): Promise<string[]> {
   return [...new Set([...html.matchAll(/"(\/docs\/assets\/[^"]+)"/g)].map(([, asset]) => asset ?? ''))];
 }
 
-/** What a browser loads for each reference page. */
+/** The files that a browser loads for each reference page. */
 async function loadsOf(page: string): Promise<string[]> {
   return [page, page === '/docs' ? '/openapi.json' : '/asyncapi.json', ...(await assetsOf(page))];
 }
@@ -104,7 +104,7 @@ interface Command {
   readonly body: string | undefined;
 }
 
-/** Has a shell read samples, and returns the requests that curl would send for each. */
+/** Runs samples in a shell, and returns the requests that curl would send for each. */
 async function commandsOf(samples: readonly string[]): Promise<Command[][]> {
   const program = [`curl() { printf '%s\\0' "$@" end-of-command; }`, ...samples].join(`\nprintf 'end-of-sample\\0'\n`);
   const env = { API_KEY: service.adminKey, IDEMPOTENCY_KEY: 'some-key' };
@@ -129,7 +129,7 @@ function readCommand(text: string): Command {
   };
 }
 
-/** The examples of an operation's body; one `undefined` where it has none. */
+/** The examples of an operation's body; one `undefined` if it has no body. */
 function exampleBodies(operationId: OperationId): unknown[] {
   const { method, path: route } = operationTable[operationId];
   const item = (document.paths as Record<string, Record<string, { requestBody?: RequestBody }>>)[route];
@@ -178,7 +178,7 @@ describe('the start page', () => {
     }
   });
 
-  it('links to what there is', async () => {
+  it('links to everything that exists', async () => {
     const html = (await get('/', { accept: 'text/html' })).body.toString();
     const links = [...html.matchAll(/href="(\/[^"#]*)/g)].map(([, link = '']) => link);
     expect(new Set(links)).toEqual(
@@ -214,7 +214,7 @@ describe('the reference pages', () => {
     expect((await get(document)).status).toBe(200);
   });
 
-  it('share their scripts, and browsers keep what they load for good', async () => {
+  it('share their scripts, and browsers keep these files permanently', async () => {
     const [first = [], second = []] = await Promise.all(pages.map(assetsOf));
     const scripts = second.filter((asset) => asset.endsWith('.js'));
     expect(scripts).toHaveLength(2);
@@ -227,7 +227,7 @@ describe('the reference pages', () => {
     }
   });
 
-  it('take less than 1 MB together on the first visit, and later only 304', async () => {
+  it('take less than 1 MB together on the first visit, and then only 304', async () => {
     const headers = { 'accept-encoding': 'gzip, deflate, br, zstd' };
     const loaded = new Set((await Promise.all(pages.map(loadsOf))).flat());
     let transferred = 0;
@@ -246,21 +246,21 @@ describe('the reference pages', () => {
     for (const { body } of scripts) expect(body.toString()).not.toContain('cdn.redoc.ly');
   });
 
-  it("hide what Redoc would send to other companies, by the name that it has in Redoc's script", async () => {
+  it("hide the elements of Redoc that would send data to other companies, by their names in Redoc's script", async () => {
     const [redoc = ''] = (await assetsOf('/docs')).filter((asset) => asset.includes('/redoc.'));
     const script = (await get(redoc)).body.toString();
     expect(script).toContain('"data-testid":`page-actions`');
     expect((await get('/docs')).body.toString()).toContain("[data-testid='page-actions']");
   });
 
-  it('name no address in samples but the one that the page replaces by its own', async () => {
+  it('contain no address in samples except the one that the page replaces by its own', async () => {
     for (const document of ['/openapi.json', '/asyncapi.json']) {
       const text = (await get(document)).body.toString();
       expect(text.replaceAll('http://127.0.0.1:8080', '')).not.toMatch(/localhost|curl[^"]*?https?:\/\/127/);
     }
   });
 
-  it('answer 404 under names that scripts do not have', async () => {
+  it('answer 404 for names that are not scripts', async () => {
     const answer = await get('/docs/assets/redoc.0000000000000000.js');
     expect([answer.status, answer.headers['content-type']]).toEqual([404, 'application/problem+json']);
   });
@@ -272,12 +272,12 @@ describe('the reference of the API', () => {
     shown = await showPage('/docs');
   });
 
-  it('names the address that the reader came from', () => {
+  it('shows the address that the reader used', () => {
     expect(shown.servers[0]?.url).toBe('https://gateway.example');
     expect(JSON.stringify(shown)).not.toContain('127.0.0.1');
   });
 
-  it('has an entry for each type of problem: what happened, what to do, which operations', () => {
+  it('has an entry for each type of problem: its meaning, its remedy and its operations', () => {
     const { description = '' } = shown.tags.find(({ name }) => name === 'Problems') ?? {};
     const [, ...entries] = description.split(/^## /m);
     expect(entries.map((entry) => entry.split('\n')[0])).toEqual(Object.keys(problems));
@@ -291,7 +291,7 @@ describe('the reference of the API', () => {
     }
   });
 
-  it('leads from each answer to the problems that it can have', () => {
+  it('links from each answer to its problems', () => {
     for (const { operationId, responses } of operationsOf(shown)) {
       const texts = Object.values(responses).map(({ $ref, description }) =>
         $ref === undefined ? description : shown.components.responses[$ref.split('/').at(-1) ?? '']?.description,
@@ -302,7 +302,7 @@ describe('the reference of the API', () => {
     }
   });
 
-  it('has every place that links lead to', async () => {
+  it('has a target for every link', async () => {
     const places = new Set(Object.keys(problems).map((slug) => `#/problems/${slug}`)).add('#/problems');
     for (const { tags, operationId } of operationsOf(shown)) {
       const tag = `#/${tags.join().toLowerCase().replaceAll(' ', '-')}`;
@@ -317,7 +317,7 @@ describe('the reference of the API', () => {
     expect(links.filter((link) => !places.has(link))).toEqual([]);
   });
 
-  it('shows curl commands that call the operation as its examples say', async () => {
+  it('shows curl commands that call the operation as in its examples', async () => {
     const operations = operationsOf(shown);
     const samples = operations.map(
       (operation) => operation['x-codeSamples']?.find(({ lang }) => lang === 'curl')?.source ?? '',
@@ -333,12 +333,12 @@ describe('the reference of the API', () => {
           ...(takes(operationId, 'Idempotency-Key') && { 'Idempotency-Key': 'some-key' }),
           ...(body !== undefined && { 'Content-Type': 'application/json' }),
         });
-        // Each with a key of its own: no command is a repetition of another.
+        // Each has its own key, so no command is a repetition of another one.
         const key = { ...(takes(operationId, 'Idempotency-Key') && { 'Idempotency-Key': randomUUID() }) };
         const sent = { method, headers: { ...headers, ...key }, ...(body !== undefined && { body }) };
         const answer = await fetch(new URL(target, service.url), sent);
         await answer.bytes();
-        // The things that the examples name do not exist here.
+        // The resources in the examples do not exist here.
         expect(reached.at(-1)).toBe(operationId);
         expect([200, 201, 202, 204, 404, 409, 422]).toContain(answer.status);
       }
@@ -353,7 +353,7 @@ describe('the reference of the API', () => {
   });
 });
 
-describe('what does not change', () => {
+describe('content that does not change', () => {
   it.each([
     ['', undefined],
     ['identity', undefined],
@@ -387,7 +387,7 @@ describe('what does not change', () => {
     }
   });
 
-  it('is described by HEAD', async () => {
+  it('can be requested with HEAD', async () => {
     const [head, full] = [await get('/docs', {}, 'HEAD'), await get('/docs')];
     expect([head.status, head.body.length]).toEqual([200, 0]);
     expect(head.headers['content-length']).toBe(String(full.body.length));
@@ -443,7 +443,7 @@ describe('behind a proxy that adds a path', () => {
   });
 });
 
-describe('without the packages for development', () => {
+describe('without the development packages', () => {
   let folder: string;
   beforeAll(async () => {
     folder = await mkdtemp(path.join(tmpdir(), 'not-built-'));

@@ -4,7 +4,7 @@ import type { Exchange } from '../../src/http/pipeline.ts';
 import { openConnection } from '../support/raw-connection.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 
-/** What was answered, in order. */
+/** The answers in order. */
 const exchanges: Exchange[] = [];
 let service: TestService;
 let prompt: string;
@@ -43,7 +43,7 @@ async function answered(requestIdStart: string): Promise<Exchange[]> {
 }
 
 describe('requests that are sent before the answers to earlier ones', () => {
-  it('are answered in order, whatever they are', async () => {
+  it('are answered in order, whatever kind they are', async () => {
     const connection = openConnection(service.url);
     const id = (name: string): Record<string, string> => ({ 'X-Request-Id': name });
     connection.send(
@@ -69,7 +69,7 @@ describe('requests that are sent before the answers to earlier ones', () => {
     connection.socket.destroy();
   });
 
-  it.each([1, 7, 100, 255, 1_000])('are answered in order when they come in pieces of %d bytes', async (size) => {
+  it.each([1, 7, 100, 255, 1_000])('are answered in order when they arrive in pieces of %d bytes', async (size) => {
     const connection = openConnection(service.url);
     const bytes = Array.from({ length: 6 }, (_, index) =>
       index % 2 === 0 ? head('GET', `/nothing-${index}`) : post('/api/v1/prompts', named(`piece ${index}`)),
@@ -90,7 +90,7 @@ describe('requests that are sent before the answers to earlier ones', () => {
 
   const small = `GET /n HTTP/1.1\r\nHost:\r\n\r\nPOST /n HTTP/1.1\r\nHost:\r\nContent-Length:2\r\n\r\n{}`;
 
-  it('are all answered, a thousand small ones with bodies among them, where one was before its turn already', async () => {
+  it('are all answered, even a thousand small ones with bodies, on a connection with earlier answers', async () => {
     const connection = openConnection(service.url);
     connection.send(small);
     await connection.answers(2);
@@ -99,7 +99,7 @@ describe('requests that are sent before the answers to earlier ones', () => {
     connection.socket.destroy();
   });
 
-  it('are answered up to a hundred when a connection begins with a thousand, and then it ends', async () => {
+  it('are answered up to the hundredth when a new connection sends a thousand, and then the connection closes', async () => {
     const connection = openConnection(service.url);
     connection.send('GET /health/live HTTP/1.1\r\nHost:\r\n\r\n'.repeat(1_000));
     const text = await connection.rest();
@@ -107,13 +107,13 @@ describe('requests that are sent before the answers to earlier ones', () => {
     expect(text.toLowerCase().match(/connection: close/g)).toHaveLength(1);
   });
 
-  it('do not begin while an answer is not taken', async () => {
+  it('do not begin while the caller does not read an answer', async () => {
     const connection = openConnection(service.url);
     connection.socket.pause();
     const requests = Array.from({ length: 100 }, (_, index) => head('GET', prompt, { 'X-Request-Id': `u${index}` }));
     connection.send(requests.join(''));
     await sleep(700);
-    // As many as the operating system keeps for the two sockets, of half a megabyte each.
+    // The operating system keeps this many for the two sockets, of half a megabyte each.
     expect((await answered('u')).length).toBeLessThan(30);
     connection.socket.resume();
     const answers = await connection.answers(100);
@@ -121,7 +121,7 @@ describe('requests that are sent before the answers to earlier ones', () => {
     connection.socket.destroy();
   });
 
-  it('do not begin when the caller has hung up', async () => {
+  it('do not begin when the caller has closed the connection', async () => {
     const connection = openConnection(service.url);
     connection.socket.pause();
     connection.send(
@@ -132,7 +132,7 @@ describe('requests that are sent before the answers to earlier ones', () => {
     expect((await answered('h')).length).toBeLessThan(30);
   });
 
-  it('wait until the body of the one before was sent after 100-continue', async () => {
+  it('wait until the body of the previous request was sent after 100-continue', async () => {
     const connection = openConnection(service.url);
     const text = JSON.stringify(named('continued'));
     const fields = {
@@ -147,7 +147,7 @@ describe('requests that are sent before the answers to earlier ones', () => {
     connection.socket.destroy();
   });
 
-  it('may be refused by Node only after the answers before', async () => {
+  it('are refused by Node only after the earlier answers', async () => {
     const expectations: [string, number][] = [
       ['this is not HTTP\r\n\r\n', 400],
       [`GET / HTTP/1.1\r\nHost: x\r\nx: ${'y'.repeat(40_000)}\r\n\r\n`, 431],
@@ -164,7 +164,7 @@ describe('requests that are sent before the answers to earlier ones', () => {
     }
   });
 
-  it('are not answered after one that closes the connection', async () => {
+  it('are not answered after an answer that closes the connection', async () => {
     const connection = openConnection(service.url);
     connection.send(head('GET', prompt, { Connection: 'close' }) + head('GET', '/health/live') + 'rubbish');
     const text = await connection.rest();

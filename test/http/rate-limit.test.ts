@@ -13,7 +13,7 @@ afterAll(async () => {
 });
 
 describe('rate limits', () => {
-  it('count each key on its own, say what is left, and answer 429 with Retry-After', async () => {
+  it('count each key separately, show what is left, and answer 429 with Retry-After', async () => {
     const key = await service.createKey('prompts:read');
     const list = (): ReturnType<TestService['call']> => service.call('GET', '/api/v1/prompts', { key });
     const first = await list();
@@ -27,7 +27,7 @@ describe('rate limits', () => {
     expect((await service.call('GET', '/api/v1/prompts')).status).toBe(200);
   });
 
-  it.each([-3_600_000, 3_600_000])('last no longer and no shorter when the clock steps by %i ms', async (step) => {
+  it.each([-3_600_000, 3_600_000])('last equally long when the wall clock jumps by %i ms', async (step) => {
     const key = await service.createKey('prompts:read');
     const list = (): ReturnType<TestService['call']> => service.call('GET', '/api/v1/prompts', { key });
     for (let sent = 0; sent < 5; sent += 1) expect((await list()).status).toBe(200);

@@ -3,7 +3,7 @@ import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { startTestService, type TestService } from '../support/service.ts';
 
-/** What holds for every operation alike, seen on some of them. */
+/** Behaviour that is the same for every operation, tested on some of them. */
 let service: TestService;
 beforeAll(async () => {
   service = await startTestService();
@@ -13,7 +13,7 @@ afterAll(() => service.close());
 const prompts = '/api/v1/prompts';
 const minimal = { name: 'x', messages: [{ role: 'user', content: 'hi' }] };
 
-/** Sends bytes as they are and returns everything that comes back. */
+/** Sends bytes unchanged, and returns everything that the service sends back. */
 function sendRaw(bytes: string | Buffer): Promise<string> {
   const { hostname, port } = new URL(service.url);
   return new Promise((resolve, reject) => {
@@ -53,7 +53,7 @@ describe('order of precedence', () => {
     expect(answer.headers['allow']).toBe('GET, HEAD, POST, OPTIONS');
   });
 
-  it('answers 401 before 403, 403 before 406, 406 before the body is looked at', async () => {
+  it('answers 401 before 403, 403 before 406, and 406 before it reads the body', async () => {
     const reader = await service.createKey('prompts:read');
     const broken = { body: '{', headers: { accept: 'text/html' } };
     expect((await service.call('POST', prompts, { ...broken, key: null })).status).toBe(401);
@@ -79,7 +79,7 @@ describe('authentication', () => {
       { authorization: `Bearer pgw_${'0'.repeat(32)}_${'A'.repeat(43)}` },
       'Bearer error="invalid_token"',
     ],
-    ['a key that is none', { 'x-api-key': 'hunter2' }, 'Bearer error="invalid_token"'],
+    ['a malformed key', { 'x-api-key': 'hunter2' }, 'Bearer error="invalid_token"'],
     ['operators instead of a key', { 'x-api-key': '{"$ne":null}' }, 'Bearer error="invalid_token"'],
   ])('refuses %s', async (_name, headers, challenge) => {
     const answer = await service.call('GET', prompts, { key: null, headers: headers as Record<string, string> });
@@ -87,14 +87,14 @@ describe('authentication', () => {
     expect(answer.headers['www-authenticate']).toBe(challenge);
   });
 
-  it('takes the key as Bearer token, whatever the case of the scheme, or as X-API-Key', async () => {
+  it('accepts the key as a Bearer token, with the scheme in any case, or in X-API-Key', async () => {
     const key = await service.createKey('prompts:read');
     const spellings = [{ authorization: `bearer ${key}` }, { authorization: `BEARER  ${key}` }, { 'x-api-key': key }];
     for (const headers of spellings)
       expect((await service.call('GET', prompts, { key: null, headers })).status).toBe(200);
   });
 
-  it('names the scope that is missing', async () => {
+  it('names the missing scope', async () => {
     const key = await service.createKey('prompts:invoke');
     const answer = await service.call('GET', prompts, { key });
     expect(answer.status).toBe(403);
@@ -114,7 +114,7 @@ describe('bodies', () => {
     ['deep nesting', `{"name":${'['.repeat(100)}${']'.repeat(100)}}`, 'application/json', 400, 'malformed-body'],
     ['another charset', '{}', 'application/json; charset=latin1', 415, 'unsupported-media-type'],
     ['another media type', '{}', 'application/xml', 415, 'unsupported-media-type'],
-    ['a media type that is none', '{}', 'json', 415, 'unsupported-media-type'],
+    ['an invalid media type', '{}', 'json', 415, 'unsupported-media-type'],
     ['a list instead of an object', '[]', 'application/json', 400, 'invalid-request'],
     ['null', 'null', 'application/json', 400, 'invalid-request'],
   ];
@@ -140,7 +140,7 @@ describe('bodies', () => {
     },
   );
 
-  it('asks for a body where one is required', async () => {
+  it('requires a body if the operation requires one', async () => {
     const answer = await service.call('POST', prompts, { differs: 'empty-body' });
     expect(answer.status).toBe(400);
     expect(answer.body.errors).toEqual([{ detail: 'is required', pointer: '#' }]);
@@ -155,7 +155,7 @@ describe('bodies', () => {
     expect(answer.status).toBe(415);
   });
 
-  it('says of everything that is wrong where it is', async () => {
+  it('reports every mistake with its place', async () => {
     const body = {
       nam: 'x',
       messages: [{ role: 'robot', content: 1 }],
@@ -174,7 +174,7 @@ describe('bodies', () => {
     );
   });
 
-  it('answers a body of 5 MB while it is still being sent', async () => {
+  it('answers a body of 5 MB before it has arrived completely', async () => {
     const answer = await service.call('POST', prompts, { body: { name: 'x'.repeat(5 * 1024 * 1024) } });
     expect([answer.status, slugOf(answer.body)]).toEqual([413, 'content-too-large']);
   });
@@ -196,7 +196,7 @@ describe('bodies', () => {
     expect(status).toBe(413);
   });
 
-  it('refuses before the body is sent when the caller waits for 100-continue', async () => {
+  it('refuses before the body is sent if the caller waits for 100-continue', async () => {
     const head = `POST ${prompts} HTTP/1.1\r\nhost: x\r\nexpect: 100-continue\r\ncontent-type: application/json\r\ncontent-length: 10\r\nconnection: close\r\n\r\n`;
     const answer = await sendRaw(head);
     expect(answer).toContain('HTTP/1.1 401');
@@ -255,20 +255,20 @@ describe('parameters', () => {
 });
 
 describe('answers', () => {
-  it('echo a well-formed X-Request-Id and replace any other', async () => {
+  it('repeat a well-formed X-Request-Id, and replace any other', async () => {
     const echoed = await service.call('GET', prompts, { headers: { 'x-request-id': 'my.request-1' } });
     expect(echoed.headers['x-request-id']).toBe('my.request-1');
     const made = await service.call('GET', prompts, { headers: { 'x-request-id': 'no spaces please' } });
     expect(made.headers['x-request-id']).toMatch(/^[0-9a-f-]{36}$/);
   });
 
-  it('are not to be stored and name no server', async () => {
+  it('must not be stored, and do not name the server', async () => {
     const { headers } = await service.call('GET', prompts);
     expect(headers['cache-control']).toBe('no-store');
     expect(headers['x-powered-by']).toBeUndefined();
   });
 
-  it('to HEAD are those to GET without a body', async () => {
+  it('to HEAD are the answers to GET without a body', async () => {
     const get = await service.call('GET', prompts);
     const head = await service.call('HEAD', prompts);
     expect(head.status).toBe(200);
@@ -281,7 +281,7 @@ describe('answers', () => {
     expect([answer.status, answer.headers['allow']]).toEqual([204, 'GET, HEAD, POST, OPTIONS']);
   });
 
-  it.each(['text/html', 'application/xml', 'application/json;q=0'])('are refused to Accept: %s', async (accept) => {
+  it.each(['text/html', 'application/xml', 'application/json;q=0'])('are refused with Accept: %s', async (accept) => {
     expect((await service.call('GET', prompts, { headers: { accept } })).status).toBe(406);
   });
 
@@ -293,7 +293,7 @@ describe('answers', () => {
   );
 });
 
-describe('what Node refuses by itself', () => {
+describe('requests that Node itself refuses', () => {
   it.each([
     ['garbage', 'this is not HTTP\r\n\r\n', 400, 'bad-request'],
     ['an unknown method', 'FROBNICATE / HTTP/1.1\r\nhost: x\r\n\r\n', 400, 'bad-request'],

@@ -11,7 +11,7 @@ import { startTestService, type TestService } from '../support/service.ts';
 let service: TestService;
 beforeAll(async () => {
   service = await startTestService({ connectionLimits: { head: 1_000, request: 2_000, check: 100, answer: 60_000 } });
-  // What the first request has to load must not take the time of the others.
+  // The first request loads modules. This must not take time from the tests.
   await service.call('GET', '/health/live');
 });
 afterAll(() => service.close());
@@ -24,7 +24,7 @@ function open(): Socket {
   return connect(Number(port), hostname);
 }
 
-/** Everything that comes until the service closes the connection. */
+/** Everything that arrives until the service closes the connection. */
 async function receive(socket: Socket): Promise<WireAnswer> {
   let received = '';
   socket.on('data', (chunk: Buffer) => (received += chunk.toString()));
@@ -52,7 +52,7 @@ describe('408', () => {
     }
   });
 
-  it.each(withBody)('answers a request of %s whose body does not arrive', async (operationId) => {
+  it.each(withBody)('is the answer to a request of %s whose body does not arrive', async (operationId) => {
     const answer = await waiting.get(operationId);
     expect(answer?.status).toBe(408);
     expect(JSON.parse(answer?.text ?? '')).toMatchObject({ type: problem('request-timeout'), status: 408 });
@@ -60,7 +60,7 @@ describe('408', () => {
     expect(answer && checkAnswer(operationId, answer)).toEqual([]);
   });
 
-  it('answers a request whose head does not arrive', async () => {
+  it('is the answer to a request whose head does not arrive', async () => {
     const socket = open();
     socket.write('GET /health/live HTTP/1.1\r\nHost: te');
     const answer = await receive(socket);
@@ -68,7 +68,7 @@ describe('408', () => {
     expect(JSON.parse(answer.text)).toMatchObject({ type: problem('request-timeout') });
   });
 
-  it('answers a slow body, and serves others meanwhile', async () => {
+  it('is the answer to a slow body, while other callers are served', async () => {
     const socket = open();
     const trickle = setInterval(() => socket.write(' '), 50);
     socket
@@ -82,7 +82,7 @@ describe('408', () => {
     expect((await answer).status).toBe(408);
   });
 
-  it('keeps an idle connection open', async () => {
+  it('is not sent on an idle connection, which stays open', async () => {
     const socket = open();
     const request = 'GET /health/live HTTP/1.1\r\nHost: test\r\n\r\n';
     for (let round = 0; round < 2; round += 1) {

@@ -52,7 +52,7 @@ describe('a connection', () => {
     expect((await connection.rest()).match(/HTTP\/1\.1 200/g)?.length ?? 0).toBeLessThan(30);
   });
 
-  it('lives on while the client takes little by little, though for longer than that', async () => {
+  it('stays open while the client reads slowly for longer than the limit', async () => {
     const answer = Buffer.alloc(80 * 1024 * 1024, 'x');
     const { server } = createHttpServer((_request, response) => {
       response.writeHead(200, { 'content-length': answer.length }).end(answer);
@@ -63,7 +63,7 @@ describe('a connection', () => {
     let taken = 0;
     socket.on('data', (chunk: Buffer) => {
       taken += chunk.length;
-      // 30 MiB a second, and the last 5 at once.
+      // 30 MiB a second, and the last 5 MiB at once.
       if (taken < 75 * 1024 * 1024 && taken > (performance.now() - started) * 30 * 1024) {
         socket.pause();
         setTimeout(() => socket.resume(), 20);
@@ -77,14 +77,14 @@ describe('a connection', () => {
     expect(performance.now() - started).toBeGreaterThan(2 * limits.answer);
   });
 
-  it('lives on while the work on its request takes longer', async () => {
+  it('stays open while the work on its request takes longer than the limit', async () => {
     const answer = await service.call('POST', `${prompt}/invoke`, {
       body: { provider: 'mock', model: 'mock-slow-1500' },
     });
     expect(answer.status).toBe(200);
   });
 
-  it('is closed after a refusal though the client keeps its side open', async () => {
+  it('is closed after a refusal even if the client keeps its side open', async () => {
     const connection = openConnection(service.url);
     connection.send('rubbish\r\n\r\n');
     await connection.answers(1);

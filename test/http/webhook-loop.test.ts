@@ -16,7 +16,7 @@ const marks = [
 ];
 
 describe('a webhook delivery to the service itself', () => {
-  it.each(Object.entries(operationTable))('is refused by %s, with a key or without', async (_id, { method, path }) => {
+  it.each(Object.entries(operationTable))('is refused by %s, with and without a key', async (_id, { method, path }) => {
     for (const headers of marks) {
       const target = path.replaceAll(/\{\w+\}/g, 'x');
       for (const key of [null, service.adminKey]) {

@@ -1,11 +1,11 @@
-/** `If-Match` and `Idempotency-Key` on every operation: each takes it, or refuses it. */
+/** Tests `If-Match` and `Idempotency-Key` on every operation: each operation accepts or refuses them. */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { operationTable, type OperationId } from '../../generated/operations.ts';
 import { callEveryOperation, type Call } from '../support/every-operation.ts';
 import { problem } from '../support/per-operation.ts';
 import { startTestService, type Answer, type TestService } from '../support/service.ts';
 
-/** What changes or deletes a resource that its path names. */
+/** Operations that change or delete the resource in their path. */
 const changing: readonly OperationId[] = [
   'updatePrompt',
   'deletePrompt',
@@ -25,7 +25,7 @@ const changing: readonly OperationId[] = [
   'cancelSecretRotation',
   'revokeApiKey',
 ];
-/** What creates something, or may cost money. */
+/** Operations that create something, or can cost money. */
 const creating: readonly OperationId[] = [
   'createPrompt',
   'restorePromptVersion',
@@ -40,7 +40,7 @@ const creating: readonly OperationId[] = [
   'createReplay',
   'resendDelivery',
 ];
-/** What has nothing left to do when it is repeated. */
+/** Operations that have no effect when they are repeated. */
 const repeatable: readonly OperationId[] = [
   'completeOrder',
   'cancelOrder',
@@ -51,7 +51,7 @@ const repeatable: readonly OperationId[] = [
   'cancelSecretRotation',
   'revokeApiKey',
 ];
-/** Creates something, and cannot show it again. */
+/** Creates a resource with a secret, and cannot show the secret again. */
 const unrepeatable: readonly OperationId[] = ['createApiKey'];
 
 const operationIds = Object.keys(operationTable) as OperationId[];
@@ -61,7 +61,7 @@ let calls: Record<OperationId, Call>;
 beforeAll(async () => {
   service = await startTestService();
   calls = await callEveryOperation(service);
-  // Enabling what is active would have nothing left to do.
+  // Enabling an active integration has no effect.
   await service.call('POST', calls.enableIntegration.path.replace(/enable$/, 'pause'));
 });
 afterAll(() => service.close());
@@ -77,7 +77,7 @@ function expectRefusal({ status, body }: Answer, header: string): void {
   expect(body.errors).toEqual([{ detail: 'is not accepted by this operation', header }]);
 }
 
-it('knows every operation that is not a read', () => {
+it('lists every operation that is not a read', () => {
   const writing = operationIds.filter((id) => operationTable[id].method !== 'GET').sort();
   expect([...new Set([...changing, ...creating, ...unrepeatable])].sort()).toEqual(writing);
 });
@@ -89,16 +89,16 @@ describe('If-Match', () => {
 
   const otherTag = '"00000000-0000-4000-8000-000000000000.1"';
 
-  it.each(changing)('is taken by %s', async (id) => {
+  it.each(changing)('is accepted by %s', async (id) => {
     const other = await send(id, 'If-Match', otherTag, true);
     expect([other.status, other.body.type]).toEqual([412, problem('precondition-failed')]);
-    // The resource that the path begins with: a prompt, a location …
+    // The resource at the beginning of the path: a prompt, a location …
     const [resource = ''] = /^(\/api)?\/v1\/[^/]+\/[^/]+/.exec(calls[id].path) ?? [];
     const { headers } = await service.call('GET', resource);
     expect((await send(id, 'If-Match', headers['etag'] ?? '', true)).status).toBe(200);
   });
 
-  it.each(repeatable)('does not matter when %s is repeated', async (id) => {
+  it.each(repeatable)('is ignored when %s is repeated', async (id) => {
     const { method, path, ...options } = calls[id];
     const first = await service.call(method, path, options);
     const again = await send(id, 'If-Match', otherTag, true);
@@ -111,7 +111,7 @@ describe('Idempotency-Key', () => {
     expectRefusal(await send(id, 'Idempotency-Key', 'once', false), 'Idempotency-Key');
   });
 
-  it.each(creating)('is taken by %s', async (id) => {
+  it.each(creating)('is accepted by %s', async (id) => {
     const first = await send(id, 'Idempotency-Key', 'once', true);
     expect(first.status).toBeLessThan(300);
     const second = await send(id, 'Idempotency-Key', 'once', true);

@@ -31,20 +31,20 @@ describe('200', () => {
     expect(got.body).not.toHaveProperty('secret');
   });
 
-  it('makes one for an empty object, too', async () => {
+  it('also creates one for an empty object', async () => {
     const { path } = await createIntegration(setup.service, { secret });
     const { body } = await setup.service.call('POST', `${path}${suffix}`, { body: {} });
     expect(body.secret.value).toMatch(/^[A-Za-z0-9_-]{43}$/);
   });
 
-  it("takes the caller's, and does not show it", async () => {
+  it('accepts the secret of the caller, and does not show it', async () => {
     const { path } = await createIntegration(setup.service, { secret });
     const { body, text } = await setup.service.call('POST', `${path}${suffix}`, { body: { secret: nextSecret } });
     expect(body).not.toHaveProperty('secret');
     expect(text).not.toContain(nextSecret);
   });
 
-  it('replaces one begun before', async () => {
+  it('replaces a next secret that exists', async () => {
     const { path } = await createIntegration(setup.service, { secret });
     const first = await setup.service.call('POST', `${path}${suffix}`);
     const second = await setup.service.call('POST', `${path}${suffix}`);
@@ -52,7 +52,7 @@ describe('200', () => {
     expect(second.body.secret.value).not.toBe(first.body.secret.value);
   });
 
-  it('gives a first secret to an integration that has none', async () => {
+  it('gives a first secret to an integration without one', async () => {
     const { path } = await createIntegration(setup.service);
     const { body } = await setup.service.call('POST', `${path}${suffix}`);
     expect(body.has_secret).toBe(false);

@@ -16,14 +16,14 @@ const begin = async () => {
 };
 
 describe('200', () => {
-  it('forgets the next secret', async () => {
+  it('removes the next secret', async () => {
     const { path, body } = await begin();
     const { status, body: canceled } = await setup.service.call('DELETE', `${path}${suffix}`);
     expect(status).toBe(200);
     expect(canceled).toEqual({ ...body, updated_at: canceled.updated_at });
   });
 
-  it('changes nothing where no rotation is pending', async () => {
+  it('changes nothing if no rotation is pending', async () => {
     const { path, body, etag } = await createIntegration(setup.service, { secret });
     const { status, body: canceled, headers } = await setup.service.call('DELETE', `${path}${suffix}`);
     expect(status).toBe(200);

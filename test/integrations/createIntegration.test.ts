@@ -11,7 +11,7 @@ const setup = setUpIntegrations();
 const post = (members: Record<string, unknown> = {}): Promise<Answer> =>
   setup.service.call('POST', path, { body: integrationBody(members) });
 
-/** What the database holds of an integration, as text. */
+/** The stored document of an integration, as text. */
 const stored = async (id: string): Promise<string> =>
   JSON.stringify(await setup.database.db.collection<{ _id: string }>('integrations').findOne({ _id: id }));
 
@@ -45,7 +45,7 @@ describe('201', () => {
     expect(got.headers['etag']).toBe(headers['etag']);
   });
 
-  it('is limited to locations that it names; none stands for all', async () => {
+  it('limits it to the given locations; an empty list means all', async () => {
     const { id } = await createLocation(setup.service);
     expect((await post({ location_ids: [id] })).body.location_ids).toEqual([id]);
     expect((await post({ location_ids: [] })).body).not.toHaveProperty('location_ids');
@@ -72,7 +72,7 @@ describe('201', () => {
     expect(await stored(body.id)).not.toContain(secret);
   });
 
-  it('masks header values that look like credentials, and encrypts all', async () => {
+  it('masks header values that look like credentials, and encrypts all values', async () => {
     const headers = {
       'X-Kitchen': 'ground-floor',
       Authorization: 'EXAMPLE',
@@ -92,7 +92,7 @@ describe('201', () => {
     for (const value of Object.values(headers)) expect(document).not.toContain(value);
   });
 
-  it('keeps a header whose name has a meaning in JavaScript', async () => {
+  it('keeps a header with a name that is special in JavaScript', async () => {
     const { body } = await setup.service.call('POST', path, {
       body: JSON.stringify(integrationBody({ headers: {} })).replace(
         '"headers":{}',
@@ -115,13 +115,13 @@ describe('201', () => {
   });
 });
 
-describe('a creation that is repeated under its Idempotency-Key', () => {
+describe('a creation that is repeated with its Idempotency-Key', () => {
   const repeat = (key: string, members: Record<string, unknown>): Promise<Answer> =>
     setup.service.call('POST', path, { body: integrationBody(members), headers: { 'Idempotency-Key': key } });
   const members = { generate_secret: true, headers: { Authorization: 'hunter2' } };
   const records = (): ReturnType<typeof recordsOf> => recordsOf(setup.database);
 
-  it('gets the secret again, which is stored encrypted', async () => {
+  it('returns the secret again, which is stored encrypted', async () => {
     const first = await repeat('screen', members);
     const { body, text, headers } = await repeat('screen', members);
     expect([text, headers['idempotency-replayed']]).toEqual([first.text, 'true']);
@@ -133,13 +133,13 @@ describe('a creation that is repeated under its Idempotency-Key', () => {
     expect((list.body.data as { id: string }[]).filter(({ id }) => id === body.id)).toHaveLength(1);
   });
 
-  it('keeps no hash by which a header could be found out', async () => {
+  it('stores no hash from which a header could be guessed', async () => {
     await repeat('hashed', members);
     const kept = await records().find().toArray();
     expect(kept.map(({ fingerprint }) => fingerprint)).not.toContain(fingerprintOf(integrationBody(members)));
   });
 
-  it('gets the secret that is in force, should the first attempt have died after it was stored', async () => {
+  it('returns the stored secret if the first attempt crashed after storing it', async () => {
     const first = await repeat('died', members);
     const died = { $set: { given_up: true }, $unset: { answer: '' } } as const;
     await records().updateMany({ 'answer.headers': ['location', `${path}/${first.body.id}`] }, died);
@@ -208,7 +208,7 @@ describe('a URL with credentials', () => {
     expect(list.body.data[0].url).toBe(url + shown);
   });
 
-  it('may not be longer when it is masked than a URL may be', async () => {
+  it('must not exceed the length of a URL when it is masked', async () => {
     const url = `https://kitchen.example.com/?${'key=1&'.repeat(300)}`;
     const { status, body } = await setup.service.call('POST', path, { body: integrationBody({ url }) });
     expect([status, body.type]).toEqual([422, problem('target-not-allowed')]);
@@ -250,7 +250,7 @@ describe('422', () => {
     expect(body.errors).toEqual([{ detail: 'points to an address that is not public', pointer: '#/url' }]);
   });
 
-  it('refuses what is no URL after all, and what grows too long', async () => {
+  it('refuses an invalid URL, and a URL that becomes too long', async () => {
     for (const url of ['http://kitchen.example.com:99999/', `http://kitchen.example.com/?${"'".repeat(1_000)}`]) {
       const { status, body } = await post({ url });
       expect([status, body.type]).toEqual([422, problem('target-not-allowed')]);
@@ -267,7 +267,7 @@ describe('422', () => {
     expect(body.errors).toEqual([{ detail: 'is set by the service itself', pointer: `#/headers/${name}` }]);
   });
 
-  it('names every header at fault', async () => {
+  it('names every wrong header', async () => {
     const { status, body } = await post({
       headers: { 'X-Kitchen': 'a', 'x-kitchen': 'b', 'X~Token': mask, Authorization: mask },
     });
@@ -280,7 +280,7 @@ describe('422', () => {
     ]);
   });
 
-  it('creates nothing then', async () => {
+  it('creates nothing after a refusal', async () => {
     const { body: before } = await setup.service.call('GET', path);
     await post({ headers: { Host: 'a' } });
     const { body: after } = await setup.service.call('GET', path);

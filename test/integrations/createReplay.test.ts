@@ -28,7 +28,7 @@ const prepare = async (): Promise<{ method: string; path: string; body: unknown 
 });
 
 describe('202', () => {
-  it('sends what happened in the span, of the types that are subscribed to', async () => {
+  it('sends the events of the period that have a subscribed type', async () => {
     const shop = await openShop(setup.service);
     const witness = await createIntegration(setup.service, {
       url: receiver.url,
@@ -41,7 +41,7 @@ describe('202', () => {
     await eventually(setup.service, `${witness.path}/deliveries?status=delivered`, ({ data }) => data.length === 4);
     receiver.forget();
 
-    // It has received none of them before.
+    // The receiver has not received any of them before.
     const { id, path } = await createIntegration(setup.service, { url: receiver.url, event_types: ['ORDER_PLACED'] });
     const span = { since: second.body.created_at as string, until: third.body.created_at as string };
     const { status, body, headers } = await setup.service.call('POST', `${path}${suffix}`, { body: span });
@@ -68,7 +68,7 @@ describe('202', () => {
     expect(receiver.requests.map(({ headers: { 'x-service-event-target-uuid': target } }) => target).sort()).toEqual(
       [first.id, second.id, second.id, third.id].sort(),
     );
-    // Repetitions carry the id of the event.
+    // A redelivery has the id of its event.
     const ids = receiver.requests.map((repeated) => repeated.headers['webhook-id']);
     expect(new Set(ids).size).toBe(3);
     const { body: deliveries } = await setup.service.call('GET', `${path}/deliveries`);
@@ -77,7 +77,7 @@ describe('202', () => {
   });
 });
 
-describe('the span', () => {
+describe('the period', () => {
   it.each([
     [
       'UTC without an offset',
@@ -120,7 +120,7 @@ describe('400', () => {
     ['until', { since: '2026-01-02', until: '2026-01-02T00:00:00+00:00' }],
     ['until', { since: '2026-01-02T00:00:00+01:00', until: '2026-01-01' }],
     ['until', { since: '2026-01-02T00:00:00.0001Z', until: '2026-01-02T00:00:00.0002Z' }],
-    ['the present', { since: '2999-01-01' }],
+    ['a period that has not begun', { since: '2999-01-01' }],
   ])('refuses a span that does not begin before %s', async (end, body) => {
     const { path } = await prepare();
     const { status, body: answer } = await setup.service.call('POST', path, { body, differs: 'empty-span' });

@@ -13,7 +13,7 @@ import {
 const setup = setUpIntegrations();
 
 describe('200', () => {
-  it('removes it', async () => {
+  it('removes the integration', async () => {
     const { path } = await createIntegration(setup.service);
     const { status, body } = await setup.service.call('DELETE', path);
     expect(status).toBe(200);
@@ -42,7 +42,7 @@ describe('200', () => {
 });
 
 describe('412', () => {
-  it('leaves an integration alone that is no longer the one that If-Match names', async () => {
+  it('does not delete an integration that is newer than If-Match', async () => {
     const { path, etag } = await createIntegration(setup.service);
     const paused = await setup.service.call('POST', `${path}/pause`);
     const old = await setup.service.call('DELETE', path, { headers: { 'If-Match': etag } });

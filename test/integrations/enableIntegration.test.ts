@@ -15,7 +15,7 @@ import {
 
 const setup = setUpIntegrations();
 let receiver: Receiver;
-// One for each test: what earlier ones left to be sent again does not reach it.
+// Each test has its own receiver, so that it gets no retries of earlier tests.
 beforeEach(async () => {
   receiver = await startReceiver();
 });
@@ -28,7 +28,7 @@ const createPaused = async (members: Record<string, unknown> = {}): Promise<Crea
 };
 
 describe('200', () => {
-  it('changes nothing where it is active', async () => {
+  it('changes nothing if the integration is active', async () => {
     const { path, body, etag } = await createIntegration(setup.service);
     const { status, body: enabled, headers } = await setup.service.call('POST', `${path}/enable`);
     expect(status).toBe(200);
@@ -48,7 +48,7 @@ describe('200', () => {
     await eventually(setup.service, integration.path, ({ retrying_until }) => retrying_until === undefined);
   });
 
-  it('leaves what was held, and what is sent again, out of the durations of deliveries', async () => {
+  it('does not count held deliveries and redeliveries in the durations of deliveries', async () => {
     const counted = async (): Promise<string | undefined> =>
       /^webhook_delivery_duration_seconds_count (\d+)$/m.exec((await setup.service.call('GET', '/metrics')).text)?.[1];
     const delivered = ({ status }: Answer['body']): boolean => status === 'delivered';

@@ -34,7 +34,7 @@ describe('200', () => {
     expect((await setup.service.call('GET', path)).body).toEqual(finished.body);
   });
 
-  it('answers the same once more', async () => {
+  it('gives the same answer when it is repeated', async () => {
     const { path, rotation } = await begin();
     const finished = await finish(path, rotation);
     const again = await finish(path, rotation);
@@ -66,14 +66,14 @@ describe('409', () => {
     expect((await setup.service.call('GET', path)).body.secret_rotation).toEqual(replaced.secret_rotation);
   });
 
-  it('says that none is pending', async () => {
+  it('says that no rotation is pending', async () => {
     const { path } = await createIntegration(setup.service, { secret });
     const { status, body } = await finish(path, unknownId);
     expect(status).toBe(409);
     expect(body).toMatchObject({ type: problem('secret-rotation-not-pending'), detail: 'No rotation is pending.' });
   });
 
-  it('does not finish a canceled one', async () => {
+  it('does not finish a canceled rotation', async () => {
     const { path, rotation } = await begin();
     await setup.service.call('DELETE', `${path}/secret/rotation`);
     expect((await finish(path, rotation)).status).toBe(409);

@@ -27,7 +27,7 @@ describe('200', () => {
     expect(headers['etag']).toMatch(/^"[^"]+"$/);
   });
 
-  it('says when a failed delivery is attempted again', async () => {
+  it('shows when a failed delivery is attempted again', async () => {
     receiver.next({ kind: 'answer', status: 503, headers: { 'Retry-After': '600' } });
     const { path, integration } = await send();
     const isTried = (body: { next_attempt_at?: string }): boolean =>
@@ -62,7 +62,7 @@ describe('400', () => {
 });
 
 describe('404', () => {
-  it('says that it does not exist', async () => {
+  it('says that the delivery does not exist', async () => {
     const { status, body } = await setup.service.call('GET', `/api/v1/deliveries/${unknownId}`);
     expect([status, body.type]).toEqual([404, problem('delivery-not-found')]);
   });

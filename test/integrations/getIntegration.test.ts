@@ -20,7 +20,7 @@ beforeAll(async () => {
 afterAll(() => receiver.close());
 
 describe('200', () => {
-  it('gives the same answer as creating it', async () => {
+  it('gives the same answer as createIntegration', async () => {
     const { path, body, etag } = await createIntegration(setup.service, { secret });
     const { status, body: got, headers } = await setup.service.call('GET', path);
     expect(status).toBe(200);
@@ -28,7 +28,7 @@ describe('200', () => {
     expect(headers['etag']).toBe(etag);
   });
 
-  it('counts failures in a row, until one attempt succeeds', async () => {
+  it('counts consecutive failures until one attempt succeeds', async () => {
     const integration = await createIntegration(setup.service, { url: receiver.url });
     receiver.next({ kind: 'answer', status: 500 });
     await sendTest(setup.service, integration);
@@ -39,7 +39,7 @@ describe('200', () => {
     await eventually(setup.service, integration.path, (body) => body.consecutive_failures === 0);
   });
 
-  it('says until when a failing receiver is left alone, and how it failed', async () => {
+  it('shows until when deliveries to a failing receiver pause, and how it failed', async () => {
     const integration = await createIntegration(setup.service, { url: receiver.url });
     const { body, headers } = await openBreaker(setup.service, receiver, integration);
     expect(body).toMatchObject({ consecutive_failures: 1, last_error: { at: expect.any(String), status_code: 503 } });
@@ -51,19 +51,19 @@ describe('200', () => {
     const { body: list } = await setup.service.call('GET', '/api/v1/integrations?limit=1');
     const { waiting, ...listed } = body;
     expect([list.data, waiting?.count]).toEqual([[listed], 1]);
-    // What was got can be sent back.
+    // The answer can be sent back unchanged.
     const { status } = await setup.service.call('PUT', integration.path, {
       body,
       headers: { 'If-Match': headers['etag'] ?? '' },
     });
     expect(status).toBe(200);
-    // A change is a clean slate.
+    // A change resets the failures.
     const changed = await setup.service.call('PUT', integration.path, { body: { name: 'Mended' } });
     expect(changed.body).not.toHaveProperty('retrying_until');
     expect(changed.body).not.toHaveProperty('last_error');
   });
 
-  it('says how many deliveries wait while it is paused, and since when', async () => {
+  it('shows how many deliveries wait while it is paused, and since when', async () => {
     const integration = await createIntegration(setup.service, { url: receiver.url });
     expect(integration.body).not.toHaveProperty('waiting');
     await setup.service.call('POST', `${integration.path}/pause`);
@@ -74,21 +74,21 @@ describe('200', () => {
     const two = await setup.service.call('GET', integration.path);
     expect(two.body.waiting).toEqual({ count: 2, oldest_at: first.created_at });
     expect(two.headers['etag']).not.toBe(one.headers['etag']);
-    // Another integration's deliveries are its own.
+    // Deliveries of another integration do not count.
     const other = await createIntegration(setup.service);
     expect((await setup.service.call('GET', other.path)).body).toEqual(other.body);
     await setup.service.call('POST', `${integration.path}/enable`);
     await eventually(setup.service, integration.path, ({ waiting }) => waiting === undefined);
   });
 
-  it('says how many deliveries wait while a failing receiver is left alone', async () => {
+  it('shows how many deliveries wait while a failing receiver gets none', async () => {
     const integration = await createIntegration(setup.service, { url: receiver.url });
     const { body } = await openBreaker(setup.service, receiver, integration);
     const { body: deliveries } = await setup.service.call('GET', `${integration.path}/deliveries`);
     expect(body.waiting).toEqual({ count: 1, oldest_at: deliveries.data[0].created_at });
   });
 
-  it('names an error without an answer', async () => {
+  it('names an error that is not an answer', async () => {
     const integration = await createIntegration(setup.service, { url: receiver.url });
     receiver.next({ kind: 'cut' });
     await sendTest(setup.service, integration);
@@ -96,7 +96,7 @@ describe('200', () => {
     expect(body.last_error).toEqual({ at: expect.any(String), error: 'connection-lost' });
   });
 
-  it('says why and when it was disabled', async () => {
+  it('shows why and when it was disabled', async () => {
     const integration = await createIntegration(setup.service, { url: receiver.url });
     receiver.next({ kind: 'answer', status: 410 });
     await sendTest(setup.service, integration);
@@ -105,7 +105,7 @@ describe('200', () => {
     expect(Math.abs(Date.now() - Date.parse(body.disabled_at))).toBeLessThan(10_000);
   });
 
-  it('warns of an integration that is going to be disabled', async () => {
+  it('shows a warning before it is disabled', async () => {
     const { id, path } = await createIntegration(setup.service);
     const [failing_since, disables_at] = [new Date('2026-11-06T12:31:08.214Z'), new Date('2026-11-11T12:31:08.214Z')];
     await setup.database.db
@@ -118,12 +118,12 @@ describe('200', () => {
       failing_since: failing_since.toISOString(),
       disables_at: disables_at.toISOString(),
     });
-    // An operator's change makes failures count anew.
+    // A change by the operator resets the count of failures.
     const changed = await setup.service.call('PUT', path, { body: { name: 'Mended' } });
     expect(changed.body).not.toHaveProperty('warning');
   });
 
-  it('is there without the key of its secrets, with all headers masked', async () => {
+  it('is shown without the key for its secrets, with all headers masked', async () => {
     const { path, body } = await createIntegration(setup.service, { headers: { 'X-Kitchen': 'ground-floor' } });
     const other = await startAnother(setup.service, { SECRETS_KEY: 'ab'.repeat(32) });
     const { status, body: got } = await other.call('GET', path);
@@ -132,7 +132,7 @@ describe('200', () => {
     expect(status).toBe(200);
     expect(got).toEqual({ ...body, headers: { 'X-Kitchen': mask } });
     expect(renamed.status).toBe(200);
-    // What was masked is still what was stored.
+    // The stored values are not changed by masking.
     expect((await setup.service.call('GET', path)).body.headers).toEqual({ 'X-Kitchen': 'ground-floor' });
   });
 });

@@ -12,7 +12,7 @@ const begin = async (): Promise<{ path: string; integration: string }> => {
 };
 
 describe('200', () => {
-  it('shows when it was finished', async () => {
+  it('shows when the replay was finished', async () => {
     const { path } = await begin();
     const { body, headers } = await eventually(setup.service, path, ({ status }) => status === 'done');
     expect(body).toMatchObject({ since: '2026-01-01T00:00:00.000Z', delivery_count: 0 });
@@ -39,12 +39,12 @@ describe('400', () => {
 });
 
 describe('404', () => {
-  it('says that there is no such replay', async () => {
+  it('says that the replay does not exist', async () => {
     const { status, body } = await setup.service.call('GET', `/api/v1/replays/${unknownId}`);
     expect([status, body.type]).toEqual([404, problem('replay-not-found')]);
   });
 
-  it('does not show those of an integration that is gone', async () => {
+  it('does not show replays of a deleted integration', async () => {
     const { path, integration } = await begin();
     expect((await setup.service.call('DELETE', integration)).status).toBe(200);
     const { status, body } = await setup.service.call('GET', path);

@@ -1,4 +1,4 @@
-/** From an order to the request that arrives, as a receiver sees it. */
+/** Tests the way from an order to the request that the receiver gets. */
 import { createHmac } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
@@ -37,7 +37,7 @@ const arrivedAt = (path: string): ReceivedRequest[] => receiver.requests.filter(
 const verifier = (key: string): Webhook => new Webhook(`whsec_${Buffer.from(key).toString('base64')}`);
 
 describe('an order', () => {
-  it('reaches a receiver that has subscribed, signed', async () => {
+  it('reaches a receiver that has subscribed, with signatures', async () => {
     receiver.forget();
     const shop = await openShop(setup.service);
     const integration = await createIntegration(setup.service, {
@@ -98,7 +98,7 @@ describe('an order', () => {
     expect(delivery.body.body).toBe(request.body.toString());
   });
 
-  it('can be sent again as an earlier release stored it, without an id', async () => {
+  it('can be sent again in the form of an earlier release, without an id', async () => {
     receiver.forget();
     const { path } = await createIntegration(setup.service, { url: `${receiver.url}/earlier`, secret });
     await placeOrder(setup.service, await openShop(setup.service));
@@ -125,7 +125,7 @@ describe('an order', () => {
     expect(await unwrap(again.body, again.headers, secret)).toEqual({ ...JSON.parse(earlier), id: event_id });
   });
 
-  it('does not reach who has not subscribed to its type', async () => {
+  it('does not reach a receiver that has not subscribed to its type', async () => {
     receiver.forget();
     const shop = await openShop(setup.service);
     const board = await createIntegration(setup.service, { url: receiver.url, event_types: ['PRODUCT_UPDATED'] });
@@ -142,7 +142,7 @@ describe('an order', () => {
     expect(typesOf(till)).toEqual(['ORDER_PLACED']);
   });
 
-  it('is not signed for a receiver without a secret', async () => {
+  it('is not signed for an integration without a secret', async () => {
     receiver.forget();
     const unsigned = await createIntegration(setup.service, { url: `${receiver.url}/unsigned` });
     await placeOrder(setup.service, await openShop(setup.service));
@@ -207,7 +207,7 @@ describe('a delivery', () => {
     expect(await unwrap(body, headers, secret)).toMatchObject({ type: 'TEST', id: headers['webhook-id'] });
   });
 
-  it('reaches the handler of a receiver, whose answer decides what becomes of it', async () => {
+  it('reaches the handler of a receiver, whose answer settles the delivery', async () => {
     const events: WebhookEvent[] = [];
     const failures: unknown[] = [];
     const receive = nodeReceiver({ secrets: secret, onError: (error) => failures.push(error) }, (event) => {
@@ -234,7 +234,7 @@ describe('a delivery', () => {
     expect(failures).toEqual([new Error('no space')]);
   });
 
-  it('of each type is valid by the schema that anyone can get', async () => {
+  it('of each type matches the schema that the service publishes', async () => {
     const schemas = await Promise.all(
       eventTypes.map(async (type) => (await fetch(`${setup.service.url}/schemas/events/${type}/v1.json`)).json()),
     );
@@ -268,8 +268,8 @@ describe('a delivery', () => {
   });
 });
 
-describe('while a secret is being rotated', () => {
-  it('deliveries verify with both secrets, and only with the new one after that', async () => {
+describe('during a secret rotation', () => {
+  it('deliveries verify with both secrets; afterwards only with the new one', async () => {
     const { path } = await createIntegration(setup.service, { url: `${receiver.url}/rotated`, secret });
     const next = async (): Promise<ReceivedRequest> => {
       receiver.forget();

@@ -12,12 +12,12 @@ export const secret = 'EXAMPLE-not-a-real-secret-0123456789';
 export const nextSecret = 'EXAMPLE-not-a-real-secret-9876543210';
 export const mask = '********';
 
-/** A service that may send to receivers of the tests. */
+/** Starts a service that can send to the receivers of tests. */
 export function setUpIntegrations(): Setup {
   return setUp({ WEBHOOK_ALLOWED_NETWORKS: '127.0.0.0/8' });
 }
 
-/** What a valid request to create an integration has. */
+/** A valid request to create an integration. */
 export function integrationBody(members: Record<string, unknown> = {}): Record<string, unknown> {
   return {
     name: 'Kitchen display',
@@ -27,7 +27,7 @@ export function integrationBody(members: Record<string, unknown> = {}): Record<s
   };
 }
 
-/** An integration that was created, with its entity tag. */
+/** A created integration with its entity tag. */
 export interface CreatedIntegration {
   readonly id: string;
   readonly path: string;
@@ -45,7 +45,7 @@ export async function createIntegration(
   return { id, path: `${path}/${id}`, etag: headers['etag'] ?? '', body };
 }
 
-/** Looks again and again until an answer is as wanted. */
+/** Repeats a request until its answer satisfies a condition. */
 export function eventually(
   service: TestService,
   target: string,
@@ -67,7 +67,7 @@ export async function sendTest(
   return body;
 }
 
-/** Has a receiver fail so that it is left alone for ten minutes. @returns what the integration looks like then */
+/** Makes a receiver fail, so that its deliveries pause for ten minutes. @returns the integration after that */
 export async function openBreaker(
   service: TestService,
   receiver: Receiver,
@@ -78,7 +78,7 @@ export async function openBreaker(
   return eventually(service, integration.path, (body) => body.retrying_until !== undefined);
 }
 
-/** Headers of a received request as a library for Standard Webhooks takes them. */
+/** The headers of a received request, in the form that a Standard Webhooks library expects. */
 export function standardHeaders({ headers }: ReceivedRequest): Record<string, string> {
   return {
     'webhook-id': headers['webhook-id'] ?? '',
@@ -90,15 +90,15 @@ export function standardHeaders({ headers }: ReceivedRequest): Record<string, st
 /** A call on an integration. */
 export interface IntegrationCall {
   readonly method: string;
-  /** Follows the path of the integration, such as `/pause`. */
+  /** The part after the path of the integration, such as `/pause`. */
   readonly suffix?: string;
   readonly body?: unknown;
 }
 
-/** What the operations on one integration answer when there is none. */
+/** Tests that an operation on one integration answers 404 if it does not exist. */
 export function describeMissing(setup: Setup, { method, suffix = '', body }: IntegrationCall): void {
   describe('404', () => {
-    it('says that there is no such integration', async () => {
+    it('says that the integration does not exist', async () => {
       const options = body === undefined ? {} : { body };
       const answer = await setup.service.call(method, `${missingPath}${suffix}`, options);
       expect(answer.status).toBe(404);
@@ -108,15 +108,16 @@ export function describeMissing(setup: Setup, { method, suffix = '', body }: Int
 }
 
 /**
- * What the operations that edit an integration answer when others are always faster.
- * @param prepare names an integration and a call that would change it
+ * Tests that an operation on an integration answers 409 when other callers always change it first.
+ *
+ * @param prepare returns an integration and a call that would change it
  */
 export function describeConflict(
   setup: Setup,
   prepare: () => Promise<IntegrationCall & { readonly path: string; readonly id: string }>,
 ): void {
   describe('409', () => {
-    it('gives up when others are always faster', async () => {
+    it('gives up when other callers always change it first', async () => {
       const { id, path: integration, method, suffix = '', body } = await prepare();
       const integrations = setup.database.db.collection<{ _id: string; revision: unknown }>('integrations');
       await integrations.updateOne({ _id: id }, { $set: { revision: { $exists: false } } });
@@ -128,13 +129,13 @@ export function describeConflict(
   });
 }
 
-/** What the operations that send something have in common: a repetition with the same key sends nothing. */
+/** Tests that an operation that sends something sends nothing when it is repeated with the same key. */
 export function describeRepetition(
   setup: Setup,
   prepare: () => Promise<{ readonly path: string; readonly body?: unknown }>,
 ): void {
   describe('Idempotency-Key', () => {
-    it('does it once, and replays the answer', async () => {
+    it('sends once, and replays the answer', async () => {
       const { path: target, body } = await prepare();
       const options = { headers: { 'Idempotency-Key': randomUUID() }, ...(body === undefined ? {} : { body }) };
       const first = await setup.service.call('POST', target, options);
@@ -147,7 +148,7 @@ export function describeRepetition(
       expect(third.body.id).not.toBe(first.body.id);
     });
 
-    it('is in use while the first request is under way', async () => {
+    it('is in use while the first request is in progress', async () => {
       const { path: target, body } = await prepare();
       const options = { headers: { 'Idempotency-Key': randomUUID() }, ...(body === undefined ? {} : { body }) };
       const answers = await Promise.all(Array.from({ length: 5 }, () => setup.service.call('POST', target, options)));

@@ -28,7 +28,7 @@ const idsOf = async (path: string): Promise<string[]> => {
 };
 
 describe('200', () => {
-  it('shows deliveries as GET does, without their bodies', async () => {
+  it('shows deliveries in the form of getDelivery, without their bodies', async () => {
     const integration = await create();
     const { id } = await sendTest(setup.service, integration);
     const { body: delivery } = await eventually(
@@ -41,13 +41,13 @@ describe('200', () => {
     expect(body.data).toEqual([withoutBody]);
   });
 
-  it('has none of other integrations', async () => {
+  it('contains no deliveries of other integrations', async () => {
     const [integration, other] = [await create(), await create()];
     await sendTest(setup.service, other);
     expect(await idsOf(`${integration.path}/deliveries`)).toEqual([]);
   });
 
-  it('finds them by status, type and time', async () => {
+  it('filters by status, type and time', async () => {
     const integration = await create();
     const list = `${integration.path}/deliveries`;
     const { id: test } = await sendTest(setup.service, integration);
@@ -66,7 +66,7 @@ describe('200', () => {
     expect(await idsOf(`${list}?since=${moment}`)).toEqual([orderId]);
     expect(await idsOf(`${list}?until=${moment}`)).toEqual([test]);
     expect(await idsOf(`${list}?since=2026-01-01&until=2026-01-02`)).toEqual([]);
-    // Not before, and before, go by every digit, and are answered wherever the offset leads.
+    // `since` and `until` use every digit, and work with any offset.
     const finer = moment.replace('Z', '000001Z');
     expect(await idsOf(`${list}?since=${finer}`)).toEqual([]);
     expect(await idsOf(`${list}?until=${finer}`)).toEqual([orderId, test]);
@@ -74,7 +74,7 @@ describe('200', () => {
     expect(await idsOf(`${list}?since=0000-01-01&until=9999-12-31T23:59:59-23:59`)).toEqual([orderId, test]);
   });
 
-  it('finds them by the outcome of their last attempt', async () => {
+  it('filters by the outcome of the last attempt', async () => {
     const integration = await create();
     const list = `${integration.path}/deliveries`;
     const { id: taken } = await sendTest(setup.service, integration);
@@ -89,7 +89,7 @@ describe('200', () => {
     expect(body).toMatchObject({ status: 'pending', last_outcome: '5xx' });
   });
 
-  it('has no last outcome before an attempt has ended', async () => {
+  it('shows no last outcome before an attempt has ended', async () => {
     const integration = await create();
     await setup.service.call('POST', `${integration.path}/pause`);
     expect(await sendTest(setup.service, integration)).not.toHaveProperty('last_outcome');

@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => receiver.close());
 
-/** Sends an event to the receiver, which reacts like this. @returns the first attempt as it is shown */
+/** Sends an event to a receiver with this reaction. @returns the first attempt from the list */
 const firstAttempt = async (
   reaction: Reaction,
   url = receiver.url,
@@ -27,7 +27,7 @@ const firstAttempt = async (
 };
 
 describe('200', () => {
-  it('shows what the receiver answered', async () => {
+  it('shows the answer of the receiver', async () => {
     const { attempt } = await firstAttempt({
       kind: 'answer',
       status: 202,
@@ -60,7 +60,7 @@ describe('200', () => {
     expect('status_code' in attempt).toBe('response_body' in attempt);
   });
 
-  it('shows no credentials of the URL that a redirect repeats', async () => {
+  it('hides credentials of the URL that a redirect repeats', async () => {
     const query = '?shop=4&token=EXAMPLE-1';
     const redirect = { kind: 'answer', status: 308, headers: { Location: `/hook/${query}` } } as const;
     const { attempt } = await firstAttempt(redirect, receiver.url + query);
@@ -78,20 +78,20 @@ describe('200', () => {
     expect(body.status).toBe('delivered');
   });
 
-  it('shows that nothing listens there', async () => {
+  it('shows that no server listens', async () => {
     const closed = await startReceiver();
     await closed.close();
     const { attempt } = await firstAttempt({ kind: 'answer' }, closed.url);
     expect(attempt).toMatchObject({ succeeded: false, error: 'connection-refused' });
   });
 
-  it('cuts a long answer without halving a character', async () => {
+  it('shortens a long answer without cutting a character in half', async () => {
     const { attempt } = await firstAttempt({ kind: 'answer', body: `x${'é'.repeat(10_000)}` });
     expect(attempt.response_body).toBe(`x${'é'.repeat(8_191)}`);
     expect(attempt.response_body_truncated).toBe(true);
   });
 
-  it('shows none before the first attempt', async () => {
+  it('shows no attempts before the first one', async () => {
     const integration = await createIntegration(setup.service, { url: receiver.url });
     await setup.service.call('POST', `${integration.path}/pause`);
     const { id } = await sendTest(setup.service, integration);
@@ -108,7 +108,7 @@ describe('400', () => {
 });
 
 describe('404', () => {
-  it('says that there is no such delivery', async () => {
+  it('says that the delivery does not exist', async () => {
     const { status, body } = await setup.service.call('GET', `/api/v1/deliveries/${unknownId}/attempts`);
     expect([status, body.type]).toEqual([404, problem('delivery-not-found')]);
   });

@@ -16,7 +16,7 @@ interface EventType {
 }
 
 describe('200', () => {
-  it('lists the types, of which TEST cannot be subscribed to', async () => {
+  it('lists the types, and TEST as a type without subscriptions', async () => {
     const { status, body } = await setup.service.call('GET', path);
     expect(status).toBe(200);
     expect((body.data as EventType[]).map(({ type, subscribable }) => [type, subscribable])).toEqual([
@@ -31,7 +31,7 @@ describe('200', () => {
     expect(body.pagination).toEqual({ total: 7, limit: 20, offset: 0, next: null });
   });
 
-  it('gives each a schema that is complete in itself and accepts its example, but no other', async () => {
+  it('gives each type a self-contained schema that accepts only its own example', async () => {
     const { body } = await setup.service.call('GET', path);
     const ajv = new Ajv2020({ strict: true, strictRequired: false });
     formats.default(ajv, { mode: 'full' });

@@ -5,7 +5,7 @@ const setup = setUpIntegrations();
 const ids: string[] = [];
 
 describe('200', () => {
-  it('shows integrations as GET does, without secrets', async () => {
+  it('shows integrations in the form of getIntegration, without secrets', async () => {
     const { id, body, path: own } = await createIntegration(setup.service, { secret });
     ids.push(id);
     const { status, body: page, text } = await setup.service.call('GET', path);
@@ -17,7 +17,7 @@ describe('200', () => {
 });
 
 describe('200 with a status', () => {
-  it('has those that have it', async () => {
+  it('lists the integrations with this status', async () => {
     const { id, path: own } = await createIntegration(setup.service);
     const idsOf = async (status: string): Promise<string[]> => {
       const { body } = await setup.service.call('GET', `${path}?status=${status}`);

@@ -4,7 +4,7 @@ import { createIntegration, describeMissing, eventually, sendTest, setUpIntegrat
 const setup = setUpIntegrations();
 
 describe('200', () => {
-  it('shows replays as GET does, those of resends too, the newest first, and by status', async () => {
+  it('shows replays and resends in the form of getReplay, the newest first, and filters by status', async () => {
     const integration = await createIntegration(setup.service);
     const list = `${integration.path}/replays`;
     const idsOf = async (query = ''): Promise<string[]> => {
@@ -30,7 +30,7 @@ describe('200', () => {
     expect(await idsOf('?status=running')).toEqual([]);
   });
 
-  it('has none of other integrations', async () => {
+  it('contains no replays of other integrations', async () => {
     const [one, other] = [await createIntegration(setup.service), await createIntegration(setup.service)];
     await setup.service.call('POST', `${other.path}/replays`, { body: { since: '2026-01-01' } });
     expect((await setup.service.call('GET', `${one.path}/replays`)).body.data).toEqual([]);

@@ -18,7 +18,7 @@ beforeAll(async () => {
 afterAll(() => receiver.close());
 
 describe('200', () => {
-  it('pauses, and once more changes nothing', async () => {
+  it('pauses, and changes nothing when it is repeated', async () => {
     const { path, body, etag } = await createIntegration(setup.service);
     const paused = await setup.service.call('POST', `${path}/pause`);
     expect(paused.status).toBe(200);
@@ -40,7 +40,7 @@ describe('200', () => {
     expect(receiver.requests).toHaveLength(0);
   });
 
-  it('takes over what the service had disabled', async () => {
+  it('pauses an integration that the service had disabled', async () => {
     const integration = await createIntegration(setup.service, { url: receiver.url });
     receiver.next({ kind: 'answer', status: 410 });
     await sendTest(setup.service, integration);

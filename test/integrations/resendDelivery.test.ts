@@ -51,7 +51,7 @@ describe('202', () => {
     expect(replay.body).not.toHaveProperty('since');
   });
 
-  it('resends the delivery of a resend', async () => {
+  it('sends the delivery of a resend again', async () => {
     const { path } = await deliver();
     const { body } = await setup.service.call('POST', path);
     const { status, body: again } = await setup.service.call('POST', `/api/v1/deliveries/${body.id}/resend`);
@@ -67,7 +67,7 @@ describe('202', () => {
 });
 
 describe('404', () => {
-  it('says that there is no such delivery', async () => {
+  it('says that the delivery does not exist', async () => {
     const { status, body } = await setup.service.call('POST', `/api/v1/deliveries/${unknownId}/resend`);
     expect([status, body.type]).toEqual([404, problem('delivery-not-found')]);
   });

@@ -31,7 +31,7 @@ describe('202', () => {
     const failing = await setup.service.call('POST', `${integration.path}/test`);
     await receiver.received(1);
     expect(receiver.requests[0]?.headers['webhook-id']).toBe(failing.body.event_id);
-    // That it still fails changes nothing; the next one shows that it works again.
+    // This attempt still fails and changes nothing. The next one succeeds and closes the breaker.
     const { body } = await eventually(
       setup.service,
       integration.path,

@@ -17,7 +17,7 @@ const traces = (): string[] =>
     .sort();
 
 describe('traceparent', () => {
-  it('of the request that caused an event goes on to the receivers', async () => {
+  it('of the request that caused an event is sent to the receivers', async () => {
     const shop = await openShop(setup.service, { timezone: 'UTC', fiscal_day_end: '00:00' });
     const { path, id } = await createIntegration(setup.service, {
       url: receiver.url,
@@ -44,7 +44,7 @@ describe('traceparent', () => {
     ];
     expect(traces()).toEqual([...causedByEdits, `TEST ${traceOf('3')}`]);
 
-    // So does that of a replay's events; one without stays without.
+    // Events of a replay have theirs too. An event without one stays without.
     receiver.forget();
     const span = { since: '2020-01-01' };
     await setup.service.call('POST', `${path}/replays`, { body: span });
@@ -55,7 +55,7 @@ describe('traceparent', () => {
     await receiver.received(1);
     expect(receiver.requests[0]?.headers).not.toHaveProperty('traceparent');
 
-    // An integration's own header of this name goes before.
+    // A header of the integration with this name has priority.
     receiver.forget();
     await setup.service.call('PUT', `/api/v1/integrations/${id}`, { body: { headers: { traceparent: traceOf('5') } } });
     await send('6', 'POST', `${path}/test`);

@@ -35,7 +35,7 @@ describe('200', () => {
     expect((await setup.service.call('GET', path)).body).toEqual(changed);
   });
 
-  it('changes the locations, and makes it all again by an empty list', async () => {
+  it('changes the locations, and removes the limit with an empty list', async () => {
     const location = await createLocation(setup.service);
     const { path, body } = await createIntegration(setup.service);
     const limited = await put(path, { location_ids: [location.id] });
@@ -45,7 +45,7 @@ describe('200', () => {
     expect(unlimited.body).toEqual({ ...body, updated_at: unlimited.body.updated_at });
   });
 
-  it('changes nothing when the answer of GET is sent', async () => {
+  it('changes nothing when the answer of getIntegration is sent back', async () => {
     const { path } = await createIntegration(setup.service, {
       headers: { 'X-Kitchen': 'ground-floor', Authorization: 'Bearer EXAMPLE' },
       secret,
@@ -58,7 +58,7 @@ describe('200', () => {
     expect(headers['etag']).toBe(got.headers['etag']);
   });
 
-  it('encrypts again with the current key', async () => {
+  it('encrypts its secrets with the current key', async () => {
     const [former, present] = [randomBytes(32).toString('hex'), randomBytes(32).toString('hex')];
     const { MONGODB_DATABASE = '' } = setup.service.environment;
     const withKeys = (keys: string): Promise<TestService> =>
@@ -80,7 +80,7 @@ describe('200', () => {
     expect(await shownBy(present, path)).toEqual(headers);
   });
 
-  it('keeps the stored value of a header that is sent masked, whatever the case of its name', async () => {
+  it('keeps the stored value of a header that is sent masked, with its name in any case', async () => {
     const receiver = await startReceiver();
     const headers = { Authorization: 'Bearer EXAMPLE', 'X-Api-Key': 'EXAMPLE-1', 'X-Kitchen': 'ground' };
     const integration = await createIntegration(setup.service, { url: receiver.url, headers });
@@ -118,7 +118,7 @@ describe('200', () => {
     expect(request?.path).toBe('/hook?shop=5&token=first&token=third&access_token=s3cret%2B1');
   });
 
-  it('takes any value for how the receiver is doing, which changes all the time', async () => {
+  it('accepts any value of the fields that describe the receiver, because they change all the time', async () => {
     const { path, body } = await createIntegration(setup.service);
     const retrying = { retrying_until: '2026-11-06T12:00:00Z', waiting: { count: 3 } };
     const { body: changed } = await put(path, {
@@ -129,7 +129,7 @@ describe('200', () => {
     expect(changed).toEqual(body);
   });
 
-  it('loses none of many simultaneous changes', async () => {
+  it('applies each of many simultaneous changes', async () => {
     const { path } = await createIntegration(setup.service);
     const names = Array.from({ length: 20 }, (_, index) => `Display ${index}`);
     const answers = await Promise.all(names.map((name) => put(path, { name })));
@@ -154,7 +154,7 @@ describe('400', () => {
 });
 
 describe('412', () => {
-  it('leaves an integration alone that is no longer the one that If-Match names', async () => {
+  it('does not change an integration that is newer than If-Match', async () => {
     const { path, etag } = await createIntegration(setup.service);
     const second = await put(path, { name: 'Second' }, { headers: { 'If-Match': etag } });
     expect(second.status).toBe(200);
@@ -164,7 +164,7 @@ describe('412', () => {
     expect((await setup.service.call('GET', path)).body.name).toBe('Second');
   });
 
-  it('ignores failures that were counted meanwhile', async () => {
+  it('ignores failures that were counted in between', async () => {
     const { path, etag } = await createIntegration(setup.service);
     const counted = etag.replace(/0"$/, '3"');
     expect(counted).not.toBe(etag);
@@ -216,7 +216,7 @@ describe('422', () => {
     expect((await setup.service.call('GET', path)).body).toEqual(body);
   });
 
-  it('lets a URL move with headers whose values everybody may see, or that are sent again', async () => {
+  it('lets a URL change if the headers are not secret or are sent again', async () => {
     const plain = await createIntegration(setup.service, { headers: { 'X-Kitchen': 'ground' } });
     const url = 'https://kitchen.example.org/';
     expect((await put(plain.path, { url })).body).toMatchObject({ url, headers: { 'X-Kitchen': 'ground' } });

@@ -18,7 +18,7 @@ afterAll(async () => {
   await harness.close();
 });
 
-/** Every test asks something that no other has asked. */
+/** Each test sends a request that no other test sends. */
 let asked = 0;
 const somethingNew = (): { variables: { name: string } } => ({ variables: { name: `guest ${(asked += 1)}` } });
 const cacheControl = (value: string): Record<string, string> => ({ 'Cache-Control': value });
@@ -27,7 +27,7 @@ const fresh = [200, 'false', undefined];
 const hit = [200, 'true', expect.stringMatching(/^\d$/)];
 
 describe('Cache-Control', () => {
-  it('is needed for anything to be kept or used', async () => {
+  it('is required to store or use an answer', async () => {
     const body = somethingNew();
     expect(origin(await harness.invoke(prompt, body))).toEqual(fresh);
     expect(origin(await harness.invoke(prompt, body))).toEqual(fresh);
@@ -36,7 +36,7 @@ describe('Cache-Control', () => {
     expect(harness.mock.requests).toHaveLength(4);
   });
 
-  it('max-age takes an answer that is young enough, and tells its age', async () => {
+  it('max-age uses an answer that is young enough, and shows its age', async () => {
     const body = { ...somethingNew(), model: 'mock-slow-300' };
     const first = await harness.invoke(prompt, body, cacheControl('max-age=60'));
     expect(origin(first)).toEqual(fresh);
@@ -44,7 +44,7 @@ describe('Cache-Control', () => {
     expect(origin(second)).toEqual(hit);
     expect(second.text).toBe(first.text);
     for (const name of ['x-prompt-id', 'x-provider', 'x-model']) expect(second.headers[name]).toBe(first.headers[name]);
-    // What reading it took.
+    // The time that reading took.
     expect(Number(second.headers['x-latency-ms'])).toBeLessThan(Number(first.headers['x-latency-ms']));
 
     clock.advance(1_001);
@@ -68,7 +68,7 @@ describe('Cache-Control', () => {
     },
   );
 
-  it('keeps no answer that ended for a reason the service does not know', async () => {
+  it('does not store an answer with an unknown finish reason', async () => {
     const body = somethingNew();
     const choices = [{ index: 0, message: { role: 'assistant', content: 'Half an' }, finish_reason: 'engine_fault' }];
     const answer = JSON.stringify({ id: 'a', object: 'chat.completion', created: 1, model: 'model-a', choices });
@@ -79,7 +79,7 @@ describe('Cache-Control', () => {
     expect([...origin(whole), whole.body.finishReason]).toEqual([...fresh, 'stop']);
   });
 
-  it('no-store neither uses nor keeps', async () => {
+  it('no-store neither uses nor stores an answer', async () => {
     const body = somethingNew();
     expect(origin(await harness.invoke(prompt, body, cacheControl('no-store')))).toEqual(fresh);
     expect(origin(await harness.invoke(prompt, body, cacheControl('max-age=60')))).toEqual(fresh);
@@ -87,7 +87,7 @@ describe('Cache-Control', () => {
     expect(harness.mock.requests).toHaveLength(3);
   });
 
-  it('ignores what it does not know', async () => {
+  it('ignores unknown directives', async () => {
     const body = somethingNew();
     await harness.invoke(prompt, body, cacheControl('stale-if-error=60, private'));
     expect(origin(await harness.invoke(prompt, body, cacheControl('max-age=60')))).toEqual(fresh);
@@ -96,7 +96,7 @@ describe('Cache-Control', () => {
 
 describe('504', () => {
   it.each(['only-if-cached', 'only-if-cached, max-age=60', 'only-if-cached, no-cache', 'only-if-cached, no-store'])(
-    'answers %s when nothing is kept, and calls nobody',
+    'is the answer to %s without a stored answer, and no provider is called',
     async (directive) => {
       const answer = await harness.invoke(prompt, somethingNew(), cacheControl(directive));
       expect([answer.status, problemOf(answer)]).toEqual([504, 'not-cached']);
@@ -104,7 +104,7 @@ describe('504', () => {
     },
   );
 
-  it('answers only-if-cached when what is kept must not be used or is too old', async () => {
+  it('is the answer to only-if-cached when the stored answer is too old or must not be used', async () => {
     const body = somethingNew();
     await harness.invoke(prompt, body, cacheControl('max-age=60'));
     expect((await harness.invoke(prompt, body, cacheControl('only-if-cached, no-cache'))).status).toBe(504);
@@ -117,7 +117,7 @@ describe('504', () => {
     expect(harness.mock.requests).toHaveLength(1);
   });
 
-  it('waits for no call that is under way', async () => {
+  it('does not wait for a call in progress', async () => {
     const body = { ...somethingNew(), model: 'mock-held' };
     const slow = harness.invoke(prompt, body, cacheControl('max-age=60'));
     await harness.received(1);
@@ -126,14 +126,14 @@ describe('504', () => {
     expect((await slow).status).toBe(200);
   });
 
-  it('comes after every check', async () => {
+  it('comes after every other check', async () => {
     const answer = await harness.invoke(prompt, { provider: 'opnai' }, cacheControl('only-if-cached'));
     expect(problemOf(answer)).toBe('unknown-provider');
   });
 });
 
 describe('the cache', () => {
-  it('knows an answer by provider, model and rendered messages', async () => {
+  it('finds an answer by provider, model and rendered messages', async () => {
     const { variables } = somethingNew();
     const asking = [
       { variables },
@@ -149,7 +149,7 @@ describe('the cache', () => {
     }
   });
 
-  it('serves another prompt that says the same, and a pinned version', async () => {
+  it('is shared by prompts with the same content, and by pinned versions', async () => {
     const body = somethingNew();
     await harness.invoke(prompt, body, cacheControl('max-age=60'));
     const twin = await harness.createPrompt({ messages: [{ role: 'user', content: 'Hello {{name}}' }] });
@@ -159,7 +159,7 @@ describe('the cache', () => {
     expect(answer.headers).toMatchObject({ 'x-prompt-id': stored.id, 'x-prompt-version': '1' });
   });
 
-  it('serves no edited prompt', async () => {
+  it('does not serve an edited prompt', async () => {
     const edited = await harness.createPrompt({ messages: [{ role: 'user', content: 'before the edit' }] });
     await harness.invoke(edited, {}, cacheControl('max-age=60'));
     await harness.service.call('PUT', `/api/v1/prompts/${edited}`, {
@@ -168,7 +168,7 @@ describe('the cache', () => {
     expect(origin(await harness.invoke(edited, {}, cacheControl('max-age=60')))).toEqual(fresh);
   });
 
-  it('keeps no failure', async () => {
+  it('stores no failures', async () => {
     const body = somethingNew();
     harness.mock.behave('model-a', { kind: 'status', status: 400 });
     expect((await harness.invoke(prompt, body, cacheControl('max-age=60'))).status).toBe(502);
@@ -186,7 +186,7 @@ describe('the cache', () => {
 });
 
 describe('settings', () => {
-  it('give invocations without directives a default age', async () => {
+  it('can give invocations without directives a default age', async () => {
     const cached = await startInvokeHarness({ environment: { INVOKE_CACHE_MAX_AGE: '60' }, clock });
     try {
       const slug = await cached.createPrompt();
@@ -203,7 +203,7 @@ describe('settings', () => {
     }
   });
 
-  it('turn the cache off', async () => {
+  it('can turn the cache off', async () => {
     const uncached = await startInvokeHarness({ environment: { INVOKE_CACHE_MAX_MB: '0' } });
     try {
       const slug = await uncached.createPrompt();

@@ -11,7 +11,7 @@ let prompt: string;
 beforeAll(async () => {
   harness = await startInvokeHarness();
   prompt = await harness.createPrompt();
-  // The first call loads the provider's package.
+  // The first call loads the package of the provider.
   await harness.invoke(prompt);
   harness.mock.reset();
 });
@@ -30,13 +30,13 @@ const slowly = (ms: number | 'hang'): { model: string; variables: { name: string
 const willing = { 'Cache-Control': 'max-age=60' };
 const within = (ms: number): Record<string, string> => ({ ...willing, 'X-Timeout-Ms': String(ms) });
 
-/** Waits until so many callers have joined a call since `before` was counted. */
+/** Waits until this number of callers has joined a call since `before` was counted. */
 async function joined(before: number, count = 1): Promise<void> {
   await until(joinedSoFar, (sofar) => sofar >= before + count);
 }
 const joinedSoFar = (): Promise<number> => harness.metric('invoke_cache_total{result="joined"}');
 
-describe('identical invocations under way', () => {
+describe('identical simultaneous invocations', () => {
   it('share one provider call', async () => {
     const body = slowly(2000);
     const answers = await Promise.all(Array.from({ length: 20 }, () => harness.invoke(prompt, body, willing)));
@@ -45,7 +45,7 @@ describe('identical invocations under way', () => {
       expect([status, text]).toEqual([200, answers[0]?.text]);
       expect(headers['x-cached']).toBe('false');
       expect(headers).not.toHaveProperty('age');
-      // The time of the call, whenever one joined it.
+      // The duration of the call, for each caller that joined it.
       expect(Number(headers['x-latency-ms'])).toBeGreaterThanOrEqual(1900);
     }
     expect((await harness.invoke(prompt, body, willing)).headers['x-cached']).toBe('true');
@@ -74,7 +74,7 @@ describe('identical invocations under way', () => {
     expect(harness.mock.requests).toHaveLength(2);
   });
 
-  it('share its failure, and the next one tries anew', async () => {
+  it('share its failure, and the next invocation calls again', async () => {
     const body = slowly(0);
     harness.mock.behave(body.model, { kind: 'hang' });
     const before = await joinedSoFar();
@@ -91,7 +91,7 @@ describe('identical invocations under way', () => {
   it('share a refusal', async () => {
     const body = { ...slowly(0), model: 'mock-429-1' };
     const before = await joinedSoFar();
-    // The first attempt is refused with a wait of a second, in which the others join.
+    // The first attempt is refused with a wait of one second. The others join during this second.
     const first = harness.invoke(prompt, body, willing);
     await harness.received(1);
     const second = harness.invoke(prompt, body, willing);
@@ -104,7 +104,7 @@ describe('identical invocations under way', () => {
 });
 
 describe('deadlines of a shared call', () => {
-  it('end each caller in its own time; a later, more patient one keeps the call alive', async () => {
+  it('end each caller at its own time; a caller with a later deadline keeps the call alive', async () => {
     const body = slowly(1_200);
     const before = await joinedSoFar();
     const hasty = harness.invoke(prompt, body, within(600));
@@ -125,7 +125,7 @@ describe('deadlines of a shared call', () => {
     const refusal: Behaviour = { kind: 'status', status: 503, headers: { 'Retry-After': '1' } };
     harness.mock.behave(body.model, refusal, refusal);
     const before = await joinedSoFar();
-    // Time for the second attempt, not for the third.
+    // Enough time for the second attempt, but not for the third.
     const hasty = harness.invoke(prompt, body, within(1_900));
     await harness.received(1);
     const patient = harness.invoke(prompt, body, within(10_000));
@@ -148,7 +148,7 @@ describe('deadlines of a shared call', () => {
 });
 
 describe('leaving a shared call', () => {
-  it('leaves it to the others', async () => {
+  it('does not affect the other callers', async () => {
     const body = slowly(800);
     const before = await joinedSoFar();
     const starter = new AbortController();
@@ -181,7 +181,7 @@ describe('leaving a shared call', () => {
     expect((await answers).map(({ status }) => status)).toEqual(['rejected', 'rejected']);
   });
 
-  it('is not possible for an idempotency key, whose answer is kept', async () => {
+  it('does not cancel a call with an idempotency key, whose answer is stored', async () => {
     const body = slowly(800);
     const before = await joinedSoFar();
     const [starter, keyed] = [new AbortController(), new AbortController()];

@@ -6,12 +6,12 @@ import { until } from '../support/until.ts';
 import { problemOf, startInvokeHarness, type InvokeHarness } from './invoke-harness.ts';
 
 const configuredTimeout = 1_200;
-/** Longer than these tests wait: what ends before it ended for another reason. */
+/** Longer than these tests take. A call that ends earlier has another reason. */
 const longTimeout = 300_000;
 const logged: string[] = [];
 const clock = createSteppableClock();
 let harness: InvokeHarness;
-/** With a long deadline, behind the same mock. */
+/** A service with a long deadline, on the same mock. */
 let patient: InvokeHarness;
 let prompt: string;
 let patientPrompt: string;
@@ -24,7 +24,7 @@ beforeAll(async () => {
   prompt = await harness.createPrompt();
   patient = await startInvokeHarness({ environment: { INVOKE_TIMEOUT_MS: String(longTimeout) } });
   patientPrompt = await patient.createPrompt();
-  // The first call loads the provider's package.
+  // The first call loads the package of the provider.
   await harness.invoke(prompt);
   harness.mock.reset();
 });
@@ -43,7 +43,7 @@ async function timed<T>(work: Promise<T>): Promise<{ value: T; ms: number }> {
 }
 
 describe('deadline', () => {
-  it('is the configured one, and the call ends with it', async () => {
+  it('is the configured one, and ends the call', async () => {
     const { value: answer, ms } = await timed(harness.invoke(prompt, { model: 'mock-hang' }));
     expect([answer.status, problemOf(answer)]).toEqual([502, 'provider-timeout']);
     expect(answer.body).toMatchObject({ provider: 'mock', model: 'mock-hang', retryable: true });
@@ -63,7 +63,7 @@ describe('deadline', () => {
     expect([answer.status, problemOf(answer)]).toEqual([502, 'provider-timeout']);
   });
 
-  it.each([-3_600_000, 3_600_000])('is the same when the clock steps by %i ms', async (step) => {
+  it.each([-3_600_000, 3_600_000])('does not change when the wall clock jumps by %i ms', async (step) => {
     const call = timed(harness.invoke(prompt, { model: 'mock-hang' }, { 'X-Timeout-Ms': '600' }));
     await harness.received(1);
     clock.step(step);
@@ -76,18 +76,18 @@ describe('deadline', () => {
     patient.mock.behave('model-a', { kind: 'status', status: 503, headers: { 'Retry-After': '20' } });
     const answer = await patient.invoke(patientPrompt, {}, { 'X-Timeout-Ms': '10000' });
     expect([answer.status, problemOf(answer)]).toEqual([502, 'provider-failed']);
-    // It has not waited for a second attempt that would be too late.
+    // It did not wait for a second attempt that would be too late.
     expect(patient.mock.requests).toHaveLength(1);
   });
 
-  it('leaves an answer in time alone', async () => {
+  it('does not affect an answer in time', async () => {
     const answer = await patient.invoke(patientPrompt, { model: 'mock-slow-50' }, { 'X-Timeout-Ms': '60000' });
     expect(answer.status).toBe(200);
   });
 });
 
-describe('hanging up', () => {
-  it.each([{}, { 'Cache-Control': 'max-age=60' }])('cancels the call upstream (%j)', async (headers) => {
+describe('closing the connection', () => {
+  it.each([{}, { 'Cache-Control': 'max-age=60' }])('cancels the call to the provider (%j)', async (headers) => {
     const cancelled = 'provider_call_duration_seconds_count{provider="mock",outcome="cancelled"}';
     const before = await harness.metric(cancelled);
     const caller = new AbortController();
@@ -103,7 +103,7 @@ describe('hanging up', () => {
     );
   });
 
-  it('is no failure in log and metrics', async () => {
+  it('is not a failure in log and metrics', async () => {
     logged.length = 0;
     const gone = 'http_request_duration_seconds_count{operation="invokePrompt",status="499"}';
     const before = await harness.metric(gone);
@@ -121,7 +121,7 @@ describe('hanging up', () => {
     expect(levels.filter((level) => level !== 'info')).toEqual([]);
   });
 
-  it('between two attempts leaves it at the first', async () => {
+  it('between two attempts prevents the second one', async () => {
     const caller = new AbortController();
     const answer = harness.invokeUntil(caller.signal, prompt, { model: 'mock-500' });
     await (
@@ -133,7 +133,7 @@ describe('hanging up', () => {
     expect(harness.mock.requests).toHaveLength(1);
   });
 
-  it('leaves a call with an idempotency key running, and its answer is kept', async () => {
+  it('does not stop a call with an idempotency key, and its answer is stored', async () => {
     const caller = new AbortController();
     const headers = { 'Idempotency-Key': 'kept-after-hanging-up' };
     const body = { model: 'mock-held' };

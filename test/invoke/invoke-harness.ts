@@ -2,22 +2,22 @@ import { startMockProvider, type MockProvider, type RecordedRequest } from '../s
 import { until } from '../support/until.ts';
 import { startTestService, type Answer, type TestService, type TestServiceOptions } from '../support/service.ts';
 
-/** The credential of the provider `mock`; must never come out again. */
+/** The credential of the provider `mock`. It must never appear in an answer or in the log. */
 export const providerKey = 'sk-do-not-show-0123456789';
 
 export interface InvokeHarness {
   readonly service: TestService;
-  /** Behind the provider `mock`, whose default model is `model-a`. */
+  /** The server behind the provider `mock`. Its default model is `model-a`. */
   readonly mock: MockProvider;
-  /** Creates a prompt that says "Hello {{name|world}}" to `mock` unless told otherwise. @returns its slug */
+  /** Creates a prompt that says "Hello {{name|world}}" to `mock` by default. @returns its slug */
   createPrompt(fields?: Record<string, unknown>): Promise<string>;
   /** Invokes a prompt by slug or id. */
   invoke(prompt: string, body?: unknown, headers?: Record<string, string>, key?: string | null): Promise<Answer>;
-  /** Invokes a prompt by a connection that the test can cut, without judging the answer. */
+  /** Invokes a prompt over a connection that the test can close, without checking the answer. */
   invokeUntil(signal: AbortSignal, prompt: string, body?: unknown, headers?: Record<string, string>): Promise<Response>;
-  /** Waits until the provider has got so many requests since the last reset. @returns the last of them */
+  /** Waits until the provider has received this number of requests since the last reset. @returns the last of them */
   received(count: number): Promise<RecordedRequest>;
-  /** Value of a metric's series, such as `invoke_cache_total{result="hit"}`; 0 while there is none. */
+  /** Value of a series of a metric, such as `invoke_cache_total{result="hit"}`; 0 if it does not exist. */
   metric(series: string): Promise<number>;
   close(): Promise<void>;
 }
@@ -70,7 +70,7 @@ export async function startInvokeHarness(options: TestServiceOptions = {}): Prom
   };
 }
 
-/** The problem's slug, from its type. */
+/** The problem type without its prefix. */
 export function problemOf({ body }: Answer): string {
   return String((body as { type?: unknown }).type).replace('urn:prompt-gateway:problem:', '');
 }

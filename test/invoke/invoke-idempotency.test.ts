@@ -34,7 +34,7 @@ describe('an invocation with an idempotency key', () => {
     expect(firsts).toHaveLength(1);
   });
 
-  it('replays the whole first answer', async () => {
+  it('replays the complete first answer', async () => {
     const body = { version: 1, variables: { name: 'Ada' } };
     const first = await harness.invoke(prompt, body, withKey('replay'));
     const replay = await harness.invoke(prompt, body, withKey('"replay"'));
@@ -54,7 +54,7 @@ describe('an invocation with an idempotency key', () => {
     expect(harness.mock.requests).toHaveLength(1);
   });
 
-  it('takes the same JSON in another order for the same request', async () => {
+  it('accepts the same JSON in another order as the same request', async () => {
     await harness.invoke(prompt, '{"model":"model-a","variables":{"a":1,"b":2}}', withKey('order'));
     const replay = await harness.invoke(prompt, '{"variables":{"b":2,"a":1},"model":"model-a"}', withKey('order'));
     expect(replay.headers['idempotency-replayed']).toBe('true');
@@ -76,7 +76,7 @@ describe('an invocation with an idempotency key', () => {
     expect(answer.headers).not.toHaveProperty('idempotency-replayed');
   });
 
-  it('belongs to the prompt and to the API key that sent it', async () => {
+  it('belongs to the prompt and to the API key of the caller', async () => {
     const other = await harness.createPrompt();
     const key = await harness.service.createKey('prompts:invoke');
     await harness.invoke(prompt, {}, withKey('mine'));

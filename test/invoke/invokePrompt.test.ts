@@ -19,13 +19,13 @@ afterAll(async () => {
   await harness.close();
 });
 
-/** What is said of a variable that a prompt does not know. */
+/** The warning about an unknown variable. */
 const unknown = (name: string): object => ({
   detail: 'is not declared or used by the prompt',
   pointer: `#/variables/${name}`,
 });
 
-/** Selects a provider that the service once knew. */
+/** Selects a provider that the service no longer has. */
 async function retireProviderOf(slug: string): Promise<void> {
   const database = await openDatabaseOf(harness.service);
   await database.db.collection('prompts').updateOne({ slug }, { $set: { selected_provider: 'retired' } });
@@ -33,7 +33,7 @@ async function retireProviderOf(slug: string): Promise<void> {
 }
 
 describe('200', () => {
-  it('is strict as the version that runs is', async () => {
+  it('is as strict as the version that runs', async () => {
     const prompt = await harness.createPrompt({ strict: true, variables: { declared: {} } });
     expect((await harness.invoke(prompt, { variables: { name: 'Ada', declared: 1 } })).status).toBe(200);
     const put = await harness.service.call('PUT', `/api/v1/prompts/${prompt}`, { body: { strict: false } });
@@ -43,7 +43,7 @@ describe('200', () => {
     expect(problemOf(await harness.invoke(prompt, { variables, version: 1 }))).toBe('unknown-variables');
   });
 
-  it('warns of unknown variables, in answers from the cache and replays too', async () => {
+  it('warns of unknown variables, also in cached answers and replays', async () => {
     const prompt = await harness.createPrompt({ variables: { declared: {} } });
     const variables = { nmae: 'Ada', declared: 1, constructor: 'x' };
     const warnings = ['nmae', 'constructor'].map((name) => ({ code: 'unknown-variable', ...unknown(name) }));
@@ -57,7 +57,7 @@ describe('200', () => {
     expect([fresh.body.warnings, replayed.body]).toEqual([warnings, fresh.body]);
   });
 
-  it('answers with what the provider generated, and says where it comes from', async () => {
+  it('answers with the generated text, and names its source', async () => {
     const prompt = await harness.createPrompt();
     const { body: stored } = await harness.service.call('GET', `/api/v1/prompts/${prompt}`);
     const { status, headers, body } = await harness.invoke(prompt, { variables: { name: 'Ada' } });
@@ -85,7 +85,7 @@ describe('200', () => {
     expect(harness.mock.requests[0]?.headers.authorization).toBe(`Bearer ${providerKey}`);
   });
 
-  it('takes the id as well as the slug, and no body at all', async () => {
+  it('accepts the id or the slug, and an empty body', async () => {
     const prompt = await harness.createPrompt({ selected_provider: 'echo' });
     const { body: stored } = await harness.service.call('GET', `/api/v1/prompts/${prompt}`);
     const { status, body } = await harness.invoke(stored.id as string);
@@ -116,7 +116,7 @@ describe('200', () => {
     expect(Number(headers['x-latency-ms'])).toBeLessThan(1_000);
   });
 
-  it('passes on why generation ended, and takes usage that is missing for 0', async () => {
+  it('returns the finish reason, and counts missing usage as 0', async () => {
     const prompt = await harness.createPrompt();
     harness.mock.behave('model-a', { kind: 'answer', finish: 'length', usage: false });
     const { body } = await harness.invoke(prompt);
@@ -136,7 +136,7 @@ describe('200', () => {
     expect(await harness.metric(series)).toBe(before + 1);
   });
 
-  it('counts tokens by provider and model, and those of models that are not listed together', async () => {
+  it('counts tokens by provider and model, and together for unlisted models', async () => {
     const of = (model: string, direction: string): Promise<number> =>
       harness.metric(`provider_tokens_total{provider="mock",model="${model}",direction="${direction}"}`);
     const before = { input: await of('model-a', 'input'), output: await of('model-a', 'output') };
@@ -213,7 +213,7 @@ describe('selection of provider and model', () => {
 });
 
 describe('a pinned version', () => {
-  it('runs with its own content and selection, and is named', async () => {
+  it('runs with its own content and selection, and its number is in the answer', async () => {
     const prompt = await harness.createPrompt({ selected_provider: 'echo', selected_model: 'echo-upper' });
     await harness.service.call('PUT', `/api/v1/prompts/${prompt}`, {
       body: {
@@ -243,7 +243,7 @@ describe('a pinned version', () => {
     expect(headers).toMatchObject({ 'x-prompt-version': '1', 'x-provider': 'mock', 'x-model': 'model-b' });
   });
 
-  it('is the latest from the moment it is saved', async () => {
+  it('is the latest version as soon as it is saved', async () => {
     const prompt = await harness.createPrompt({ selected_provider: 'echo' });
     for (const content of ['one', 'two', 'three']) {
       await harness.service.call('PUT', `/api/v1/prompts/${prompt}`, {
@@ -259,18 +259,18 @@ describe('400', () => {
     ['JSON that breaks off', '{"variables":', {}],
     ['an array', [], {}],
     ['an unknown field', { variable: {} }, {}],
-    ['a version that is no integer', { version: 1.5 }, {}],
+    ['a version that is not an integer', { version: 1.5 }, {}],
     ['version 0', { version: 0 }, {}],
     ['a version in quotes', { version: '1' }, {}],
     ['null for a provider', { provider: null }, {}],
-    ['a provider that no header could carry', { provider: 'öpenai' }, {}],
+    ['a provider with characters outside ASCII', { provider: 'öpenai' }, {}],
     ['a line feed in a model', { model: 'a\nb' }, {}],
     ['an operator for a provider', { provider: { $ne: '' } }, {}],
-    ['variables that are no object', { variables: ['a'] }, {}],
+    ['variables that are not an object', { variables: ['a'] }, {}],
     ['a timeout of 0', {}, { 'X-Timeout-Ms': '0' }],
-    ['a timeout that is no number', {}, { 'X-Timeout-Ms': 'soon' }],
+    ['a timeout that is not a number', {}, { 'X-Timeout-Ms': 'soon' }],
     ['a timeout of more than ten minutes', {}, { 'X-Timeout-Ms': '600001' }],
-    ['a key of nothing', {}, { 'Idempotency-Key': '""' }],
+    ['an empty key', {}, { 'Idempotency-Key': '""' }],
   ])('refuses %s', async (_name, body, headers) => {
     const prompt = await harness.createPrompt();
     expect((await harness.invoke(prompt, body, headers)).status).toBe(400);
@@ -295,19 +295,22 @@ describe('401 and 403', () => {
 });
 
 describe('404', () => {
-  it.each(['no-such-prompt', '00000000-0000-4000-8000-000000000000'])('knows no prompt %s', async (prompt) => {
-    const answer = await harness.invoke(prompt);
-    expect([answer.status, problemOf(answer)]).toEqual([404, 'prompt-not-found']);
-  });
+  it.each(['no-such-prompt', '00000000-0000-4000-8000-000000000000'])(
+    'says that the prompt %s does not exist',
+    async (prompt) => {
+      const answer = await harness.invoke(prompt);
+      expect([answer.status, problemOf(answer)]).toEqual([404, 'prompt-not-found']);
+    },
+  );
 
-  it.each([2, 2_147_483_647])('runs no other version in place of version %d', async (version) => {
+  it.each([2, 2_147_483_647])('runs no other version instead of version %d', async (version) => {
     const prompt = await harness.createPrompt();
     const answer = await harness.invoke(prompt, { version });
     expect([answer.status, problemOf(answer)]).toEqual([404, 'version-not-found']);
     expect(harness.mock.requests).toHaveLength(0);
   });
 
-  it('knows no prompt that was deleted, pinned or not', async () => {
+  it('says that a deleted prompt does not exist, with and without a pinned version', async () => {
     const prompt = await harness.createPrompt();
     await harness.service.call('DELETE', `/api/v1/prompts/${prompt}`);
     expect((await harness.invoke(prompt)).status).toBe(404);
@@ -316,7 +319,7 @@ describe('404', () => {
 });
 
 describe('406, 413 and 415', () => {
-  it('answers JSON only', async () => {
+  it('answers only JSON', async () => {
     const prompt = await harness.createPrompt();
     expect((await harness.invoke(prompt, {}, { Accept: 'text/plain' })).status).toBe(406);
   });
@@ -330,7 +333,7 @@ describe('406, 413 and 415', () => {
     expect((await harness.invoke(prompt, { variables })).status).toBe(413);
   });
 
-  it('reads JSON only', async () => {
+  it('reads only JSON', async () => {
     const prompt = await harness.createPrompt();
     expect((await harness.invoke(prompt, '{}', { 'Content-Type': 'text/plain' })).status).toBe(415);
     expect(harness.mock.requests).toHaveLength(0);
@@ -359,7 +362,7 @@ describe('422, before any provider is called', () => {
     expect([answer.status, answer.body.variables.length]).toEqual([422, 10_000]);
   });
 
-  it('names misspelt variables beside the missing ones', async () => {
+  it('names misspelt variables besides the missing ones', async () => {
     const prompt = await harness.createPrompt({ messages: [{ role: 'user', content: '{{name}}' }] });
     const answer = await harness.invoke(prompt, { variables: { nmae: confidential } });
     expect([answer.status, problemOf(answer)]).toEqual([422, 'missing-variables']);
@@ -367,7 +370,7 @@ describe('422, before any provider is called', () => {
     expect(answer.text).not.toContain(confidential);
   });
 
-  it('refuses unknown variables where the version that runs is strict', async () => {
+  it('refuses unknown variables if the version that runs is strict', async () => {
     const prompt = await harness.createPrompt({ strict: true, variables: { declared: {} } });
     const body = { variables: { nmae: confidential, declared: 1, name: 'Ada', other: null } };
     const refused = await harness.invoke(prompt, body);
@@ -380,14 +383,14 @@ describe('422, before any provider is called', () => {
     expect(refused.text).not.toContain(confidential);
   });
 
-  it('refuses a prompt that would become too large', async () => {
+  it('refuses a prompt that becomes too large', async () => {
     const prompt = await harness.createPrompt({ messages: [{ role: 'user', content: '{{name}}'.repeat(10_000) }] });
     const answer = await harness.invoke(prompt, { variables: { name: confidential.repeat(1_000) } });
     expect([answer.status, problemOf(answer)]).toEqual([422, 'rendered-prompt-too-large']);
     expect(answer.text).not.toContain(confidential);
   });
 
-  it('knows no such provider in the request', async () => {
+  it('refuses an unknown provider in the request', async () => {
     const answer = await harness.invoke(await harness.createPrompt(), { provider: 'opnai', model: 'gpt' });
     expect([answer.status, problemOf(answer)]).toEqual([422, 'unknown-provider']);
     expect(answer.body).toMatchObject({
@@ -397,12 +400,12 @@ describe('422, before any provider is called', () => {
     });
   });
 
-  it.each(['__proto__', 'constructor', 'toString'])('knows no provider %s', async (provider) => {
+  it.each(['__proto__', 'constructor', 'toString'])('refuses the unknown provider %s', async (provider) => {
     const answer = await harness.invoke(await harness.createPrompt(), { provider });
     expect([answer.status, problemOf(answer)]).toEqual([422, 'unknown-provider']);
   });
 
-  it('knows no such provider in the prompt', async () => {
+  it('refuses an unknown provider in the prompt', async () => {
     const prompt = await harness.createPrompt();
     await retireProviderOf(prompt);
     const answer = await harness.invoke(prompt);
@@ -411,25 +414,25 @@ describe('422, before any provider is called', () => {
     expect(answer.body).not.toHaveProperty('errors');
   });
 
-  it('has no credentials for the provider of the request', async () => {
+  it('refuses a provider without credentials in the request', async () => {
     const answer = await harness.invoke(await harness.createPrompt(), { provider: 'openai' });
     expect([answer.status, problemOf(answer)]).toEqual([422, 'provider-not-configured']);
     expect(answer.body.errors).toEqual([{ detail: 'is not configured', pointer: '#/provider' }]);
   });
 
-  it('has no credentials for the provider of the prompt', async () => {
+  it('refuses a provider without credentials in the prompt', async () => {
     const answer = await harness.invoke(await harness.createPrompt({ selected_provider: 'openai' }));
     expect([answer.status, problemOf(answer)]).toEqual([422, 'provider-not-configured']);
     expect(answer.body.detail).toContain('selected_provider');
   });
 
-  it.each([{}, { model: 'model-b' }])('has no provider to choose: %j', async (body) => {
+  it.each([{}, { model: 'model-b' }])('refuses a request without any provider: %j', async (body) => {
     const prompt = await harness.createPrompt({ selected_provider: undefined, selected_model: 'model-a' });
     const answer = await harness.invoke(prompt, body);
     expect([answer.status, problemOf(answer)]).toEqual([422, 'no-provider-selected']);
   });
 
-  it('has no provider if the pinned version selects none, even if the latest selects one', async () => {
+  it('refuses a pinned version without a provider, even if the latest version has one', async () => {
     const prompt = await harness.createPrompt({ selected_provider: undefined });
     await harness.service.call('PUT', `/api/v1/prompts/${prompt}`, { body: { selected_provider: 'mock' } });
     expect(problemOf(await harness.invoke(prompt, { version: 1 }))).toBe('no-provider-selected');
@@ -476,12 +479,12 @@ describe('502', () => {
     expect(logged.length).toBeGreaterThan(0);
   });
 
-  it('has the model of echo, too, refused by its provider', async () => {
+  it('also passes a model to echo, which refuses it', async () => {
     const answer = await harness.invoke(await harness.createPrompt(), { provider: 'echo', model: 'echo-9' });
     expect([answer.status, problemOf(answer)]).toEqual([502, 'provider-failed']);
   });
 
-  it('counts failed calls by their problem', async () => {
+  it('counts failed calls by their problem type', async () => {
     const series = 'provider_call_duration_seconds_count{provider="mock",outcome="provider-refused-credentials"}';
     const before = await harness.metric(series);
     await harness.invoke(await harness.createPrompt(), { model: 'mock-401' });
@@ -490,7 +493,7 @@ describe('502', () => {
 });
 
 describe('429', () => {
-  it('refuses more requests than the key may send', async () => {
+  it('refuses more requests than the key can send', async () => {
     const limited = await startInvokeHarness({ environment: { RATE_LIMIT: '3/60s' } });
     try {
       const prompt = await limited.createPrompt();
@@ -504,7 +507,7 @@ describe('429', () => {
 });
 
 describe('500', () => {
-  it('does not describe the fault, and calls no provider', async () => {
+  it('hides the cause, and calls no provider', async () => {
     const prompt = await harness.createPrompt();
     const client = new MongoClient(harness.service.environment['MONGODB_URI'] ?? '');
     const prompts = client.db(harness.service.environment['MONGODB_DATABASE']).collection('prompts');

@@ -9,7 +9,7 @@ const answer = (text: string): GenerateResult => ({
 });
 
 describe('createResponseCache', () => {
-  it('returns an answer that is as old as allowed, and none that is older', () => {
+  it('returns an answer of the allowed age, and no older one', () => {
     let now = 0;
     const cache = createResponseCache(1_000_000, () => now);
     cache.set('key', answer('a'));
@@ -51,14 +51,14 @@ describe('createResponseCache', () => {
     expect(cache.get('b', 1)).toBeUndefined();
   });
 
-  it('holds a bound on empty answers too', () => {
+  it('also limits the number of empty answers', () => {
     const cache = createResponseCache(60_000, () => 0);
     const keys = Array.from({ length: 1_000 }, (_, index) => String(index));
     for (const key of keys) cache.set(key, answer(''));
     expect(keys.filter((key) => cache.get(key, 1) !== undefined).length).toBeLessThanOrEqual(100);
   });
 
-  it('keeps nothing without memory', () => {
+  it('stores nothing without memory', () => {
     const cache = createResponseCache(0, () => 0);
     cache.set('key', answer('a'));
     expect(cache.get('key', Infinity)).toBeUndefined();
@@ -70,7 +70,7 @@ describe('cacheKey', () => {
   const key = (provider: string, model: string, messages: readonly Message[]): string =>
     cacheKey(provider, { model, messages });
 
-  it('is the same for the same request, however it is put together', () => {
+  it('is the same for the same request, in whichever order its parts are given', () => {
     expect(key('echo', 'echo-1', [user('a')])).toBe(
       cacheKey('echo', { messages: [{ content: 'a', role: 'user' }], model: 'echo-1' }),
     );
@@ -92,7 +92,7 @@ describe('cacheKey', () => {
     expect(new Set(keys).size).toBe(keys.length);
   });
 
-  it('differs for any field that a request may have later', () => {
+  it('differs for any field that a request may have in the future', () => {
     const base: GenerateRequest = { model: 'echo-1', messages: [user('a')] };
     const said: object[] = [{}, { temperature: 0 }, { temperature: 1 }, { tools: [{ name: 'a' }] }, { tools: [] }];
     const keys = said.map((more) => cacheKey('echo', { ...base, ...more }));

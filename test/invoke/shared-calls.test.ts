@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from '@jest/globals';
 import { createSharedCalls, type Caller, type CallTerms, type SharedCalls } from '../../src/invoke/shared-calls.ts';
 
-/** A call that the test answers when it likes. */
+/** A call that the test answers. */
 function startCall(
   calls: SharedCalls<string>,
   caller: Caller,
@@ -60,7 +60,7 @@ describe('createSharedCalls', () => {
     expect(call.kept).toEqual(['hello']);
   });
 
-  it('joins nothing where nothing is under way', async () => {
+  it('joins nothing if no call is in progress', async () => {
     const { caller } = callers();
     const calls = createSharedCalls<string>();
     const call = startCall(calls, caller());
@@ -97,7 +97,7 @@ describe('createSharedCalls', () => {
     expect(call.kept).toEqual(['hello']);
   });
 
-  it('runs to the latest deadline, which moves when somebody joins', () => {
+  it('runs to the latest deadline, which moves when a caller joins', () => {
     const { caller } = callers();
     const calls = createSharedCalls<string>();
     const first = caller(1_000);
@@ -111,7 +111,7 @@ describe('createSharedCalls', () => {
     call.finish('hello');
   });
 
-  it('is canceled when the last caller has left, and cannot be joined any more', async () => {
+  it('is canceled when the last caller has left, and cannot be joined after that', async () => {
     const { caller, hangUp } = callers();
     const calls = createSharedCalls<string>();
     const [first, second] = [caller(), caller()];
@@ -127,7 +127,7 @@ describe('createSharedCalls', () => {
     expect(call.kept).toEqual([]);
   });
 
-  it('is cancelled when the last deadline has passed', async () => {
+  it('is canceled when the last deadline has passed', async () => {
     const { caller } = callers();
     const calls = createSharedCalls<string>();
     const call = startCall(calls, caller(30));
@@ -135,7 +135,7 @@ describe('createSharedCalls', () => {
     expect(call.terms.signal.aborted).toBe(true);
   });
 
-  it('does nothing for a caller that has hung up already', async () => {
+  it('does nothing for a caller that has already closed the connection', async () => {
     const { caller, hangUp } = callers();
     const calls = createSharedCalls<string>();
     const gone = caller();
@@ -151,7 +151,7 @@ describe('createSharedCalls', () => {
     await expect(call.answer).rejects.toThrow('hung up');
   });
 
-  it('hands the key to a later call, whose answer is the one to keep', async () => {
+  it('gives the key to a later call, whose answer is stored', async () => {
     const { caller } = callers();
     const calls = createSharedCalls<string>();
     const earlier = startCall(calls, caller());

@@ -7,7 +7,7 @@ import {
   type QueueFullError,
 } from '../../src/limits/fair-queue.ts';
 
-/** A queue, and who came in, in that order. */
+/** A queue, and the entrants in the order of their admission. */
 function watched(options: FairQueueOptions): {
   queue: FairQueue;
   entered: string[];
@@ -26,18 +26,18 @@ function watched(options: FairQueueOptions): {
   };
 }
 
-/** Gives everything that is ready the time to happen. */
+/** Waits until everything that is ready has happened. */
 const settle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 describe('a fair queue', () => {
-  it('admits as many as there are places, and one more for each place that is given back', async () => {
+  it('admits as many as there are places, and one more for each returned place', async () => {
     const { queue, entered, enter } = watched({ places: 2 });
     const leaves = await Promise.all([enter('a', { key: 'k' }), enter('b', { key: 'k' })]);
     const third = enter('c', { key: 'k' });
     await settle();
     expect([entered, queue.waiting]).toEqual([['a', 'b'], 1]);
     leaves[0]?.();
-    leaves[0]?.(); // Once is enough.
+    leaves[0]?.(); // The second call has no effect.
     const fourth = enter('d', { key: 'k' });
     await settle();
     expect([entered, queue.waiting]).toEqual([['a', 'b', 'c'], 1]);
@@ -46,7 +46,7 @@ describe('a fair queue', () => {
     expect(queue.waiting).toBe(0);
   });
 
-  it('serves a key with few entrants next, however many another key has', async () => {
+  it('serves a key with few entrants next, even if another key has many', async () => {
     const { entered, enter } = watched({ places: 1 });
     const first = await enter('crowd 0', { key: 'crowd' });
     const all = Array.from({ length: 100 }, (_, each) => enter(`crowd ${each + 1}`, { key: 'crowd' }));
@@ -68,13 +68,13 @@ describe('a fair queue', () => {
     for (const leave of leaves.slice(0, 2)) leave();
     await settle();
     expect(entered.slice(4)).toEqual(['b', 'b']);
-    // Two of each hold a place now. Whoever gives one back is the one who holds fewer.
+    // Two of each key hold a place now. The key that returns one holds fewer.
     leaves[2]?.();
     await settle();
     expect(entered.slice(6)).toEqual(['a']);
   });
 
-  it('keeps some places from a key that holds many', async () => {
+  it('reserves some places for keys that hold few', async () => {
     const { queue, entered, enter } = watched({ places: 8, reserved: 2 });
     for (let each = 0; each < 10; each += 1) void enter('hog', { key: 'hog' });
     await settle();
@@ -84,7 +84,7 @@ describe('a fair queue', () => {
     expect(entered.slice(6)).toEqual(['other', 'third']);
   });
 
-  it('puts background work last and leaves it only some of the places', async () => {
+  it('serves background work last, and gives it only some of the places', async () => {
     const { entered, enter } = watched({ places: 4, background: 2 });
     for (let each = 0; each < 4; each += 1) void enter('background', { key: 'a', background: true });
     await settle();
@@ -96,7 +96,7 @@ describe('a fair queue', () => {
     expect(entered.slice(2)).toEqual(['front', 'front', 'waited']);
   });
 
-  it('refuses those who are too many, of one key and of all', async () => {
+  it('refuses entrants above the limit of one key, and of all keys', async () => {
     const { enter } = watched({ places: 1, maxWaiting: 3, maxWaitingPerKey: 2 });
     const leave = await enter('a', { key: 'a' });
     const second = enter('a', { key: 'a' });
@@ -114,7 +114,7 @@ describe('a fair queue', () => {
     expect(await waiting).toBe('entered');
   });
 
-  it('forgets an entrant whose signal is aborted', async () => {
+  it('removes an entrant whose signal is aborted', async () => {
     const { queue, enter } = watched({ places: 1, maxWaitingPerKey: 1 });
     const leave = await enter('a', { key: 'a' });
     const impatient = new AbortController();
@@ -128,7 +128,7 @@ describe('a fair queue', () => {
     await expect(enter('a', { key: 'a', signal: AbortSignal.abort(new Error('Gone.')) })).rejects.toThrow('Gone.');
   });
 
-  it('loses no place when entrants come and go', async () => {
+  it('loses no place when entrants come and leave', async () => {
     const { queue, enter } = watched({ places: 3, reserved: 1, background: 2 });
     let inside = 0;
     let most = 0;

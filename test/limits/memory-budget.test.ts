@@ -16,7 +16,7 @@ describe('a budget', () => {
     releases.push(budget.reserve('b', 50));
     expect(() => budget.reserve('b', 1)).toThrow(expect.objectContaining({ type: 'overloaded', status: 503 }));
     releases[0]?.();
-    releases[0]?.(); // Once is enough.
+    releases[0]?.(); // The second call has no effect.
     budget.reserve('b', 50);
     expect(() => budget.reserve('c', 1)).toThrow(expect.objectContaining({ type: 'overloaded' }));
   });
@@ -71,7 +71,7 @@ describe('over HTTP', () => {
 
   const large = { variables: { text: 'x'.repeat(900_000) } };
 
-  it('large invocations of one key are refused beyond its share, before they are paid for, and others go on', async () => {
+  it('large invocations of one key are refused above its share, before the provider is paid, and other keys are served', async () => {
     const slow = { ...large, model: 'mock-slow-1000' };
     const first = harness.invoke(prompt, slow);
     await harness.received(1);
@@ -82,11 +82,11 @@ describe('over HTTP', () => {
     expect((await harness.invoke(prompt, { variables: { text: 'small' } }, {}, key)).status).toBe(200);
     expect((await first).status).toBe(200);
     expect(harness.mock.requests).toHaveLength(2);
-    await sleep(50); // The memory of an answer is free when its connection has it.
+    await sleep(50); // The memory of an answer is free when it was passed to the connection.
     expect((await harness.invoke(prompt, large)).status).toBe(200);
   });
 
-  it('answers are stored up to the share of a key; stored ones are replayed', async () => {
+  it('answers are stored up to the share of a key; stored answers are replayed', async () => {
     const random = (): string =>
       Buffer.from(crypto.getRandomValues(new Uint8Array(65_536)))
         .toString('hex')
@@ -98,7 +98,7 @@ describe('over HTTP', () => {
     let kept = 0;
     let answer = await send('kept-0');
     for (; answer.status === 200 && kept < 100; answer = await send(`kept-${(kept += 1)}`)) await sleep(1);
-    // Random hexadecimal digits are compressed to somewhat more than half of 786,432 bytes.
+    // Random hexadecimal digits compress to slightly more than half of 786,432 bytes.
     expect(kept).toBeGreaterThan(10);
     expect(kept).toBeLessThan(22);
     expect([answer.status, problemOf(answer)]).toEqual([429, 'too-much-kept']);

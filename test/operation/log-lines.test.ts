@@ -69,7 +69,7 @@ describe('the log line of a failed invocation', () => {
     ]);
   });
 
-  it('names what was known when it failed', async () => {
+  it('names what was known at the time of the failure', async () => {
     await invoke({ variables: {} });
     await invoke({ version: 7 });
     await invoke({ provider: 'unheard-of' });
@@ -80,7 +80,7 @@ describe('the log line of a failed invocation', () => {
     ]);
   });
 
-  it('masks what looks like a key in the place of a model', async () => {
+  it('masks a model name that looks like a key', async () => {
     await invoke({ model: 'sk-0123456789abcdef', provider: 'mock' });
     expect(requestLines()[0]?.['model']).toBe('sk-[redacted]');
   });
@@ -93,7 +93,7 @@ describe('the log line of a failed invocation', () => {
 });
 
 describe('the log lines of a test run', () => {
-  it('name for each call that failed what a failed invocation names', async () => {
+  it('contain, for each failed call, the same as for a failed invocation', async () => {
     const models = ['model-a', 'mock-401', 'mock-429'];
     const body = {
       providers: models.map((model) => ({ provider: 'mock', model })),
@@ -129,7 +129,7 @@ describe('the log line of a refused request', () => {
     expect(await lineOf(method, path, options)).toMatchObject({ problem });
   });
 
-  it('has the path where it was not found, and where no operation was reached', async () => {
+  it('has the path if it was not found, or if no operation was reached', async () => {
     expect(await lineOf('GET', '/api/v1/prompts/absent')).toMatchObject({ path: '/api/v1/prompts/absent' });
     lines = [];
     await fetch(`${service.url}/api/v2/prompts`);
@@ -140,7 +140,7 @@ describe('the log line of a refused request', () => {
     ]);
   });
 
-  it('has no path where the operation says it all', async () => {
+  it('has no path if the operation is known', async () => {
     expect(await lineOf('GET', '/api/v1/prompts')).not.toHaveProperty('path');
   });
 
@@ -171,7 +171,7 @@ describe('the log line of a refused request', () => {
   });
 });
 
-/** Sends a request line as it is, and waits for the answer. */
+/** Sends a request line unchanged, and waits for the answer. */
 async function sendRaw(requestLine: string, ...fields: string[]): Promise<void> {
   const { hostname, port } = new URL(service.url);
   const socket = connect(Number(port), hostname);
@@ -194,18 +194,18 @@ describe('health probes', () => {
 });
 
 describe('traceparent', () => {
-  it('is in the log line and goes on to the provider, on each attempt', async () => {
+  it('is in the log line, and is sent to the provider in each attempt', async () => {
     await invoke({ model: 'mock-flaky-1' }, { traceparent });
     expect(requestLines()).toMatchObject([{ status: 200, traceparent }]);
     expect(mock.requests.map(({ headers }) => headers['traceparent'])).toEqual([traceparent, traceparent]);
   });
 
-  it('goes on with a call that others may share', async () => {
+  it('is sent with a call that other callers may share', async () => {
     await invoke({ variables: { something: 'shared' } }, { traceparent, 'cache-control': 'max-age=60' });
     expect(mock.requests.map(({ headers }) => headers['traceparent'])).toEqual([traceparent]);
   });
 
-  it('goes on with every call of a test run', async () => {
+  it('is sent with every call of a test run', async () => {
     const body = {
       variables: { something: 'tested' },
       providers: [{ provider: 'mock' }, { provider: 'mock', model: 'mock-400' }],

@@ -4,7 +4,7 @@ import { LossyProxy } from '../support/lossy-proxy.ts';
 import { createPrompt, send, setUpProcesses } from './operation-harness.ts';
 import { until } from '../support/until.ts';
 
-/** What callers and operators entrust to the service. None of it may come out where it does not belong. */
+/** Confidential data of callers and operators. None of it may appear in a place where it does not belong. */
 const marks = {
   prompt: 'MARK-prompt-text',
   fallback: 'MARK-default-text',
@@ -23,7 +23,10 @@ afterEach(async () => {
   await proxy?.stop().catch(() => undefined);
 });
 
-/** Everything that carries marks, successes and failures of each kind. @returns the failures' bodies */
+/**
+ * Sends every kind of confidential data, in requests that succeed and in requests that fail. @returns the bodies of the
+ * failures
+ */
 async function sendMarkedRequests(service: Awaited<ReturnType<typeof processes.start>>): Promise<string[]> {
   const failures: string[] = [];
   const call = async (...[method, target, body, headers]: [string, string, unknown?, Record<string, string>?]) => {
@@ -40,7 +43,7 @@ async function sendMarkedRequests(service: Awaited<ReturnType<typeof processes.s
   const body = JSON.stringify({ id: 'a', object: 'chat.completion', created: 1, model: 'model-a', choices });
   processes.mock.behave('model-a', { kind: 'body', contentType: 'application/json', body });
   expect(await invoke('model-a')).toBe(200);
-  // The mock's error bodies quote the request and its credentials, as those of careless providers do.
+  // The error bodies of the mock quote the request and its credentials, as some real providers do.
   for (const model of ['mock-401', 'mock-400', 'mock-500', 'mock-garbage', 'mock-partial', 'mock-cut', 'mock-reset']) {
     expect(await invoke(model)).toBe(502);
   }
@@ -60,16 +63,16 @@ async function sendMarkedRequests(service: Awaited<ReturnType<typeof processes.s
   expect(await call('PUT', prompt, { messages })).toBe(503);
   await proxy?.restart();
   failures.push(await (await send(service, 'GET', '/metrics')).text());
-  // pgw_<id>_<secret>: the secret can have the separator in it.
+  // pgw_<id>_<secret>: the secret can contain the separator.
   secretsMade.push(key.split('_').slice(2).join('_'));
   return failures;
 }
 
 const secretsMade: string[] = [];
 
-describe('what the service tells about its work', () => {
+describe('the messages of the service', () => {
   it.each(['info', 'trace'])(
-    'names requests, and no key, prompt, variable or answer (level %s)',
+    'name requests, but no key, prompt, variable or answer (level %s)',
     async (level) => {
       proxy = await LossyProxy.start(testDatabaseUri());
       const service = await processes.start({ LOG_LEVEL: level, MONGODB_URI: proxy.uri, CONTRACT_REFEREE: 'on' });

@@ -10,15 +10,18 @@ import { startServiceProcess, type ServiceProcess } from '../support/service-pro
 
 export const adminKey = 'administrator-key-of-the-tests-0123456789';
 
-/** Service processes on the test run's database server, with a mock provider; all are gone after the test. */
+/**
+ * Starts service processes on the database server of the test run, with a mock provider. All of them end after the
+ * test.
+ */
 export interface Processes {
   readonly mock: MockProvider;
-  /** The environment that the services are started with. */
+  /** The environment of the services. */
   readonly environment: Readonly<Record<string, string>>;
   start(more?: Readonly<Record<string, string>>): Promise<ServiceProcess>;
 }
 
-/** @param providerKey what the service knows of the mock provider's credentials */
+/** @param providerKey the credentials for the mock provider */
 export function setUpProcesses(providerKey = 'sk-not-secret-here'): Processes {
   const started: ServiceProcess[] = [];
   let dataDir = '';
@@ -67,7 +70,7 @@ export function setUpProcesses(providerKey = 'sk-not-secret-here'): Processes {
   };
 }
 
-/** Sends JSON with the administrator's key, unless `headers` bring another. */
+/** Sends JSON with the key of the administrator, unless `headers` contain another key. */
 export function send(
   { url }: Pick<ServiceProcess, 'url'>,
   method: string,

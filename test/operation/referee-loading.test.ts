@@ -4,7 +4,7 @@ import { describe, expect, it } from '@jest/globals';
 
 const root = new URL('../../', import.meta.url);
 
-/** How many files of express-openapi-validator a process has loaded after these modules of `src/`. */
+/** Counts the files of express-openapi-validator that a process has loaded after it loaded these modules of `src/`. */
 async function loadedFiles(...modules: readonly string[]): Promise<number> {
   const script = `
     import { createRequire } from 'node:module';

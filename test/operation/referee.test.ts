@@ -11,7 +11,7 @@ const processes = setUpProcesses();
 const disagreements = /^contract_referee_disagreements_total\{.*\} [1-9]/;
 
 describe('CONTRACT_REFEREE=on', () => {
-  it('finds nothing in an ordinary session', async () => {
+  it('finds nothing in ordinary requests', async () => {
     const service = await processes.start({ CONTRACT_REFEREE: 'on' });
     const prompt = await createPrompt(service);
     const statuses = [
@@ -40,7 +40,7 @@ describe('CONTRACT_REFEREE=on', () => {
     const exchange: Exchange = {
       ...{ operationId: 'createPrompt', requestId: 'judged', method: 'POST', url: '/api/v1/prompts' },
       requestHeaders: { host: 'localhost', 'content-type': 'application/json' },
-      // No messages: the contract refuses it, this service is said to have accepted it.
+      // The contract refuses a body without messages. The test claims that the service accepted it.
       requestBody: { name: 'Accepted by mistake' },
       answer: { status: 201, headers: { 'content-type': 'application/json; charset=utf-8' }, body: '{"id":7}' },
       ...{ keyId: undefined, milliseconds: 1, problem: undefined, error: undefined, notes: {} },

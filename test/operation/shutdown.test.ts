@@ -48,7 +48,7 @@ describe('SIGTERM', () => {
     expect(await service.exited).toEqual({ code: 0, signal: null });
   });
 
-  it('finishes work whose caller has left but can repeat the request', async () => {
+  it('finishes work that the caller can request again, after the caller has left', async () => {
     const service = await processes.start();
     const prompt = await createPrompt(service);
     const leave = new AbortController();
@@ -97,7 +97,7 @@ describe('SIGTERM', () => {
     expect(await run.json()).toMatchObject({ status: 'interrupted' });
   });
 
-  it('a second time ends the process immediately', async () => {
+  it('ends the process immediately when it is sent twice', async () => {
     const service = await processes.start();
     const cut = send(service, 'POST', `${await createPrompt(service)}/invoke`, held).catch(() => 'cut');
     await received(1);
@@ -107,7 +107,7 @@ describe('SIGTERM', () => {
     expect(await cut).toBe('cut');
   });
 
-  it('stops the embedded database, too; kill -9 leaves it, and the next start finds it', async () => {
+  it('also stops the embedded database; kill -9 leaves it running, and the next start finds it', async () => {
     const folder = await createDataFolder('secantusd-py');
     const environment = { PORT: '0', DATA_DIR: folder.path, ADMIN_API_KEY: adminKey };
     const first = await startServiceProcess(environment);

@@ -41,7 +41,7 @@ describe('the program', () => {
     [['--watch'], {}, '--watch: is not an option. Settings are environment variables'],
     [['--version', '--watch'], {}, '--watch: is not an option'],
     [['start'], {}, 'The only arguments are --help and --version. Settings are environment variables'],
-    // What is left of `npm start --port 21083` and `npm start --port=21083`, without the `--`.
+    // The rest of `npm start --port 21083` and `npm start --port=21083`, without the `--`.
     [['21083'], { npm_config_port: 'true' }, '--port: is not an option. Set the environment variable PORT instead'],
     [[], { npm_config_port: '21083' }, '--port: is not an option. Set the environment variable PORT instead'],
   ])('does not start with the arguments %j %j, and says what to set', async (args, environment, told) => {
@@ -51,7 +51,7 @@ describe('the program', () => {
     expect(messages).not.toMatch(/21083|a-value|database/);
   });
 
-  it('reads a .env in its working directory, after the environment', async () => {
+  it('reads a .env in its working directory, with lower priority than the environment', async () => {
     const folder = await mkdtemp(path.join(tmpdir(), 'env-file-'));
     await writeFile(path.join(folder, '.env'), 'PORT=from-the-file\nLOG_LEVEL=from-the-file\n');
     const { code, messages } = await runServiceProgram({ LOG_LEVEL: 'from-outside' }, [], folder);
@@ -61,12 +61,12 @@ describe('the program', () => {
     expect(messages).toMatch(/^ {2}LOG_LEVEL: .*found "from-outside"/m);
   });
 
-  it('starts by npm without a word about a .env that is not there', async () => {
+  it('starts with npm without a message about a missing .env', async () => {
     const { stdout, stderr } = await run('npm', ['-s', 'start', '--', '--version'], { cwd: root });
     expect([stdout, stderr]).toEqual([`prompt-gateway ${packageJson.version}\n`, '']);
   });
 
-  it('refuses a setting that npm kept to itself for want of --', async () => {
+  it('refuses a setting that npm took because `--` is missing', async () => {
     const started = run('npm', ['-s', 'start', '--port=21083'], { cwd: root });
     await expect(started).rejects.toMatchObject({ code: 2, stderr: expect.stringContaining('PORT=… npm start') });
   });
@@ -85,7 +85,7 @@ describe('the program', () => {
   });
 
   it.each(['/dev/null/data', '/proc/data', '/proc', '/sys/data'])(
-    'says what to set when nothing can be kept in %s',
+    'names the setting to change when it cannot store data in %s',
     async (folder) => {
       const environments = [{ DATA_DIR: folder }, { ...processes.environment, DATA_DIR: folder }];
       for (const environment of environments) {
@@ -99,15 +99,18 @@ describe('the program', () => {
     20_000,
   );
 
-  it.each(['/dev/null', '/proc/nowhere'])('says what to set when downloads cannot be kept: %s', async (home) => {
-    const { code, messages } = await runServiceProgram({
-      ...{ DATA_DIR: await mkdtemp(path.join(tmpdir(), 'start-')), HOME: home, PATH: '', PORT: '0' },
-    });
-    expect(code).toBe(1);
-    expect(messages).toContain(`downloads and installations cannot be stored in ${home}/`);
-    expect(messages).toContain(': set CACHE_DIR');
-    expect(messages).not.toMatch(/^ +at /m);
-  });
+  it.each(['/dev/null', '/proc/nowhere'])(
+    'names the setting to change when it cannot store downloads: %s',
+    async (home) => {
+      const { code, messages } = await runServiceProgram({
+        ...{ DATA_DIR: await mkdtemp(path.join(tmpdir(), 'start-')), HOME: home, PATH: '', PORT: '0' },
+      });
+      expect(code).toBe(1);
+      expect(messages).toContain(`downloads and installations cannot be stored in ${home}/`);
+      expect(messages).toContain(': set CACHE_DIR');
+      expect(messages).not.toMatch(/^ +at /m);
+    },
+  );
 
   it('says in one sentence that its port is in use', async () => {
     const other = createServer().listen(0, '127.0.0.1');
@@ -134,7 +137,7 @@ describe('the program', () => {
   });
 
   (rustServer === undefined ? it.skip : it)(
-    'refuses a database that keeps replaced values in unique indexes, unless it is told to start all the same',
+    'refuses a database that keeps replaced values in unique indexes, unless a setting skips the check',
     async () => {
       const server = await startDatabaseServer('secantusd-rs', silentLog);
       const environment = { ...processes.environment, MONGODB_URI: server.uri, DATABASE_CHECK: 'on' };

@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => storage.stop());
 
-/** What readiness says about the object storage, though the process is ready. */
+/** The storage in the readiness answer. The process itself is ready. */
 async function storageState({ url }: { url: string }): Promise<string> {
   const answer = await fetch(`${url}/health/ready`);
   expect(answer.status).toBe(200);
@@ -21,7 +21,7 @@ async function storageState({ url }: { url: string }): Promise<string> {
 
 describe('a service with a bucket that cannot be used', () => {
   it.each([
-    ['nothing listens', async () => `http://127.0.0.1:${await reservePort()}`, /cannot be reached \(ECONNREFUSED\)/],
+    ['no server listens', async () => `http://127.0.0.1:${await reservePort()}`, /cannot be reached \(ECONNREFUSED\)/],
     ['the host name is wrong', () => 'http://storage.invalid', /cannot be resolved\. Correct S3_ENDPOINT/],
     [
       'it is https instead of http',
@@ -35,7 +35,7 @@ describe('a service with a bucket that cannot be used', () => {
     expect(await storageState(service)).toBe('unavailable');
   });
 
-  it('says at start that there is no such bucket; makes no warning of one that works', async () => {
+  it('warns at start if the bucket does not exist, and does not warn about a bucket that works', async () => {
     const wrong = await processes.start({ ...storage.environment, S3_BUCKET: 'reslts' });
     await until(() => wrong.messages.some((line) => line.includes('The bucket reslts does not exist at')));
     expect(await storageState(wrong)).toBe('unavailable');

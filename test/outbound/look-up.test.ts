@@ -71,12 +71,12 @@ describe('a look-up', () => {
     expect(askedSystem).toEqual([]);
   });
 
-  it.each(['printer', 'printer.local'])('of %s is left to the system when DNS does not know it', async (name) => {
+  it.each(['printer', 'printer.local'])('of %s is passed to the system when DNS does not know it', async (name) => {
     expect(await lookUpOf()(name)).toEqual([{ address: '192.0.2.8', family: 4 }]);
     expect(askedSystem).toEqual([name]);
   });
 
-  it('asks the system for one name at a time', async () => {
+  it('passes one name at a time to the system', async () => {
     let atOnce = 0;
     let most = 0;
     const lookUp = lookUpOf({
@@ -91,7 +91,7 @@ describe('a look-up', () => {
     expect(most).toBe(1);
   });
 
-  it('is shared by callers with the same name, and repeated for later ones', async () => {
+  it('is shared by callers with the same name, and repeated for later callers', async () => {
     const lookUp = lookUpOf();
     const before = queriesOf('a.b.test');
     await Promise.all(Array.from({ length: 20 }, () => lookUp('a.b.test')));
@@ -100,7 +100,7 @@ describe('a look-up', () => {
     expect(queriesOf('a.b.test') - before).toBe(4);
   });
 
-  it('gives up in time, and remembers that for a while', async () => {
+  it('ends after a limit, and its failure is cached for a while', async () => {
     const lookUp = lookUpOf({ timeoutMs: 50, rememberMs: 200 });
     await expect(lookUp('dead-1.test')).rejects.toMatchObject({ code: 'ETIMEOUT' });
     const asked = queriesOf('dead-1.test');

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { gatherReads } from '../../src/runtime/gathered-reads.ts';
 
-/** A store whose reads end when they are told to. The document of a key is its name and the number of the read. */
+/** A store whose reads end on request. A document contains its key and the number of the read. */
 function controlled(): {
   read: (keys: readonly string[]) => Promise<ReadonlyMap<string, string>>;
   end: (fails?: boolean) => Promise<void>;
@@ -33,7 +33,7 @@ function controlled(): {
 const asItIs = (document: string): string => document;
 
 describe('gathered reads', () => {
-  it('read keys that are requested together by one command, each once', async () => {
+  it('read keys that are requested together with one command, each key once', async () => {
     const { read, end, begun } = controlled();
     const get = gatherReads(read, asItIs, { largest: 10 });
     const all = Promise.all([get('a'), get('b'), get('a'), get('absent')]);
@@ -52,7 +52,7 @@ describe('gathered reads', () => {
     await end();
     expect(await first).toBe('a1');
     expect(await begun()).toEqual([['a'], ['a', 'b']]);
-    // Whoever comes now was not there when the second read began.
+    // A caller that comes now was not there when the second read began.
     const later = get('b');
     await end();
     expect(await late).toEqual(['a2', 'b2']);
@@ -60,7 +60,7 @@ describe('gathered reads', () => {
     expect(await later).toBe('b3');
   });
 
-  it('spread over several commands what one may not read', async () => {
+  it('use several commands when there are too many keys for one', async () => {
     const { read, end, begun } = controlled();
     const get = gatherReads(read, asItIs, { largest: 2, patienceMs: 60_000 });
     const all = Promise.all(['a', 'b', 'c'].map(get));
@@ -100,7 +100,7 @@ describe('gathered reads', () => {
     expect(await next).toBe('a2');
   });
 
-  it('fail alone for a document that cannot be understood', async () => {
+  it('fail only for a document that cannot be read', async () => {
     const { read, end, begun } = controlled();
     const broken = (document: string): string => {
       if (document.startsWith('b')) throw new Error('not understood');

@@ -21,7 +21,7 @@ describe('an instant', () => {
     expect(toInstant(text).toISOString()).toBe(instant);
   });
 
-  it('is compared with whole milliseconds as exactly as the text is', () => {
+  it('is compared with whole milliseconds as exactly as its text', () => {
     const stored = [0, 1, 2, 998, 999, 1_000].map((offset) => BigInt(Date.parse('2026-03-02T10:00:00Z') + offset));
     for (const fraction of ['0', '001', '0000000', '0000001', '0009999999', '001000001', '998999999999999', '9990']) {
       // In units of 10^-15 s.
@@ -31,7 +31,7 @@ describe('an instant', () => {
     }
   });
 
-  it('does not depend on where the service runs', async () => {
+  it('does not depend on the time zone of the service', async () => {
     const module = new URL('../../src/runtime/instants.ts', import.meta.url).href;
     const script = `const { toInstant } = await import('${module}');
       console.log(new Date().getTimezoneOffset() !== 0, toInstant('2026-03-02T10:00:00').toISOString());`;
@@ -42,7 +42,7 @@ describe('an instant', () => {
     expect(stdout).toBe('true 2026-03-02T10:00:00.000Z\n');
   });
 
-  it('is not made of anything else', () => {
+  it('is not made from other texts', () => {
     expect(() => toInstant('yesterday')).toThrow('not a moment');
   });
 });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { shareReads } from '../../src/runtime/shared-reads.ts';
 
-/** A read that ends when it is told to, and what it has read so far. */
+/** A read that ends on request, and its results so far. */
 function controlled(): { read: () => Promise<number>; end: (fails?: boolean) => Promise<void>; begun: () => number } {
   let begun = 0;
   const endings: ((fails: boolean) => void)[] = [];
@@ -34,7 +34,7 @@ describe('shared reads', () => {
     await end();
     expect(await first).toBe(1);
     expect(begun()).toBe(2);
-    // Whoever comes now was not there when the second read began.
+    // A caller that comes now was not there when the second read began.
     const later = get('a');
     await end();
     expect(await Promise.all(late)).toEqual([2, 2, 2]);
@@ -56,7 +56,7 @@ describe('shared reads', () => {
     expect(await later).toBe(2);
   });
 
-  it('keep different things apart', async () => {
+  it('do not mix different keys', async () => {
     const { read, begun } = controlled();
     const get = shareReads(read);
     void get('a');

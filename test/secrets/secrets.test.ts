@@ -17,17 +17,17 @@ describe('createSecretBox', () => {
     expect(box.seal('a secret: é', 'record')).not.toBe(sealed);
   });
 
-  it('does not open it as the text of another record', () => {
+  it('does not decrypt it as the text of another record', () => {
     expect(() => box.open(box.seal('text', 'integrations/1/secret'), 'integrations/2/secret')).toThrow(
       SecretUnreadableError,
     );
   });
 
-  it('does not open it after any change, or without the key', () => {
+  it('does not decrypt it after any change, or without the key', () => {
     const sealed = box.seal('text', 'record');
     for (let index = 0; index < sealed.length; index += 1) {
       const changed = sealed.slice(0, index) + (sealed[index] === 'A' ? 'B' : 'A') + sealed.slice(index + 1);
-      // The last character of base64 holds bits that mean nothing.
+      // Some bits of the last character of base64 have no meaning.
       if (index < sealed.length - 1) expect(() => box.open(changed as Sealed, 'record')).toThrow(SecretUnreadableError);
     }
     expect(() => createSecretBox(randomBytes(32)).open(sealed, 'record')).toThrow(SecretUnreadableError);
@@ -61,7 +61,7 @@ describe('ensureSecretKey', () => {
     await rm(folder, { recursive: true });
   });
 
-  it('makes one key, readable by this user alone, however many ask at once', async () => {
+  it('creates one key that only this user can read, even if many ask at the same time', async () => {
     const dataDir = join(folder, 'new');
     const keys = await Promise.all(Array.from({ length: 8 }, () => ensureSecretKey(dataDir)));
     expect(new Set(keys.map(String)).size).toBe(1);

@@ -43,7 +43,7 @@ describe('getLiveness', () => {
 });
 
 describe('getReadiness', () => {
-  it('200 with the state of both dependencies', async () => {
+  it('200 with the status of both dependencies', async () => {
     const { body } = await service.call('GET', '/health/ready', { key: null });
     expect(body).toEqual({ status: 'ok', checks: { database: 'ok', storage: 'ok' } });
   });
@@ -62,7 +62,7 @@ describe('getReadiness of a service whose database', () => {
     await other.close();
     await proxy.stop();
   });
-  /** Probes see what was found less than a second ago. */
+  /** Probes get the result of the last second. */
   const afterASecond = (): void => {
     clock.advance(1_001);
   };
@@ -73,7 +73,7 @@ describe('getReadiness of a service whose database', () => {
     clock.release();
   });
 
-  it('has no space left is 503 storage-full, and so is a write', async () => {
+  it('has no space left answers 503 storage-full, and so does a write', async () => {
     const lost = proxy.lose({ of: 'space', commands: ['update'], collection: 'database_check' });
     const { status, body, headers } = await other.call('GET', '/health/ready', { key: null });
     await lost;
@@ -87,13 +87,13 @@ describe('getReadiness of a service whose database', () => {
       body: { name: 'No space', messages: [{ role: 'user', content: 'Hello' }] },
     });
     expect([refused.status, refused.body.type]).toEqual([503, 'urn:prompt-gateway:problem:storage-full']);
-    // It is not tried again.
+    // It is not repeated.
     expect(proxy.seen.filter(({ name }) => name === 'insert')).toHaveLength(1);
     clock.advance(2);
     expect((await other.call('GET', '/health/ready', { key: null })).status).toBe(200);
   });
 
-  it('stands still is 503 within seconds, by one look for any number of probes', async () => {
+  it('does not answer gives 503 within seconds, with one check for any number of probes', async () => {
     afterASecond();
     proxy.forget();
     proxy.pause();
@@ -114,7 +114,7 @@ describe('getReadiness of a service whose database', () => {
 });
 
 describe('getOpenApiDocument', () => {
-  it('200 with the contract itself', async () => {
+  it('200 with the contract', async () => {
     const { body } = await service.call('GET', '/openapi.json', { key: null });
     expect(body.openapi).toMatch(/^3\.1/);
     expect(Object.keys(body.paths)).toContain('/api/v1/prompts');
@@ -131,21 +131,21 @@ describe('getAsyncApiDocument', () => {
 describe('getEventTypeSchema', () => {
   const pathOf = (type: string): string => `/schemas/events/${type}/v1.json`;
 
-  it.each(eventTypes)('200 with the schema of %s, byte for byte, under an $id that leads to it', async (type) => {
+  it.each(eventTypes)('200 with the schema of %s, unchanged, and with its own path as $id', async (type) => {
     const { text, body } = await service.call('GET', pathOf(type), { key: null });
     expect(text).toBe(await readFile(new URL(`../../generated/event-schemas/${type}.json`, import.meta.url), 'utf8'));
     const retrieved = service.url + pathOf(type);
     expect(new URL(String(body.$id), retrieved).href).toBe(retrieved);
   });
 
-  it('400 for what is no name of a type, and for unknown parameters', async () => {
+  it('400 for an invalid name of a type, and for unknown parameters', async () => {
     for (const target of [pathOf('order_placed'), pathOf('ORDER-PLACED'), `${pathOf('TEST')}?x=1`]) {
       const { status, body } = await service.call('GET', target, { key: null });
       expect([target, status, body.type]).toEqual([target, 400, 'urn:prompt-gateway:problem:invalid-request']);
     }
   });
 
-  it('404 for a type and for a version that do not exist', async () => {
+  it('404 for an unknown type or version', async () => {
     const unknown = await service.call('GET', pathOf('ORDER_LOST'), { key: null });
     expect([unknown.status, unknown.body.type]).toEqual([404, 'urn:prompt-gateway:problem:event-type-not-found']);
     const later = await service.call('GET', '/schemas/events/TEST/v2.json', { key: null });
@@ -156,7 +156,7 @@ describe('getEventTypeSchema', () => {
 describe.each(['/openapi.json', '/asyncapi.json', '/schemas/events/ORDER_PLACED/v1.json'])(
   '%s, which never changes',
   (target) => {
-    it('has an ETag, is 304 to who has it, and is compressed for who takes that', async () => {
+    it('has an ETag, answers 304 to a caller that has it, and is compressed if the caller accepts that', async () => {
       const plain = await service.call('GET', target, { key: null, headers: { 'accept-encoding': 'identity' } });
       const zipped = await service.call('GET', target, { key: null, headers: { 'accept-encoding': 'gzip' } });
       expect(zipped.headers['content-encoding']).toBe('gzip');
