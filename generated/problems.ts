@@ -26,6 +26,10 @@ export const problems = {
     "status": 403,
     "title": "No authority"
   },
+  "cross-origin": {
+    "status": 403,
+    "title": "Cross-origin request"
+  },
   "webhook-loop": {
     "status": 403,
     "title": "Webhook loop"

@@ -67,6 +67,9 @@ import { serviceOperations } from './service/service-operations.ts';
 import { createStatistics } from './statistics/statistics.ts';
 import { statisticsOperations } from './statistics/statistics-operations.ts';
 import { createStatisticsStore, statisticsIndexes } from './statistics/statistics-store.ts';
+import { sessionOperations } from './sessions/session-operations.ts';
+import { createSessionStore, sessionIndexes } from './sessions/session-store.ts';
+import { createSessions, type Sessions } from './sessions/sessions.ts';
 import { testRunOperations } from './test-runs/test-run-operations.ts';
 import { createTestRunStore, testRunIndexes } from './test-runs/test-run-store.ts';
 import { createTestRuns } from './test-runs/test-runs.ts';
@@ -111,6 +114,7 @@ export interface AppDependencies {
 export interface App {
   readonly application: Express;
   readonly apiKeyStore: ApiKeyStore;
+  readonly sessions: Pick<Sessions, 'createLink'>;
   readonly chores: readonly Chore[];
   /** Starts to send events. */
   start(): void;
@@ -121,6 +125,7 @@ export interface App {
 /** The indexes of every collection, created at start. */
 export const indexes: readonly CollectionIndexes[] = [
   apiKeyIndexes,
+  sessionIndexes,
   idempotencyIndexes,
   promptIndexes,
   testRunIndexes,
@@ -152,15 +157,20 @@ export function createApp(dependencies: AppDependencies): App {
   const apiKeyStore = createApiKeyStore(database);
   const statistics = createStatistics({ store: createStatisticsStore(database), clock, random });
   const expire = createExpiry({ database, indexes, now: clock.now });
+  const refusedKeys = createRefusedKeys(config.http.refusedKeysLimit);
   const authentication = createAuthentication({
     clock,
     store: apiKeyStore,
     allScopes: new Set(allScopes),
     adminKey: config.security.adminApiKey,
-    refusedKeys: createRefusedKeys(config.http.refusedKeysLimit),
+    refusedKeys,
     onError: (error) => {
       log.debug({ error }, 'the last use of an API key could not be recorded');
     },
+  });
+  const sessions = createSessions({
+    ...{ clock, random, secrets, authentication, refusedKeys },
+    store: createSessionStore(database),
   });
   const apiKeys = createApiKeys({
     ...{ clock, random },
@@ -168,6 +178,7 @@ export function createApp(dependencies: AppDependencies): App {
     allScopes,
     onRevoked: (ids) => {
       authentication.forget(ids);
+      sessions.forget(ids);
     },
   });
   const prompts = createPrompts({
@@ -229,6 +240,7 @@ export function createApp(dependencies: AppDependencies): App {
     ...testRunOperations(testRuns),
     ...providerOperations(providers),
     ...apiKeyOperations(apiKeys, version),
+    ...sessionOperations(sessions, apiKeys, version),
     ...locationOperations(locations, random),
     ...categoryOperations(categories),
     ...productOperations(products, random),
@@ -265,7 +277,7 @@ export function createApp(dependencies: AppDependencies): App {
   const application = createRouter(
     handlers,
     {
-      authenticate: (caller) => authentication.authenticate(caller),
+      authenticate: (caller) => sessions.authenticate(caller),
       rateLimiter: createRateLimiter(config.http.rateLimit),
       idempotency,
       memory,
@@ -314,6 +326,7 @@ export function createApp(dependencies: AppDependencies): App {
   return {
     application,
     apiKeyStore,
+    sessions,
     chores: [
       { name: 'test runs', everyMs: 10_000, run: () => testRuns.sweep() },
       { name: 'expired documents', everyMs: 60_000, run: expire },
@@ -369,7 +382,7 @@ function corsFor(origins: readonly string[]): RequestHandler[] {
         [...answers, ...Object.values(document.components.responses)].flatMap(({ headers = {} }) =>
           Object.keys(headers),
         ),
-      ),
+      ).filter((name) => name !== 'Set-Cookie'), // Other origins get no session, and no page reads this field.
       maxAge: 600,
     }),
   ];

@@ -1,5 +1,6 @@
 import type { Logger } from 'pino';
 import packageJson from '../package.json' with { type: 'json' };
+import { firstKeyId } from './api-keys/api-keys.ts';
 import { ensureFirstKey } from './api-keys/first-key.ts';
 import { allScopes, createApp, indexes, type AppDependencies } from './app.ts';
 import { createBlobStore, tellingChecks } from './blobs/create-blob-store.ts';
@@ -118,9 +119,9 @@ export async function startService(options: StartOptions): Promise<RunningServic
       ...(onExchange === undefined ? {} : { onExchange }),
       ...(createWebhooks === undefined ? {} : { createWebhooks }),
     });
-    if (config.security.adminApiKey === undefined) {
-      await ensureFirstKey({ store: app.apiKeyStore, allScopes, print, clock: options.clock ?? system.clock });
-    }
+    const hasCreatedKey =
+      config.security.adminApiKey === undefined &&
+      (await ensureFirstKey({ store: app.apiKeyStore, allScopes, print, clock: options.clock ?? system.clock }));
     void providers.preload();
 
     const listener = createHttpServer(app.application, options.connectionLimits);
@@ -129,7 +130,13 @@ export async function startService(options: StartOptions): Promise<RunningServic
     app.start();
     const { basePath } = config.http;
     print(`Listening on ${url} (reference: ${pageAddress(url, basePath, '/docs')})`);
-    print(`Dashboard: ${pageAddress(url, basePath, '/dashboard')}`);
+    const dashboard = pageAddress(url, basePath, '/dashboard');
+    print(`Dashboard: ${dashboard}`);
+    if (hasCreatedKey) {
+      // Browsers do not send the fragment, so no log of a proxy contains the token.
+      const link = `${dashboard}#sign-in=${await app.sessions.createLink(firstKeyId)}`;
+      print(`Sign in to the dashboard as administrator (once, within 10 minutes): ${link}`);
+    }
     log.info({ url }, 'listening');
     return {
       url,

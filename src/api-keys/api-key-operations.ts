@@ -3,6 +3,7 @@ import { ifMatchRevision } from '../http/conditional.ts';
 import type { OperationHandlers } from '../http/operation.ts';
 import { answerPage } from '../http/page.ts';
 import { toInstant } from '../runtime/instants.ts';
+import { currentApiKey } from './api-key-representation.ts';
 import type { ApiKeys } from './api-keys.ts';
 import type { ApiKeyStatus, StoredApiKey } from './api-key-store.ts';
 
@@ -33,17 +34,7 @@ export function apiKeyOperations(apiKeys: ApiKeys, version: string): ApiKeyOpera
       };
     },
     async getCurrentApiKey({ context: { principal } }) {
-      const { keyId, name, scopes } = principal;
-      const { expiresAt, isAdministrator } = await apiKeys.describe(principal);
-      return {
-        status: 200,
-        body: {
-          ...{ id: keyId, name, scopes: [...scopes] },
-          ...(expiresAt === undefined ? {} : { expires_at: expiresAt.toISOString() }),
-          administrator: isAdministrator,
-          service_version: version,
-        },
-      };
+      return { status: 200, body: currentApiKey(principal, await apiKeys.describe(principal), version) };
     },
     listApiKeys: (input) => answerPage(input, () => apiKeys.list(input.query.status), toApiKey),
     async getApiKey({ path: { id } }) {

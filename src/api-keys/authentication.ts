@@ -24,6 +24,19 @@ export interface Caller {
   readonly ip?: string | undefined;
 }
 
+/** A key as it was when it was last looked up, at most 5 seconds ago. */
+export interface CurrentKey {
+  readonly principal: AuthenticatedKey;
+  /** SHA-256 of the secret part, in hex; of the whole key for the one from configuration. */
+  readonly secretHash: string;
+  /** In milliseconds since the epoch. */
+  readonly expiresAt: number;
+  /** When it must be looked up again, on the monotonic clock. */
+  readonly until: number;
+  /** Records that the key is used. */
+  touch(): void;
+}
+
 export interface Authentication {
   /**
    * Authenticates the caller of a request, by `Authorization: Bearer <key>` or `X-API-Key: <key>`.
@@ -31,6 +44,10 @@ export interface Authentication {
    *   address were refused and this one was not verified before
    */
   authenticate(caller: Caller): Promise<AuthenticatedKey>;
+  /** The same for a key that was sent in another way. */
+  authenticateKey(key: string, caller: Caller): Promise<AuthenticatedKey>;
+  /** @throws {ProblemError} unauthenticated if no key has this id, or it was revoked; not if it has expired */
+  findKey(id: string): Promise<CurrentKey>;
   /** Removes keys from the cache. */
   forget(ids: ReadonlySet<string>): void;
 }
@@ -62,7 +79,7 @@ export function createAuthentication(options: AuthenticationOptions): Authentica
    * Keys that were verified recently, by the hash of the whole token, so that neither memory nor timing reveals the
    * token.
    */
-  const verified = new LRUCache<string, Verified>({ max: 10_000 });
+  const verified = new LRUCache<string, CurrentKey>({ max: 10_000 });
   /** The ids of keys that were verified. */
   const trusted = new LRUCache<string, true>({ max: 10_000 });
   /** Number of removals from the cache. */
@@ -87,21 +104,34 @@ export function createAuthentication(options: AuthenticationOptions): Authentica
     return fresh;
   };
 
-  const verify = async (token: string): Promise<Verified> => {
+  const current = (key: StoredApiKey, until: number): CurrentKey => {
+    if (key.revokedAt !== undefined) throw unauthenticated('The API key was revoked.');
+    const { id, name, scopes, secretHash, expiresAt } = key;
+    return {
+      principal: { keyId: id, name, scopes: effectiveScopes(scopes) },
+      ...{ secretHash, until, expiresAt: expiresAt?.getTime() ?? Infinity },
+      touch() {
+        touch(id);
+      },
+    };
+  };
+
+  const find = async (id: string): Promise<{ key: StoredApiKey | undefined; until: number }> => {
+    const before = forgotten;
+    const { key, until } = lookUp(id);
+    const found = await key;
+    // A revocation may have happened since the read.
+    return forgotten === before ? { key: found, until } : await find(id);
+  };
+
+  const verify = async (token: string): Promise<CurrentKey> => {
     const [, a, b, c, d, e, secret] = keyForm.exec(token) ?? [];
     if (secret === undefined) throw unauthenticated('The API key is not valid.');
-    const id = `${a}-${b}-${c}-${d}-${e}`;
-    const before = forgotten;
-    const found = lookUp(id);
-    const key = await found.key;
-    // A revocation may have happened since the read.
-    if (forgotten !== before) return await verify(token);
+    const { key, until } = await find(`${a}-${b}-${c}-${d}-${e}`);
     // Also compared for an unknown id, so that the response time does not reveal which ids exist.
     const matches = sameHash(hashSecret(secret), key?.secretHash ?? '0'.repeat(64));
     if (!matches || key === undefined) throw unauthenticated('The API key is not valid.');
-    if (key.revokedAt !== undefined) throw unauthenticated('The API key was revoked.');
-    const principal = { keyId: key.id, name: key.name, scopes: effectiveScopes(key.scopes) };
-    return { principal, until: found.until, expiresAt: key.expiresAt?.getTime() ?? Infinity };
+    return current(key, until);
   };
 
   /**
@@ -114,8 +144,7 @@ export function createAuthentication(options: AuthenticationOptions): Authentica
     return a !== undefined && trusted.has(`${a}-${b}-${c}-${d}-${e}`);
   };
 
-  const identify = async (caller: Caller): Promise<AuthenticatedKey> => {
-    const token = tokenOf(caller.headers);
+  const identify = async (token: string, caller: Caller): Promise<AuthenticatedKey> => {
     const isLimited = refusedKeys?.isExceeded(caller) === true;
     if (isLimited && !mayBeTrusted(token)) throw await refusedKeys.problem(caller);
     const digest = hashSecret(token);
@@ -128,18 +157,33 @@ export function createAuthentication(options: AuthenticationOptions): Authentica
       trusted.set(found.principal.keyId, true);
     }
     if (found.expiresAt <= clock.now().getTime()) throw unauthenticated('The API key has expired.');
-    touch(found.principal.keyId);
+    found.touch();
     return found.principal;
   };
 
+  const counted = async (caller: Caller, tokenOf: () => string): Promise<AuthenticatedKey> => {
+    try {
+      return await identify(tokenOf(), caller);
+    } catch (error) {
+      if (refusedKeys !== undefined && isRefusal(error)) refusedKeys.count(caller);
+      throw error;
+    }
+  };
+
   return {
-    async authenticate(caller) {
-      try {
-        return await identify(caller);
-      } catch (error) {
-        if (refusedKeys !== undefined && isRefusal(error)) refusedKeys.count(caller);
-        throw error;
+    authenticate: (caller) => counted(caller, () => tokenOf(caller.headers)),
+    authenticateKey: (key, caller) => counted(caller, () => key),
+    async findKey(id) {
+      if (id === administratorId && adminHash !== undefined) {
+        const until = clock.monotonic() + cacheMs;
+        return {
+          principal: administrator,
+          ...{ secretHash: adminHash, until, expiresAt: Infinity, touch: () => undefined },
+        };
       }
+      const { key, until } = await find(id);
+      if (key === undefined) throw unauthenticated('The API key is not valid.');
+      return current(key, until);
     },
     forget(ids) {
       forgotten += 1;
@@ -154,14 +198,6 @@ interface LookUp {
   readonly key: Promise<StoredApiKey | undefined>;
   /** When it must be looked up again: measured from the start of the database read, on the monotonic clock. */
   readonly until: number;
-}
-
-interface Verified {
-  readonly principal: AuthenticatedKey;
-  /** When it must be looked up again, on the monotonic clock. */
-  readonly until: number;
-  /** In milliseconds since the epoch. */
-  readonly expiresAt: number;
 }
 
 function tokenOf(headers: IncomingHttpHeaders): string {

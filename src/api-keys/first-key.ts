@@ -14,9 +14,11 @@ export interface FirstKeyOptions {
 /**
  * Creates the administrator key of an installation without keys. The key is printed before it is stored. After a crash
  * in between, the printed key is not valid, but there is never a valid key that was not printed.
+ *
+ * @returns whether this process has created the key
  */
-export async function ensureFirstKey({ store, allScopes, print, clock }: FirstKeyOptions): Promise<void> {
-  if (!(await store.isEmpty())) return;
+export async function ensureFirstKey({ store, allScopes, print, clock }: FirstKeyOptions): Promise<boolean> {
+  if (!(await store.isEmpty())) return false;
   const { key, id, secretHash } = mintKey(firstKeyId);
   print(`Administrator key (shown once, keep it): ${key}`);
   const record = {
@@ -28,7 +30,9 @@ export async function ensureFirstKey({ store, allScopes, print, clock }: FirstKe
     createdAt: clock.now(),
     expiresAt: undefined,
   };
-  if (!(await store.insert(record))) {
+  const created = await store.insert(record);
+  if (!created) {
     print('Another process has just created the administrator key. Use that key; the key above is not valid.');
   }
+  return created;
 }

@@ -7,12 +7,14 @@ const anywhereInHttp = ['expectation-failed', 'header-fields-too-large'];
 
 /**
  * Adds to the bundled contract what follows from the rest of it and so is not written out in `openapi/`: a schema of the
- * problems that each answer may have, and a `default` answer of each operation.
+ * problems that each answer may have, a `default` answer of each operation, and the cookie of a session as another way to
+ * authenticate wherever a key is accepted.
  */
 export function completeContract(document: OpenApiDocument): OpenApiDocument {
   const completed = structuredClone(document);
   addProblemSchemas(completed);
   addDefaultAnswers(completed);
+  addSessionCookie(completed);
   return completed;
 }
 
@@ -88,6 +90,14 @@ function addDefaultAnswers(document: OpenApiDocument): void {
   document.components['responses'] = { ...document.components['responses'], OtherProblem: otherProblem };
   for (const { operation } of listOperations(document)) {
     operation.responses['default'] = { $ref: '#/components/responses/OtherProblem' } as never;
+  }
+}
+
+/** A session has the scopes of its key. */
+function addSessionCookie(document: OpenApiDocument): void {
+  for (const { operation } of listOperations(document)) {
+    const scopes = operation.security?.find((alternative) => 'bearerAuth' in alternative)?.['bearerAuth'];
+    if (scopes !== undefined) operation.security?.push({ sessionCookie: scopes });
   }
 }
 

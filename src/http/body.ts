@@ -6,7 +6,7 @@ import { CallerGoneError } from './caller-gone.ts';
 import { findInexactNumber } from './inexact-numbers.ts';
 
 /** Largest request body, in bytes. */
-const bodyLimit = 1024 * 1024;
+export const bodyLimit = 1024 * 1024;
 /** How many bytes of a refused body are read and discarded, so that the caller receives the answer and not a reset. */
 const lingerBytes = 16 * 1024 * 1024;
 const lingerMs = 2_000;
@@ -30,17 +30,22 @@ export function announcedBytes(request: IncomingMessage): number {
 
 /**
  * Reads and parses a JSON request body.
+ * @param limit the most bytes
  * @returns the parsed value, or `undefined` for an empty body
  * @throws {ProblemError} content-too-large, unsupported-media-type, malformed-body
  */
-export async function readJsonBody(request: IncomingMessage, response: ServerResponse): Promise<unknown> {
+export async function readJsonBody(
+  request: IncomingMessage,
+  response: ServerResponse,
+  limit = bodyLimit,
+): Promise<unknown> {
   if (!hasBody(request)) return undefined;
-  if (Number(request.headers['content-length'] ?? 0) > bodyLimit) {
+  if (Number(request.headers['content-length'] ?? 0) > limit) {
     await linger(request);
-    throw tooLarge();
+    throw tooLarge(limit);
   }
   requireJson(request.headers['content-type'], request.headers['content-encoding']);
-  const bytes = await read(request, response);
+  const bytes = await read(request, response, limit);
   if (bytes.length === 0) return undefined;
   return parseJson(bytes);
 }
@@ -62,7 +67,7 @@ function requireJson(contentType: string | undefined, contentEncoding: string | 
   }
 }
 
-function read(request: IncomingMessage, response: ServerResponse): Promise<Buffer> {
+function read(request: IncomingMessage, response: ServerResponse, limit: number): Promise<Buffer> {
   if (request.headers.expect !== undefined) response.writeContinue();
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
@@ -72,13 +77,13 @@ function read(request: IncomingMessage, response: ServerResponse): Promise<Buffe
     };
     const onData = (chunk: Buffer): void => {
       length += chunk.length;
-      if (length <= bodyLimit) {
+      if (length <= limit) {
         chunks.push(chunk);
         return;
       }
       settle();
       linger(request).then(() => {
-        reject(tooLarge());
+        reject(tooLarge(limit));
       }, reject);
     };
     const onEnd = (): void => {
@@ -113,9 +118,9 @@ function linger(request: IncomingMessage): Promise<void> {
   });
 }
 
-function tooLarge(): ProblemError {
+function tooLarge(limit: number): ProblemError {
   return new ProblemError('content-too-large', {
-    detail: `The body is larger than ${bodyLimit} bytes.`,
+    detail: `The body is larger than ${limit} bytes.`,
     headers: { connection: 'close' },
   });
 }

@@ -102,6 +102,8 @@ function sentence(error: ErrorObject): string {
       return `must have at least ${counted(params['limit'], 'item')}`;
     case 'maxItems':
       return `must have at most ${counted(params['limit'], 'item')}`;
+    case 'minProperties':
+      return `must have at least ${counted(params['limit'], 'member')}`;
     case 'maxProperties':
       return `must have at most ${counted(params['limit'], 'member')}`;
     case 'minimum':

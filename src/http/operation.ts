@@ -1,3 +1,4 @@
+import type { IncomingHttpHeaders } from 'node:http';
 import type { OperationId, Scope } from '../../generated/operations.ts';
 import type { operations } from '../../generated/types.ts';
 import type { AnswerStream } from './answer-stream.ts';
@@ -8,6 +9,19 @@ export interface Principal {
   readonly keyId: string;
   readonly name: string;
   readonly scopes: ReadonlySet<Scope>;
+  /** The session of a browser that stands for the key. */
+  readonly sessionId?: string;
+  /** `Set-Cookie` of the answer, if the session is renewed. */
+  readonly renewedCookie?: string;
+}
+
+/** Who sent a request, and from where: for operations that sign in and out. */
+export interface Caller {
+  readonly headers: IncomingHttpHeaders;
+  /** The client's address. Protocol and host are those that it used, if the proxies in front are trusted. */
+  readonly ip?: string | undefined;
+  readonly protocol: string;
+  readonly host: string | undefined;
 }
 
 /** Additional fields of a request's log line. */
@@ -28,6 +42,7 @@ export interface RequestContext {
   /** W3C trace context, if the caller sent a well-formed one. */
   readonly traceparent: string | undefined;
   readonly principal: Principal;
+  readonly caller: Caller;
   /**
    * Aborted when the caller closes the connection; never if the request has an `Idempotency-Key`, because its answer is
    * stored.

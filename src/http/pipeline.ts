@@ -8,13 +8,13 @@ import type { Idempotency } from '../idempotency/idempotency.ts';
 import { writeTermMs } from '../idempotency/record-lease.ts';
 import type { Sealed, SecretBox } from '../secrets/secret-box.ts';
 import { bytesInFlight, sendStream, type AnswerStream, type StreamedAnswer, type StreamEnd } from './answer-stream.ts';
-import { announcedBytes, readJsonBody } from './body.ts';
+import { announcedBytes, bodyLimit, readJsonBody } from './body.ts';
 import { CallerGoneError, callerGoneStatus } from './caller-gone.ts';
 import { ifNoneMatch } from './conditional.ts';
 import { explainBody, explainParameters, isSmall } from './explain.ts';
 import { idempotencyKey } from './idempotency-key.ts';
 import type { ListQueue } from './list-queue.ts';
-import type { OperationHandler, PreparedBody, Principal, RequestContext, RequestNotes } from './operation.ts';
+import type { Caller, OperationHandler, PreparedBody, Principal, RequestContext, RequestNotes } from './operation.ts';
 import { invalidParameters, parseParameters, type ParsedParameters } from './parameters.ts';
 import { problemAnswer, type RawAnswer } from './problem-response.ts';
 import type { RateLimiter } from './rate-limit.ts';
@@ -46,7 +46,7 @@ export interface Exchange {
 export interface PipelineDependencies {
   /** Examines a failure before it is answered. @returns the problem to answer with */
   readonly explainFailure?: (error: unknown) => Promise<unknown>;
-  readonly authenticate: (caller: Pick<Request, 'headers' | 'ip'>) => Promise<Principal>;
+  readonly authenticate: (caller: Caller) => Promise<Principal>;
   readonly rateLimiter: RateLimiter;
   readonly idempotency: Pick<Idempotency, 'run'>;
   /** Memory for bodies and answers. */
@@ -227,11 +227,15 @@ async function perform(
     progress.keyId = principal.keyId;
     if (row.scope !== null && !principal.scopes.has(row.scope as Scope)) throw insufficientScope(row.scope);
     progress.headers = dependencies.rateLimiter.count(principal.keyId);
+    // No answer of an operation that needs a key is cached.
+    if (principal.renewedCookie !== undefined) progress.headers['set-cookie'] = principal.renewedCookie;
   }
-  const announced = row.body === 'none' ? 0 : announcedBytes(request);
+  // Bodies from callers without a key are small, so that they need no memory that is shared by all.
+  const limit = row.needsKey ? bodyLimit : smallBytes;
+  const announced = row.body === 'none' || !row.needsKey ? 0 : announcedBytes(request);
   if (announced > smallBytes) progress.release = dependencies.memory.reserve(principal.keyId, announced * bodyCopies);
   requireAcceptable(request, mediaTypes);
-  const body = row.body === 'none' ? undefined : await readJsonBody(request, response);
+  const body = row.body === 'none' ? undefined : await readJsonBody(request, response, limit);
   progress.body = body;
   const parameters = parseParameters(row, request.params, searchOf(request.url), request.headers);
   if (!route.parameters(parameters)) throw await refusedParameters(route, parameters);

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import { CallerGoneError } from './caller-gone.ts';
-import type { Principal, RequestContext, RequestNotes } from './operation.ts';
+import type { Caller, Principal, RequestContext, RequestNotes } from './operation.ts';
 
 const requestIdForm = /^[A-Za-z0-9._-]{1,128}$/;
 const traceparentForm = /^(?!ff)[0-9a-f]{2}-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}$/;
@@ -19,7 +19,7 @@ export function traceparentOf(headers: IncomingHttpHeaders): string | undefined 
 }
 
 export interface RequestContextOptions {
-  readonly request: IncomingMessage;
+  readonly request: IncomingMessage & Caller;
   readonly response: ServerResponse;
   readonly requestId: string;
   readonly principal: Principal;
@@ -57,6 +57,10 @@ class LazyRequestContext implements RequestContext {
 
   get principal(): Principal {
     return this.#options.principal;
+  }
+
+  get caller(): Caller {
+    return this.#options.request;
   }
 
   get traceparent(): string | undefined {

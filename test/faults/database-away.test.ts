@@ -13,6 +13,8 @@ const independent: readonly OperationId[] = [
   'listProviders',
   // The key that the operator configured is not in a database.
   'getCurrentApiKey',
+  // It ends no session, because the request has a key.
+  'deleteSession',
   'listEventTypes',
   'getMetrics',
   'getServiceInfo',

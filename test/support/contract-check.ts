@@ -25,6 +25,8 @@ const transport = new Set([
   'content-type',
   'date',
   'keep-alive',
+  // Any answer can renew a session.
+  'set-cookie',
   'transfer-encoding',
   'vary',
   'access-control-allow-origin',

@@ -15,6 +15,8 @@ interface Fixture {
   readonly doomed: string;
   readonly run: string;
   readonly key: string;
+  /** A whole API key, for signing in. */
+  readonly secret: string;
   readonly location: string;
   /** The fiscal day of locations in UTC whose day ends at midnight. */
   readonly today: string;
@@ -76,13 +78,14 @@ async function createFixture(service: TestService): Promise<Fixture> {
     doomed: await create('/api/v1/prompts', body),
     run: await create(`/api/v1/prompts/${prompt}/test`, { providers: [{ provider: 'echo' }] }),
     key: await create('/api/v1/api-keys', { name: 'doomed', scopes: ['keys:manage'] }),
+    secret: await service.createKey('prompts:read'),
   };
 }
 
 /** A call of every operation of the contract. The compiler misses one that is left out. */
 export async function callEveryOperation(service: TestService): Promise<Record<OperationId, Call>> {
   const fixture = await createFixture(service);
-  const { prompt, doomed, run, key } = fixture;
+  const { prompt, doomed, run, key, secret } = fixture;
   const prompts = '/api/v1/prompts';
   const messages = [{ role: 'user', content: 'Hello again' }];
   return {
@@ -106,6 +109,8 @@ export async function callEveryOperation(service: TestService): Promise<Record<O
     getApiKey: { method: 'GET', path: `/api/v1/api-keys/${key}` },
     revokeApiKey: { method: 'POST', path: `/api/v1/api-keys/${key}/revoke` },
     getPromptStatistics: { method: 'GET', path: `${prompts}/${prompt}/statistics` },
+    createSession: { method: 'POST', path: '/api/v1/session', body: { api_key: secret } },
+    deleteSession: { method: 'DELETE', path: '/api/v1/session' },
     ...callOrdersApi(fixture),
     ...callIntegrations(fixture),
     getStatistics: { method: 'GET', path: '/api/v1/statistics' },

@@ -158,6 +158,12 @@ function objects(schema: Schema, options: SchemaArbitraryOptions): fc.Arbitrary<
       freq: required.has(name) ? (slipOneIn ?? 2 ** 30) : 2,
     }),
   );
+  const least = number(schema, 'minProperties', 0);
+  const most = number(schema, 'maxProperties', Infinity);
+  const ownMembers = fc.tuple(...members).filter((own) => {
+    const { length } = own.filter((member) => member !== null);
+    return properties.length === 0 || (length >= least && length <= most);
+  });
   const additional = schema['additionalProperties'];
   const names = schema['propertyNames'] as Schema | undefined;
   const open = typeof additional === 'object' || additional === true;
@@ -173,7 +179,7 @@ function objects(schema: Schema, options: SchemaArbitraryOptions): fc.Arbitrary<
     { weight: (slipOneIn ?? 2) - 1, arbitrary: fc.constant([]) },
     { weight: slipOneIn === undefined ? 0 : 1, arbitrary: slips },
   );
-  return fc.tuple(fc.tuple(...members), others, slipped).map(([own, rest, more]) =>
+  return fc.tuple(ownMembers, others, slipped).map(([own, rest, more]) =>
     // Makes `__proto__` a member like any other.
     Object.fromEntries([...own.filter((member) => member !== null), ...rest, ...more]),
   );

@@ -63,6 +63,7 @@ export interface TestServiceOptions {
   probesSharedForMs?: NonNullable<StartOptions['probesSharedForMs']>;
   /** How often the service writes its statistics, in milliseconds. When left out, only when it stops. */
   statisticsEveryMs?: number;
+  print?: StartOptions['print'];
 }
 
 export const adminKey = 'administrator-key-of-the-tests-0123456789';
@@ -79,6 +80,7 @@ export async function startTestService({
   clock,
   probesSharedForMs = 0,
   statisticsEveryMs = 3_600_000,
+  print = () => undefined,
 }: TestServiceOptions = {}): Promise<TestService> {
   const dataDir = await mkdtemp(path.join(tmpdir(), 'service-'));
   const full: Record<string, string> = {
@@ -99,7 +101,7 @@ export async function startTestService({
     config: loadConfig(full),
     environment: { ...process.env, ...full },
     log,
-    print: () => undefined,
+    print,
     probesSharedForMs,
     statisticsEveryMs,
     onExchange: (exchange) => {
@@ -126,7 +128,13 @@ export async function startTestService({
     const response = await request;
     const answer: Answer = {
       status: response.status,
-      headers: response.headers as Record<string, string>,
+      headers: Object.fromEntries(
+        // Node has a list of the values of Set-Cookie.
+        Object.entries(response.headers as Record<string, string | string[]>).map(([name, value]) => [
+          name,
+          String(value),
+        ]),
+      ),
       body: response.body as unknown,
       text: (response.text as string | undefined) ?? '',
     };
