@@ -3262,6 +3262,71 @@ export const operationTable = {
       "overloaded"
     ]
   },
+  "createSession": {
+    "method": "POST",
+    "path": "/api/v1/session",
+    "scope": null,
+    "needsKey": false,
+    "parameters": [],
+    "body": "required",
+    "responses": {
+      "201": "application/json",
+      "400": "application/problem+json",
+      "401": "application/problem+json",
+      "403": "application/problem+json",
+      "406": "application/problem+json",
+      "408": "application/problem+json",
+      "413": "application/problem+json",
+      "415": "application/problem+json",
+      "429": "application/problem+json",
+      "500": "application/problem+json",
+      "503": "application/problem+json"
+    },
+    "problems": [
+      "malformed-body",
+      "invalid-request",
+      "unauthenticated",
+      "cross-origin",
+      "not-acceptable",
+      "request-timeout",
+      "content-too-large",
+      "unsupported-media-type",
+      "rate-limited",
+      "internal-error",
+      "database-unavailable",
+      "storage-full"
+    ]
+  },
+  "deleteSession": {
+    "method": "DELETE",
+    "path": "/api/v1/session",
+    "scope": null,
+    "needsKey": true,
+    "parameters": [],
+    "body": "none",
+    "responses": {
+      "200": "application/json",
+      "400": "application/problem+json",
+      "401": "application/problem+json",
+      "406": "application/problem+json",
+      "429": "application/problem+json",
+      "500": "application/problem+json",
+      "503": "application/problem+json"
+    },
+    "problems": [
+      "invalid-request",
+      "unauthenticated",
+      "not-acceptable",
+      "rate-limited",
+      "too-much-in-progress",
+      "too-much-kept",
+      "internal-error",
+      "database-unavailable",
+      "storage-full",
+      "shutting-down",
+      "overloaded"
+    ]
+  },
   "listApiKeys": {
     "method": "GET",
     "path": "/api/v1/api-keys",

@@ -110,6 +110,10 @@ export const operationTable: Readonly<Record<string, Readonly<Record<string, Ope
     get: { method: 'GET', path: '/api/v1/api-keys/{id}' },
     revoke: { method: 'POST', path: '/api/v1/api-keys/{id}/revoke', input: 'query', repeatable: true },
   },
+  sessions: {
+    create: { method: 'POST', path: '/api/v1/session', input: 'body', repeatable: true },
+    delete: { method: 'DELETE', path: '/api/v1/session' },
+  },
   service: {
     getInfo: { method: 'GET', path: '/' },
     getLiveness: { method: 'GET', path: '/health/live' },
@@ -181,6 +185,8 @@ export type OperationName =
   | 'eventTypes.list'
   | 'eventTypes.getSchema'
   | 'apiKeys.getCurrent'
+  | 'sessions.create'
+  | 'sessions.delete'
   | 'apiKeys.list'
   | 'apiKeys.create'
   | 'apiKeys.get'

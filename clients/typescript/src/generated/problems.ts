@@ -5,7 +5,7 @@
 export interface ProblemNames {
   400: 'bad-request' | 'malformed-body' | 'invalid-request';
   401: 'unauthenticated';
-  403: 'insufficient-scope' | 'no-authority' | 'webhook-loop';
+  403: 'insufficient-scope' | 'no-authority' | 'cross-origin' | 'webhook-loop';
   404: 'route-not-found' | 'prompt-not-found' | 'version-not-found' | 'test-run-not-found' | 'api-key-not-found' | 'location-not-found' | 'category-not-found' | 'product-not-found' | 'order-not-found' | 'fiscal-day-not-found' | 'integration-not-found' | 'event-type-not-found' | 'delivery-not-found' | 'replay-not-found';
   405: 'method-not-allowed';
   406: 'not-acceptable';
@@ -84,6 +84,8 @@ export interface OperationProblemNames {
   'eventTypes.list': { 400: 'invalid-request'; 401: 'unauthenticated'; 403: 'insufficient-scope'; 406: 'not-acceptable'; 429: 'rate-limited' | 'too-much-in-progress' | 'too-much-kept'; 500: 'internal-error'; 503: 'database-unavailable' | 'storage-full' | 'shutting-down' | 'overloaded' };
   'eventTypes.getSchema': { 400: 'invalid-request'; 404: 'event-type-not-found'; 406: 'not-acceptable'; 500: 'internal-error' };
   'apiKeys.getCurrent': { 400: 'invalid-request'; 401: 'unauthenticated'; 406: 'not-acceptable'; 429: 'rate-limited' | 'too-much-in-progress' | 'too-much-kept'; 500: 'internal-error'; 503: 'database-unavailable' | 'storage-full' | 'shutting-down' | 'overloaded' };
+  'sessions.create': { 400: 'malformed-body' | 'invalid-request'; 401: 'unauthenticated'; 403: 'cross-origin'; 406: 'not-acceptable'; 408: 'request-timeout'; 413: 'content-too-large'; 415: 'unsupported-media-type'; 429: 'rate-limited'; 500: 'internal-error'; 503: 'database-unavailable' | 'storage-full' };
+  'sessions.delete': { 400: 'invalid-request'; 401: 'unauthenticated'; 406: 'not-acceptable'; 429: 'rate-limited' | 'too-much-in-progress' | 'too-much-kept'; 500: 'internal-error'; 503: 'database-unavailable' | 'storage-full' | 'shutting-down' | 'overloaded' };
   'apiKeys.list': { 400: 'invalid-request'; 401: 'unauthenticated'; 403: 'insufficient-scope'; 406: 'not-acceptable'; 429: 'rate-limited' | 'too-much-in-progress' | 'too-much-kept'; 500: 'internal-error'; 503: 'database-unavailable' | 'storage-full' | 'shutting-down' | 'overloaded' };
   'apiKeys.create': { 400: 'malformed-body' | 'invalid-request'; 401: 'unauthenticated'; 403: 'insufficient-scope' | 'no-authority'; 406: 'not-acceptable'; 408: 'request-timeout'; 413: 'content-too-large'; 415: 'unsupported-media-type'; 429: 'rate-limited' | 'too-much-in-progress' | 'too-much-kept'; 500: 'internal-error'; 503: 'database-unavailable' | 'storage-full' | 'shutting-down' | 'overloaded' };
   'apiKeys.get': { 400: 'invalid-request'; 401: 'unauthenticated'; 403: 'insufficient-scope'; 404: 'api-key-not-found'; 406: 'not-acceptable'; 429: 'rate-limited' | 'too-much-in-progress' | 'too-much-kept'; 500: 'internal-error'; 503: 'database-unavailable' | 'storage-full' | 'shutting-down' | 'overloaded' };
@@ -98,4 +100,4 @@ export interface OperationProblemNames {
 }
 
 /** Problem types after which nothing has happened: such a request can be repeated, whatever it is. */
-export const changedNothing: readonly string[] = ["request-timeout","rate-limited","too-much-in-progress","too-much-kept","shutting-down","overloaded"];
+export const changedNothing: readonly string[] = ["cross-origin","request-timeout","rate-limited","too-much-in-progress","too-much-kept","shutting-down","overloaded"];

@@ -925,9 +925,10 @@ export interface ApiKeysResource {
    * Get the API key of this request.
    *
    * Returns the API key that sent the request: its id, name and scopes, when it expires, and whether it is an
-   * administrator key. It also returns the version of the service. Any valid key can do this; no scope is required.
+   * administrator key. It also returns the version of the service. Any valid key can do this; no scope is required. A
+   * page that is signed in with a session gets the key of the session.
    */
-  getCurrent(options?: CallOptions<'getCurrentApiKey'>): Call<operations['getCurrentApiKey']['responses'][200]['content']['application/json']>;
+  getCurrent(options?: CallOptions<'getCurrentApiKey'>): Call<Schemas['CurrentApiKey']>;
 
   /**
    * List API keys.
@@ -988,6 +989,55 @@ export interface ApiKeysResource {
    * @throws {ProblemError} `api-key-not-found` (404), `precondition-failed` (412)
    */
   revoke(id: string, query?: Query<'revokeApiKey'>, options?: CallOptions<'revokeApiKey'>): Call<operations['revokeApiKey']['responses'][200]['content']['application/json']>;
+}
+
+/**
+ * A session signs a browser in with an API key. It is for pages that the service itself serves, such as the
+ * dashboard. `POST /api/v1/session` takes the key once and sets a cookie; afterwards every operation that accepts a
+ * key accepts the cookie. The page does not keep the key, and its scripts cannot read the cookie.
+ *
+ * - **Rights.** A session has the scopes of its key, no more. Rate limits and Idempotency-Keys count it as the key.
+ *   If a request has a key and a cookie, the key is used.
+ * - **Same origin.** The cookie is accepted only from pages of the same origin, by `Sec-Fetch-Site: same-origin`. If
+ *   the browser does not send this header, `Origin` or `Referer` must have the origin of the service. For all other
+ *   requests the cookie counts as absent. So no other site can use it. Pages need no other protection against
+ *   cross-site request forgery.
+ * - **End.** A session ends 12 hours after its last use. If an answer renews it, the answer has a `Set-Cookie` field;
+ *   this happens at most every half an hour. A session also ends when the page signs out, within 5 seconds in all
+ *   processes, and also for a copy of the cookie. It ends within 5 seconds when its key is revoked, when its key
+ *   expires, and when the operator replaces the key of the configuration.
+ * - **Cookie.** It is `__Host-prompt-gateway` over HTTPS, `prompt-gateway-session` over HTTP. It is sealed, with
+ *   `HttpOnly` and `SameSite=Strict`, over HTTPS also with `Secure`. Behind a proxy that ends TLS, the operator must
+ *   set `TRUSTED_PROXIES`, so that the service knows the address that the browser uses.
+ */
+export interface SessionsResource {
+  /**
+   * Sign in.
+   *
+   * Signs the browser in: exchanges an API key, or the token of a sign-in link, for a session. The answer sets the
+   * cookie and tells what the key may do. The body contains exactly one of `api_key` and `sign_in_token`.
+   *
+   * The first start of the service prints a sign-in link for the administrator. It ends with `#sign-in=<token>`. The page
+   * that it leads to sends the token here. A token works once, within ten minutes, in all processes together.
+   *
+   * Call this operation from a page of the service's own origin, with a client that sends no key:
+   *
+   * ```js
+   * const gateway = new PromptGateway({ baseUrl: location.origin, apiKey: null });
+   * await gateway.sessions.create({ api_key });
+   * ```
+   *
+   * A page of another origin gets `cross-origin`. Refused keys and tokens count as refused keys of the client address.
+   */
+  create(body: Body<'createSession'>, options?: CallOptions<'createSession'>): Call<operations['createSession']['responses'][201]['content']['application/json']>;
+
+  /**
+   * Sign out.
+   *
+   * Ends the session of the request, and removes its cookie from the browser. All processes refuse the cookie within 5
+   * seconds, and every copy of it. A request with an API key ends no session; its answer only removes the cookie.
+   */
+  delete(options?: CallOptions<'deleteSession'>): Call<Schemas['Confirmation']>;
 }
 
 /**
@@ -1134,6 +1184,26 @@ export interface Resources {
    * it.
    */
   readonly apiKeys: ApiKeysResource;
+  /**
+   * A session signs a browser in with an API key. It is for pages that the service itself serves, such as the
+   * dashboard. `POST /api/v1/session` takes the key once and sets a cookie; afterwards every operation that accepts a
+   * key accepts the cookie. The page does not keep the key, and its scripts cannot read the cookie.
+   *
+   * - **Rights.** A session has the scopes of its key, no more. Rate limits and Idempotency-Keys count it as the key.
+   *   If a request has a key and a cookie, the key is used.
+   * - **Same origin.** The cookie is accepted only from pages of the same origin, by `Sec-Fetch-Site: same-origin`. If
+   *   the browser does not send this header, `Origin` or `Referer` must have the origin of the service. For all other
+   *   requests the cookie counts as absent. So no other site can use it. Pages need no other protection against
+   *   cross-site request forgery.
+   * - **End.** A session ends 12 hours after its last use. If an answer renews it, the answer has a `Set-Cookie` field;
+   *   this happens at most every half an hour. A session also ends when the page signs out, within 5 seconds in all
+   *   processes, and also for a copy of the cookie. It ends within 5 seconds when its key is revoked, when its key
+   *   expires, and when the operator replaces the key of the configuration.
+   * - **Cookie.** It is `__Host-prompt-gateway` over HTTPS, `prompt-gateway-session` over HTTP. It is sealed, with
+   *   `HttpOnly` and `SameSite=Strict`, over HTTPS also with `Secure`. Behind a proxy that ends TLS, the operator must
+   *   set `TRUSTED_PROXIES`, so that the service knows the address that the browser uses.
+   */
+  readonly sessions: SessionsResource;
   /**
    * Operations for the operators of the service.
    */

@@ -1079,12 +1079,51 @@ export interface paths {
         /**
          * Get the API key of this request
          * @description Returns the API key that sent the request: its id, name and scopes, when it expires, and whether it is an
-         *     administrator key. It also returns the version of the service. Any valid key can do this; no scope is required.
+         *     administrator key. It also returns the version of the service. Any valid key can do this; no scope is required. A
+         *     page that is signed in with a session gets the key of the session.
          */
         get: operations["getCurrentApiKey"];
         put?: never;
         post?: never;
         delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/session": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Sign in
+         * @description Signs the browser in: exchanges an API key, or the token of a sign-in link, for a session. The answer sets the
+         *     cookie and tells what the key may do. The body contains exactly one of `api_key` and `sign_in_token`.
+         *
+         *     The first start of the service prints a sign-in link for the administrator. It ends with `#sign-in=<token>`. The page
+         *     that it leads to sends the token here. A token works once, within ten minutes, in all processes together.
+         *
+         *     Call this operation from a page of the service's own origin, with a client that sends no key:
+         *
+         *     ```js
+         *     const gateway = new PromptGateway({ baseUrl: location.origin, apiKey: null });
+         *     await gateway.sessions.create({ api_key });
+         *     ```
+         *
+         *     A page of another origin gets `cross-origin`. Refused keys and tokens count as refused keys of the client address.
+         */
+        post: operations["createSession"];
+        /**
+         * Sign out
+         * @description Ends the session of the request, and removes its cookie from the browser. All processes refuse the cookie within 5
+         *     seconds, and every copy of it. A request with an API key ends no session; its answer only removes the cookie.
+         */
+        delete: operations["deleteSession"];
         options?: never;
         head?: never;
         patch?: never;
@@ -4685,6 +4724,38 @@ export interface components {
          */
         ServiceVersion: string;
         /**
+         * CurrentApiKey
+         * @description The API key of a request, and its scopes. Fields without a value are absent.
+         * @example {
+         *       "id": "1e4b7c90-2d6f-4f3a-8b5c-7a9d0e1f2c34",
+         *       "name": "Kitchen dashboard",
+         *       "scopes": [
+         *         "orders:read",
+         *         "integrations:read"
+         *       ],
+         *       "expires_at": "2036-06-30T23:59:59.000Z",
+         *       "administrator": false,
+         *       "service_version": "1.0.0-beta.1"
+         *     }
+         */
+        CurrentApiKey: {
+            /**
+             * @description Id of the API key; `administrator` for the key that the operator configured.
+             * @example 1e4b7c90-2d6f-4f3a-8b5c-7a9d0e1f2c34
+             */
+            id: string;
+            name: components["schemas"]["ApiKeyName"];
+            /** @description All scopes of the key, including scopes that another of its scopes contains. */
+            scopes: components["schemas"]["GrantedScope"][];
+            expires_at?: components["schemas"]["ApiKeyExpiry"];
+            /**
+             * @description Whether this is an administrator key, which can revoke every key.
+             * @example false
+             */
+            administrator: boolean;
+            service_version: components["schemas"]["ServiceVersion"];
+        };
+        /**
          * ApiKeyId
          * @description The server sets it; it never changes. It is not the key itself, and it is not secret.
          * @example 1e4b7c90-2d6f-4f3a-8b5c-7a9d0e1f2c34
@@ -6480,6 +6551,81 @@ export interface components {
             status: 500;
         } & components["schemas"]["ProblemFields"];
         /**
+         * CreateSession403Problem
+         * @description Error details of an answer with status 403 (RFC 9457).
+         * @example {
+         *       "type": "urn:prompt-gateway:problem:cross-origin",
+         *       "title": "Cross-origin request",
+         *       "status": 403,
+         *       "detail": "Only pages of this service can sign in here.",
+         *       "instance": "/api/v1/session",
+         *       "request_id": "01J9ZQ4C7N8VX2M5K3T6B1R0DW"
+         *     }
+         */
+        CreateSession403Problem: {
+            /**
+             * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
+             * @example urn:prompt-gateway:problem:cross-origin
+             */
+            type: "urn:prompt-gateway:problem:cross-origin" | components["schemas"]["OtherValue"];
+            /**
+             * @description HTTP status of the answer.
+             * @example 403
+             * @constant
+             */
+            status: 403;
+        } & components["schemas"]["ProblemFields"];
+        /**
+         * CreateSession429Problem
+         * @description Error details of an answer with status 429 (RFC 9457).
+         * @example {
+         *       "type": "urn:prompt-gateway:problem:rate-limited",
+         *       "title": "Too many requests",
+         *       "status": 429,
+         *       "detail": "More than 100 API keys from this address were refused within 60 seconds.",
+         *       "instance": "/api/v1/session",
+         *       "request_id": "01J9ZQ4C7N8VX2M5K3T6B1R0DW"
+         *     }
+         */
+        CreateSession429Problem: {
+            /**
+             * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
+             * @example urn:prompt-gateway:problem:rate-limited
+             */
+            type: "urn:prompt-gateway:problem:rate-limited" | components["schemas"]["OtherValue"];
+            /**
+             * @description HTTP status of the answer.
+             * @example 429
+             * @constant
+             */
+            status: 429;
+        } & components["schemas"]["ProblemFields"];
+        /**
+         * CreateSession503Problem
+         * @description Error details of an answer with status 503 (RFC 9457).
+         * @example {
+         *       "type": "urn:prompt-gateway:problem:database-unavailable",
+         *       "title": "Database unavailable",
+         *       "status": 503,
+         *       "detail": "The database cannot be reached or did not confirm in time. Try again shortly.",
+         *       "instance": "/api/v1/prompts/summarise-support-ticket",
+         *       "request_id": "01J9ZQ4C7N8VX2M5K3T6B1R0DW"
+         *     }
+         */
+        CreateSession503Problem: {
+            /**
+             * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
+             * @example urn:prompt-gateway:problem:database-unavailable
+             */
+            type: ("urn:prompt-gateway:problem:database-unavailable" | "urn:prompt-gateway:problem:storage-full") | components["schemas"]["OtherValue"];
+            /**
+             * @description HTTP status of the answer.
+             * @example 503
+             * @constant
+             */
+            status: 503;
+        } & components["schemas"]["ProblemFields"];
+        /**
          * CreateApiKey403Problem
          * @description Error details of an answer with status 403 (RFC 9457).
          * @example {
@@ -6698,7 +6844,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["RequestTimeoutProblem"];
             };
         };
-        /** @description The body is larger than 1 MiB. */
+        /** @description The body is larger than 1 MiB, or larger than 16 KiB for an operation that needs no key. */
         ContentTooLarge: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -7155,6 +7301,11 @@ export interface components {
          * @example 2
          */
         RetryAfterIfTemporary: number;
+        /**
+         * @description Sets the cookie of the session, or removes it.
+         * @example __Host-prompt-gateway=v1.0f1e2d3c4b5a6978.EXAMPLE; Path=/; Max-Age=43200; HttpOnly; Secure; SameSite=Strict
+         */
+        SetCookie: string;
     };
     pathItems: never;
 }
@@ -10673,23 +10824,131 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    "application/json": components["schemas"]["CurrentApiKey"];
+                };
+            };
+            400: components["responses"]["InvalidParameters"];
+            401: components["responses"]["Unauthenticated"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+            default: components["responses"]["OtherProblem"];
+        };
+    };
+    createSession: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description What signs in. */
+        requestBody: {
+            content: {
+                "application/json": {
+                    /**
+                     * @description An API key. The session has its scopes.
+                     * @example pgw_1e4b7c902d6f4f3a8b5c7a9d0e1f2c34_EXAMPLE-not-a-real-secret-EXAMPLE-0123456789
+                     */
+                    api_key?: string;
+                    /**
+                     * @description The token of a sign-in link, the part after `#sign-in=`.
+                     * @example EXAMPLE-not-a-real-token-EXAMPLE-0123456789
+                     */
+                    sign_in_token?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description The browser is signed in. */
+            201: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "Cache-Control": components["headers"]["CacheControl"];
+                    "Set-Cookie": components["headers"]["SetCookie"];
+                    [name: string]: unknown;
+                };
+                content: {
                     "application/json": {
+                        api_key: components["schemas"]["CurrentApiKey"];
                         /**
-                         * @description Id of the API key; `administrator` for the key that the operator configured.
-                         * @example 1e4b7c90-2d6f-4f3a-8b5c-7a9d0e1f2c34
+                         * Format: date-time
+                         * @description When the session ends if it is not used until then.
+                         * @example 2026-11-06T02:30:00.000Z
                          */
-                        id: string;
-                        name: components["schemas"]["ApiKeyName"];
-                        /** @description All scopes of the key, including scopes that another of its scopes contains. */
-                        scopes: components["schemas"]["GrantedScope"][];
-                        expires_at?: components["schemas"]["ApiKeyExpiry"];
-                        /**
-                         * @description Whether this is an administrator key, which can revoke every key.
-                         * @example false
-                         */
-                        administrator: boolean;
-                        service_version: components["schemas"]["ServiceVersion"];
+                        expires_at: string;
                     };
+                };
+            };
+            400: components["responses"]["InvalidRequest"];
+            401: components["responses"]["Unauthenticated"];
+            /** @description The request comes from a page of another origin. */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "Cache-Control": components["headers"]["CacheControl"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["CreateSession403Problem"];
+                };
+            };
+            406: components["responses"]["PublicNotAcceptable"];
+            408: components["responses"]["RequestTimeout"];
+            413: components["responses"]["ContentTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            /** @description Too many keys or tokens from this address were refused. */
+            429: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "Cache-Control": components["headers"]["CacheControl"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "Retry-After": components["headers"]["RetryAfter"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["CreateSession429Problem"];
+                };
+            };
+            500: components["responses"]["PublicInternalError"];
+            /** @description The service is temporarily unavailable. */
+            503: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "Cache-Control": components["headers"]["CacheControl"];
+                    "Retry-After": components["headers"]["RetryAfter"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["CreateSession503Problem"];
+                };
+            };
+            default: components["responses"]["OtherProblem"];
+        };
+    };
+    deleteSession: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The browser is signed out. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "Cache-Control": components["headers"]["CacheControl"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "Set-Cookie": components["headers"]["SetCookie"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Confirmation"];
                 };
             };
             400: components["responses"]["InvalidParameters"];
