@@ -1,5 +1,9 @@
 import type { z } from 'zod';
-import { defaultProviderConcurrency, providerVariables } from '../providers/provider-settings.ts';
+import {
+  compatibleProvidersVariable,
+  defaultProviderConcurrency,
+  providerVariables,
+} from '../providers/provider-settings.ts';
 import {
   choice,
   httpAddress,
@@ -275,10 +279,9 @@ const settings = {
     format: choice(onOff),
     default: 'off',
   },
-  OPENAI_COMPATIBLE_PROVIDERS: {
+  [compatibleProvidersVariable.name]: {
     group: 'Further providers',
-    description:
-      "Servers with OpenAI's chat completions API: a JSON array of {id, name?, base_url, api_key?, headers?, models, default_model?}.",
+    description: compatibleProvidersVariable.description,
     format: compatibleProviders,
     default: '[]',
     example: '[{"id":"ollama","base_url":"http://127.0.0.1:11434/v1","models":["llama3.3"]}]',

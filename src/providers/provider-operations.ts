@@ -6,12 +6,15 @@ export function providerOperations(registry: ProviderRegistry): Pick<OperationHa
   return {
     listProviders: async () => ({
       status: 200,
-      body: registry.list().map(({ id, name, models, defaultModel, configured }) => ({
+      body: registry.list().map(({ id, name, models, defaultModel, configured, settings }) => ({
         id,
         name,
         models: [...models],
         defaultModel,
         configured,
+        settings: settings.map(({ name: variable, required, set, description }) => ({
+          ...{ name: variable, required, set, description },
+        })),
       })),
     }),
   };

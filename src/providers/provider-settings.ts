@@ -91,6 +91,8 @@ export interface ProviderVariable {
   readonly format: 'text' | 'url';
   /** True for values that must never be printed or logged. */
   readonly secret: boolean;
+  /** True if the provider cannot be called without it; false if another one can replace it. */
+  readonly required: boolean;
   /** One sentence, for `--help` and `.env.example`. */
   readonly description: string;
 }
@@ -115,6 +117,7 @@ const apiKey = (provider: RemoteProviderId, name: string, vendor: string): Provi
   setting: 'apiKey',
   format: 'text',
   secret: true,
+  required: true,
   description: `API key for ${vendor}. Setting it makes the provider available.`,
 });
 
@@ -124,6 +127,7 @@ const baseUrl = (provider: RemoteProviderId, name: string): ProviderVariable => 
   setting: 'baseUrl',
   format: 'url',
   secret: false,
+  required: false,
   description: `Address of the API, if it is not ${publicAddresses[provider]}.`,
 });
 
@@ -137,6 +141,7 @@ export const providerVariables: readonly ProviderVariable[] = [
     setting: 'organization',
     format: 'text',
     secret: false,
+    required: false,
     description: 'OpenAI organization that pays for the calls.',
   },
   {
@@ -145,6 +150,7 @@ export const providerVariables: readonly ProviderVariable[] = [
     setting: 'project',
     format: 'text',
     secret: false,
+    required: false,
     description: 'OpenAI project that pays for the calls.',
   },
   apiKey('anthropic', 'ANTHROPIC_API_KEY', 'Anthropic'),
@@ -165,6 +171,7 @@ export const providerVariables: readonly ProviderVariable[] = [
     setting: 'apiKey',
     format: 'text',
     secret: true,
+    required: true,
     description: 'API key for Azure OpenAI. Also set AZURE_RESOURCE_NAME or AZURE_BASE_URL.',
   },
   {
@@ -173,6 +180,7 @@ export const providerVariables: readonly ProviderVariable[] = [
     setting: 'resourceName',
     format: 'text',
     secret: false,
+    required: false,
     description: 'Azure OpenAI resource. The model of a prompt is the name of a deployment in it.',
   },
   baseUrl('azure', 'AZURE_BASE_URL'),
@@ -183,6 +191,7 @@ export const providerVariables: readonly ProviderVariable[] = [
     setting: 'region',
     format: 'text',
     secret: false,
+    required: true,
     description: 'AWS region of Amazon Bedrock. Also set AWS_BEARER_TOKEN_BEDROCK or AWS access keys.',
   },
   {
@@ -191,6 +200,7 @@ export const providerVariables: readonly ProviderVariable[] = [
     setting: 'apiKey',
     format: 'text',
     secret: true,
+    required: false,
     description: 'API key for Amazon Bedrock. It takes precedence over AWS access keys.',
   },
   {
@@ -199,6 +209,7 @@ export const providerVariables: readonly ProviderVariable[] = [
     setting: 'accessKeyId',
     format: 'text',
     secret: true,
+    required: false,
     description: 'AWS access key id. Object storage uses it too.',
   },
   {
@@ -207,6 +218,7 @@ export const providerVariables: readonly ProviderVariable[] = [
     setting: 'secretAccessKey',
     format: 'text',
     secret: true,
+    required: false,
     description: 'AWS secret access key. Object storage uses it too.',
   },
   {
@@ -215,12 +227,20 @@ export const providerVariables: readonly ProviderVariable[] = [
     setting: 'sessionToken',
     format: 'text',
     secret: true,
+    required: false,
     description: 'AWS session token of temporary credentials. Object storage uses it too.',
   },
   baseUrl('amazon-bedrock', 'AWS_BEDROCK_BASE_URL'),
   apiKey('cohere', 'COHERE_API_KEY', 'Cohere'),
   baseUrl('cohere', 'COHERE_BASE_URL'),
 ];
+
+/** The environment variable of the servers in `compatible`. */
+export const compatibleProvidersVariable = {
+  name: 'OPENAI_COMPATIBLE_PROVIDERS',
+  description:
+    "Servers with OpenAI's chat completions API: a JSON array of {id, name?, base_url, api_key?, headers?, models, default_model?}.",
+} as const;
 
 /**
  * Finds mistakes in provider settings beyond the format of each value: names that break `providerNamePattern`, ids used

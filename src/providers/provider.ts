@@ -1,3 +1,4 @@
+import type { ProviderVariable } from './provider-settings.ts';
 import type { CallOptions, GenerateRequest, GenerateResult } from './generation.ts';
 
 /** A provider as the contract's Provider schema shows it. */
@@ -9,6 +10,13 @@ export interface ProviderInfo {
   readonly defaultModel: string;
   /** Whether everything that a call needs is configured. */
   readonly configured: boolean;
+  /** The environment variables that configure it. */
+  readonly settings: readonly ProviderSetting[];
+}
+
+/** An environment variable of a provider, without its value. */
+export interface ProviderSetting extends Pick<ProviderVariable, 'name' | 'required' | 'description'> {
+  readonly set: boolean;
 }
 
 export interface Provider extends ProviderInfo {

@@ -8,14 +8,17 @@ import type { Fetch } from './http.ts';
 import { loadCompatible, remoteProviders, type LanguageModels } from './language-models.ts';
 import { catalog } from './models.ts';
 import { toPrompt, toPromptWithSystemFirst } from './sdk-prompt.ts';
-import type { Provider, ProviderInfo, ProviderRegistry } from './provider.ts';
+import type { Provider, ProviderInfo, ProviderRegistry, ProviderSetting } from './provider.ts';
 import {
   builtInProviderIds,
+  compatibleProvidersVariable,
   findSettingsMistakes,
+  providerVariables,
   type BuiltInProviderId,
   type CompatibleProviderSettings,
   type ProviderSettings,
   type RemoteProviderId,
+  type RemoteProviderSettings,
 } from './provider-settings.ts';
 import type { Random } from '../runtime/random.ts';
 
@@ -75,14 +78,14 @@ function toProvider({ info, target }: Entry, dependencies: GenerateDependencies)
 }
 
 function echoEntry(settings: ProviderSettings): Entry {
-  return { info: { id: 'echo', ...fromCatalog('echo', settings), configured: true } };
+  return { info: { id: 'echo', ...fromCatalog('echo', settings), configured: true, settings: [] } };
 }
 
 function builtInEntry(id: RemoteProviderId, settings: ProviderSettings, fetch: Fetch): Entry {
   const { isConfigured, load, systemFirst, options } = remoteProviders[id];
   const own = settings.builtIn[id] ?? {};
   return {
-    info: { id, ...fromCatalog(id, settings), configured: isConfigured(own) },
+    info: { id, ...fromCatalog(id, settings), configured: isConfigured(own), settings: settingsOf(id, own) },
     target: {
       id,
       models: once(() => load(own, fetch)),
@@ -97,7 +100,14 @@ function compatibleEntry(provider: CompatibleProviderSettings, settings: Provide
   const { id, name } = provider;
   const models = extended(provider.models, id, settings);
   return {
-    info: { id, name, models, defaultModel: provider.defaultModel ?? models[0] ?? '', configured: true },
+    info: {
+      id,
+      name,
+      models,
+      defaultModel: provider.defaultModel ?? models[0] ?? '',
+      configured: true,
+      settings: [{ ...compatibleProvidersVariable, required: true, set: true }],
+    },
     target: {
       id,
       models: once(() => loadCompatible(provider, fetch)),
@@ -105,6 +115,12 @@ function compatibleEntry(provider: CompatibleProviderSettings, settings: Provide
       queue: createCallQueue(settings.concurrency),
     },
   };
+}
+
+function settingsOf(id: RemoteProviderId, own: RemoteProviderSettings): ProviderSetting[] {
+  return providerVariables
+    .filter(({ provider }) => provider === id)
+    .map(({ name, setting, required, description }) => ({ name, required, set: Boolean(own[setting]), description }));
 }
 
 /**

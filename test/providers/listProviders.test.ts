@@ -35,6 +35,7 @@ interface Listed {
   models: string[];
   defaultModel: string;
   configured: boolean;
+  settings: { name: string; required: boolean; set: boolean; description: string }[];
 }
 
 const list = async (): Promise<Listed[]> => (await service.call('GET', path)).body as Listed[];
@@ -70,6 +71,7 @@ describe('200', () => {
       models: ['echo-1', 'echo-upper', 'echo-reverse'],
       defaultModel: 'echo-1',
       configured: true,
+      settings: [],
     });
     expect(providers.find(({ id }) => id === 'ollama')).toEqual({
       id: 'ollama',
@@ -77,8 +79,31 @@ describe('200', () => {
       models: ['llama3.3', 'qwen3'],
       defaultModel: 'qwen3',
       configured: true,
+      settings: [{ name: 'OPENAI_COMPATIBLE_PROVIDERS', required: true, set: true, description: expect.any(String) }],
     });
     expect(providers.find(({ id }) => id === 'openai')?.models).toContain('gpt-next');
+  });
+
+  it('names the variables that configure each, and which of them have a value', async () => {
+    const listed = await list();
+    const settingsOf = (id: string): object =>
+      Object.fromEntries(
+        (listed.find((provider) => provider.id === id)?.settings ?? []).map(({ name, required, set }) => [
+          name,
+          { required, set },
+        ]),
+      );
+    expect(settingsOf('anthropic')).toEqual({
+      ANTHROPIC_API_KEY: { required: true, set: true },
+      ANTHROPIC_BASE_URL: { required: false, set: false },
+    });
+    expect(settingsOf('openai')).toMatchObject({ OPENAI_API_KEY: { required: true, set: false } });
+    expect(settingsOf('azure')).toEqual({
+      AZURE_API_KEY: { required: true, set: true },
+      AZURE_RESOURCE_NAME: { required: false, set: false },
+      AZURE_BASE_URL: { required: false, set: false },
+    });
+    for (const { description } of listed.flatMap(({ settings }) => settings)) expect(description).not.toBe('');
   });
 
   it('names a default that is one of the models, everywhere', async () => {

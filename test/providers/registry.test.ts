@@ -4,6 +4,7 @@ import type { Fetch } from '../../src/providers/http.ts';
 import { createProviderRegistry } from '../../src/providers/registry.ts';
 import {
   builtInProviderIds,
+  compatibleProvidersVariable,
   findSettingsMistakes,
   providerNamePattern,
   providerVariables,
@@ -27,15 +28,16 @@ describe('list', () => {
 
   it('has the fields of a provider and nothing else', () => {
     for (const info of registryOf({ compatible: [server] }).list()) {
-      expect(Object.keys(info).sort()).toEqual(['configured', 'defaultModel', 'id', 'models', 'name']);
+      expect(Object.keys(info).sort()).toEqual(['configured', 'defaultModel', 'id', 'models', 'name', 'settings']);
     }
   });
 
   it('ends with the configured servers', () => {
     const listed = registryOf({ compatible: [server, { ...server, id: 'vllm', defaultModel: 'qwen' }] }).list();
+    const settings = [{ ...compatibleProvidersVariable, required: true, set: true }];
     expect(listed.slice(-2)).toEqual([
-      { id: 'ollama', name: 'Ollama', models: ['llama', 'qwen'], defaultModel: 'llama', configured: true },
-      { id: 'vllm', name: 'Ollama', models: ['llama', 'qwen'], defaultModel: 'qwen', configured: true },
+      { id: 'ollama', name: 'Ollama', models: ['llama', 'qwen'], defaultModel: 'llama', configured: true, settings },
+      { id: 'vllm', name: 'Ollama', models: ['llama', 'qwen'], defaultModel: 'qwen', configured: true, settings },
     ]);
   });
 
@@ -132,6 +134,22 @@ describe('providerVariables', () => {
     const settings = providerVariables.map((variable) => `${variable.provider} ${variable.setting}`);
     expect(new Set(names).size).toBe(names.length);
     expect(new Set(settings).size).toBe(settings.length);
+  });
+
+  it('mark as required what a provider cannot be called without', () => {
+    for (const id of builtInProviderIds) {
+      if (id === 'echo') continue;
+      const variables = providerVariables.filter(({ provider: owner }) => owner === id);
+      const isConfigured = (given: typeof variables): boolean => {
+        const own = Object.fromEntries(given.map(({ setting }) => [setting, 'https://example.com']));
+        return registryOf({ builtIn: { [id]: own } }).get(id)?.configured ?? false;
+      };
+      expect([id, isConfigured(variables)]).toEqual([id, true]);
+      for (const variable of variables) {
+        const isNeeded = !isConfigured(variables.filter((other) => other !== variable));
+        expect([variable.name, isNeeded]).toEqual([variable.name, variable.required]);
+      }
+    }
   });
 
   it('mark every key as secret', () => {

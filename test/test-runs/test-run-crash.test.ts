@@ -212,6 +212,7 @@ function slowEcho(milliseconds: number, onCall?: (value: undefined) => void): Pr
   const result = { text: 'late', finishReason: 'stop', usage: { inputTokens: 0, outputTokens: 0 } } as const;
   return {
     ...{ id: 'echo', name: 'Echo', models: ['echo-1'], defaultModel: 'echo-1', configured: true },
+    settings: [],
     generate(_request, { signal }) {
       onCall?.(undefined);
       return sleep(milliseconds, result, { signal });
