@@ -31,14 +31,17 @@ export interface Condition {
         readonly error: components['schemas']['AttemptError'] | undefined;
       }
     | undefined;
+  /** When the last attempt ended, under whatever settings. */
+  readonly lastAttemptAt: Date | undefined;
+  readonly lastSuccessAt: Date | undefined;
   /** Set while the circuit breaker is open. Until then nothing is sent. */
   readonly retryingUntil: Date | undefined;
   /** Undefined if nothing waits. */
   readonly waiting: Waiting | undefined;
 }
 
-/** The condition of a receiver without failures and waiting deliveries. */
+/** The condition of a receiver without attempts and waiting deliveries. */
 export const soundCondition: Condition = {
-  ...{ consecutiveFailures: 0, lastFailure: undefined },
+  ...{ consecutiveFailures: 0, lastFailure: undefined, lastAttemptAt: undefined, lastSuccessAt: undefined },
   ...{ retryingUntil: undefined, waiting: undefined },
 };

@@ -3,8 +3,9 @@ import type { Integration } from './integration.ts';
 
 /** The entity tag of an integration. It changes whenever its representation changes. */
 export function entityTag({ id, revision }: Integration, condition: Condition): string {
-  const { consecutiveFailures, retryingUntil, waiting } = condition;
+  const { consecutiveFailures, lastAttemptAt, retryingUntil, waiting } = condition;
   const waits = waiting === undefined ? [] : [waiting.count, waiting.oldestAt.getTime(), Number(waiting.isEstimated)];
-  const shown = [consecutiveFailures, retryingUntil?.getTime() ?? '', ...waits].join('-').replace(/-$/, '');
+  const times = [lastAttemptAt?.getTime() ?? '', retryingUntil?.getTime() ?? ''];
+  const shown = [consecutiveFailures, ...times, ...waits].join('-').replace(/-+$/, '');
   return `"${id}.${revision}.${shown}"`;
 }

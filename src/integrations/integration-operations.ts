@@ -37,7 +37,10 @@ export interface ReadCondition {
  * Fields that a PUT can send with any value: the headers, which it changes, and the receiver's condition, which
  * `If-Match` ignores too.
  */
-const uncompared = new Set(['headers', 'consecutive_failures', 'last_error', 'retrying_until', 'waiting']);
+const uncompared = new Set([
+  ...['headers', 'success_rate', 'last_attempt_at', 'last_success_at'],
+  ...['consecutive_failures', 'last_error', 'retrying_until', 'waiting'],
+]);
 const collectionPath = '/api/v1/integrations';
 
 /** The contract's operations on integrations. */

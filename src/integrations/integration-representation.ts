@@ -18,7 +18,7 @@ export function representIntegration(
   { headers, condition }: Surroundings,
 ): Schemas['Integration'] {
   const { rotation, disabled, warning } = integration;
-  const { consecutiveFailures, lastFailure, retryingUntil, waiting } = condition;
+  const { consecutiveFailures, lastFailure, lastAttemptAt, lastSuccessAt, retryingUntil, waiting } = condition;
   return {
     ...integrationFields.show(integration),
     headers,
@@ -28,6 +28,8 @@ export function representIntegration(
       : { secret_rotation: { id: rotation.id, started_at: rotation.startedAt.toISOString() } }),
     ...(disabled === undefined ? {} : { disabled_reason: disabled.reason, disabled_at: disabled.at.toISOString() }),
     ...(warning === undefined ? {} : { warning: representWarning(warning) }),
+    ...(lastAttemptAt === undefined ? {} : { last_attempt_at: lastAttemptAt.toISOString() }),
+    ...(lastSuccessAt === undefined ? {} : { last_success_at: lastSuccessAt.toISOString() }),
     consecutive_failures: consecutiveFailures,
     ...(lastFailure === undefined ? {} : { last_error: representFailure(lastFailure) }),
     ...(retryingUntil === undefined ? {} : { retrying_until: retryingUntil.toISOString() }),

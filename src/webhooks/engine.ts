@@ -152,7 +152,7 @@ export function createEngine(dependencies: EngineDependencies): WebhookEngine {
     const lane = await lanes.acquire(id, seen, holder);
     if (lane === undefined) return;
     if (stopped) {
-      await lanes.release(id, lane.token, undefined);
+      await lanes.release(id, lane.token);
       return;
     }
     const runningLane = runLane(lane, leaseEnd, laneDependencies, urgent.get(id));

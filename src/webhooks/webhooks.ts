@@ -98,12 +98,12 @@ export function createWebhooks(dependencies: WebhookDependencies): Webhooks {
     const found = await lanes.find(ids);
     return new Map(
       wanted.map(({ id, settingsRevision, status }): [string, Condition] => {
-        const health = found.get(id)?.health;
-        if (health?.settingsRevision !== settingsRevision) return [id, soundCondition];
+        const { health, activity } = found.get(id) ?? { health: undefined, activity: {} };
+        if (health?.settingsRevision !== settingsRevision) return [id, { ...soundCondition, ...activity }];
         const wait = status === 'active' ? remainingWait(health, now, timing.breaker.longestOpen) : 0;
         const { failuresInARow: consecutiveFailures, lastFailure } = health;
         const retryingUntil = wait > 0 ? new Date(now.getTime() + wait) : undefined;
-        return [id, { consecutiveFailures, lastFailure, retryingUntil, waiting: undefined }];
+        return [id, { ...soundCondition, ...activity, consecutiveFailures, lastFailure, retryingUntil }];
       }),
     );
   };

@@ -63,6 +63,33 @@ describe('200', () => {
     expect(changed.body).not.toHaveProperty('last_error');
   });
 
+  it('shows when the last attempt and the last successful one ended, whatever was changed since', async () => {
+    const integration = await createIntegration(setup.service, { url: receiver.url });
+    expect(integration.body).not.toHaveProperty('last_attempt_at');
+    await sendTest(setup.service, integration);
+    const { body: good, headers } = await eventually(
+      setup.service,
+      integration.path,
+      ({ last_success_at }) => last_success_at !== undefined,
+    );
+    expect(good.last_attempt_at).toBe(good.last_success_at);
+    expect(good.last_attempt_at >= good.created_at).toBe(true);
+    expect(headers['etag']).not.toBe(integration.etag);
+    receiver.next({ kind: 'answer', status: 503, headers: { 'Retry-After': '600' } });
+    await sendTest(setup.service, integration);
+    const { body: bad } = await eventually(setup.service, integration.path, (body) => body.consecutive_failures > 0);
+    expect(bad.last_success_at).toBe(good.last_success_at);
+    expect(bad.last_attempt_at).toBe(bad.last_error.at);
+    const { body: list } = await setup.service.call('GET', '/api/v1/integrations?limit=1');
+    expect(list.data[0]).toMatchObject({ id: bad.id, last_attempt_at: bad.last_attempt_at });
+    const changed = await setup.service.call('PUT', integration.path, { body: { ...bad, name: 'Mended' } });
+    expect(changed.body).toMatchObject({
+      name: 'Mended',
+      last_attempt_at: bad.last_attempt_at,
+      last_success_at: good.last_success_at,
+    });
+  });
+
   it('shows how many deliveries wait while it is paused, and since when', async () => {
     const integration = await createIntegration(setup.service, { url: receiver.url });
     expect(integration.body).not.toHaveProperty('waiting');

@@ -59,6 +59,7 @@ describe('202', () => {
       id: expect.stringMatching(uuidForm),
       event_id: expect.stringMatching(uuidForm),
       event_type: 'TEST',
+      integration_name: 'Kitchen display',
       integration_id: id,
       status: 'pending',
       attempt_count: 0,

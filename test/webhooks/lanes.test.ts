@@ -9,7 +9,7 @@ import { createLaneStore, type LaneStore } from '../../src/webhooks/lanes/lane-s
 import type { Webhooks } from '../../src/webhooks/webhooks.ts';
 import { silentLog } from '../support/log.ts';
 import { startReceiver, type Receiver } from '../support/receiver.ts';
-import { settableClock, startHarness, takeoverTiming, type Harness } from './webhooks-harness.ts';
+import { quickTiming, settableClock, startHarness, takeoverTiming, type Harness } from './webhooks-harness.ts';
 import { until } from '../support/until.ts';
 
 let harness: Harness;
@@ -49,9 +49,9 @@ describe('the lane store', () => {
     const second = await lanes.acquire('b', first, 'y');
     expect([...(await lanes.renew(['b'], 'x'))]).toEqual([]);
     expect([...(await lanes.renew(['b'], 'y'))]).toEqual(['b']);
-    await lanes.release('b', first?.token ?? 0, undefined);
+    await lanes.release('b', first?.token ?? 0);
     expect((await lanes.find(['b'])).get('b')).toMatchObject({ holder: 'y', token: 2, beat: (second?.beat ?? 0) + 1 });
-    await lanes.release('b', second?.token ?? 0, undefined);
+    await lanes.release('b', second?.token ?? 0);
     expect((await lanes.find(['b'])).get('b')?.holder).toBeUndefined();
   });
 });
@@ -76,6 +76,44 @@ function beforeUpdates(database: Database, collection: string, act: () => Promis
   });
   return { ...database, db };
 }
+
+describe('the times of the last attempt and the last success', () => {
+  it('are stored with the lane, by far fewer writes than there are attempts', async () => {
+    const id = await harness.addIntegration({ url: receiver.url, status: 'paused' });
+    let writes = 0;
+    const on = beforeUpdates(harness.database, 'lanes', () => {
+      writes += 1;
+      return Promise.resolve();
+    });
+    const engine = harness.createEngine({ on, timing: { ...quickTiming, renewal: 5_000 } });
+    for (let each = 0; each < 100; each += 1) {
+      await engine.relay.relayNow('orders', await harness.holderOf(await harness.placeOrder()));
+    }
+    await harness.edit(id, (integration) => ({ ...integration, status: 'active' }));
+    engine.start();
+    await harness.settled(id, 100);
+    const { activity } = await until(
+      async () => (await lanes.find([id])).get(id) ?? { activity: undefined, holder: 'nobody yet' },
+      ({ holder }) => holder === undefined,
+    );
+    expect(activity?.lastAttemptAt).toEqual(expect.any(Date));
+    expect(activity?.lastSuccessAt).toEqual(activity?.lastAttemptAt);
+    expect(writes).toBeLessThan(50);
+  });
+
+  it('outlast a change of the settings, and a lane that moves to another process', async () => {
+    const first = await lanes.acquire('c', undefined, 'x');
+    const activity = {
+      lastAttemptAt: new Date('2026-03-01T12:00:05Z'),
+      lastSuccessAt: new Date('2026-03-01T12:00:00Z'),
+    };
+    await lanes.release('c', first?.token ?? 0, { health: undefined, activity });
+    const second = await lanes.acquire('c', (await lanes.find(['c'])).get('c'), 'y');
+    expect(second?.activity).toEqual(activity);
+    await lanes.release('c', second?.token ?? 0);
+    expect((await lanes.find(['c'])).get('c')?.activity).toEqual(activity);
+  });
+});
 
 describe('fencing', () => {
   const stampOf = async (eventId: string): Promise<number> => {
@@ -149,7 +187,7 @@ describe('several engines', () => {
       engine.engine.nudge(id);
       await sleep(400);
     };
-    await lanes.release(id, others?.token ?? 0, undefined);
+    await lanes.release(id, others?.token ?? 0);
     await harness.settled(id, 3);
     expect(receivedIds().sort()).toEqual([...events].sort());
   });

@@ -10,6 +10,19 @@ import type { SeenLane } from './lane-lease.ts';
 export interface Lane extends SeenLane {
   /** Undefined before the first failure. */
   readonly health: LaneHealth | undefined;
+  readonly activity: LaneActivity;
+}
+
+/** When attempts ended last, under whatever settings. */
+export interface LaneActivity {
+  readonly lastAttemptAt: Date | undefined;
+  readonly lastSuccessAt: Date | undefined;
+}
+
+/** What a holder stores with its lane. */
+export interface LaneState {
+  readonly health: LaneHealth | undefined;
+  readonly activity: LaneActivity;
 }
 
 export interface LaneStore {
@@ -22,9 +35,10 @@ export interface LaneStore {
   acquire(integrationId: string, seen: Lane | undefined, holder: string): Promise<Lane | undefined>;
   /** Increments the counters. @returns the integrations whose lanes the holder still has */
   renew(integrationIds: readonly string[], holder: string): Promise<ReadonlySet<string>>;
-  saveHealth(integrationId: string, token: number, health: LaneHealth): Promise<void>;
-  /** Releases a lane, so that any process can take it immediately. */
-  release(integrationId: string, token: number, health: LaneHealth | undefined): Promise<void>;
+  /** What is undefined does not change. */
+  save(integrationId: string, token: number, state: LaneState): Promise<void>;
+  /** Releases a lane, so that any process can take it immediately. @param state stored as by `save` */
+  release(integrationId: string, token: number, state?: LaneState): Promise<void>;
   /** Lanes in the order of their ids, from after the given one. */
   ids(after: string, limit: number): Promise<string[]>;
   remove(integrationIds: readonly string[]): Promise<void>;
@@ -37,6 +51,8 @@ interface LaneDocument {
   token: number;
   beat: number;
   health?: HealthDocument;
+  last_attempt_at?: Date;
+  last_success_at?: Date;
 }
 
 interface HealthDocument {
@@ -84,15 +100,16 @@ export function createLaneStore(database: Database): LaneStore {
       const found = await read(() => lanes.find(own, { projection: { _id: 1 } }).toArray());
       return new Set(found.map(({ _id }) => _id));
     },
-    async saveHealth(integrationId, token, health) {
+    async save(integrationId, token, state) {
       const own: Filter<LaneDocument> = { _id: integrationId, token };
-      await writeIdempotently(() => lanes.updateOne(own, { $set: { health: toHealthDocument(health) } }));
+      await writeIdempotently(() => lanes.updateOne(own, { $set: toStateFields(state) }));
     },
-    async release(integrationId, token, health) {
+    async release(integrationId, token, state) {
+      const fields = state === undefined ? {} : toStateFields(state);
       const change: UpdateFilter<LaneDocument> = {
         $unset: { holder: '' },
         $inc: { beat: 1 },
-        ...(health === undefined ? {} : { $set: { health: toHealthDocument(health) } }),
+        ...(Object.keys(fields).length === 0 ? {} : { $set: fields }),
       };
       const own: Filter<LaneDocument> = { _id: integrationId, token };
       await writeIdempotently(() => lanes.updateOne(own, change));
@@ -110,6 +127,17 @@ export function createLaneStore(database: Database): LaneStore {
     async remove(integrationIds) {
       await writeIdempotently(() => lanes.deleteMany({ _id: { $in: [...integrationIds] } }));
     },
+  };
+}
+
+function toStateFields({
+  health,
+  activity: { lastAttemptAt, lastSuccessAt },
+}: LaneState): Pick<LaneDocument, 'health' | 'last_attempt_at' | 'last_success_at'> {
+  return {
+    ...(health === undefined ? {} : { health: toHealthDocument(health) }),
+    ...(lastAttemptAt === undefined ? {} : { last_attempt_at: lastAttemptAt }),
+    ...(lastSuccessAt === undefined ? {} : { last_success_at: lastSuccessAt }),
   };
 }
 
@@ -135,13 +163,14 @@ function toFailureDocument({ at, status, error }: Failure): NonNullable<HealthDo
   return { at, ...(status === undefined ? {} : { status }), ...(error === undefined ? {} : { error }) };
 }
 
-function fromDocument({ _id, holder, token, beat, health }: LaneDocument): Lane {
+function fromDocument({ _id, holder, token, beat, health, last_attempt_at, last_success_at }: LaneDocument): Lane {
   return {
     integrationId: _id,
     holder,
     token,
     beat,
     health: health === undefined ? undefined : fromHealthDocument(health),
+    activity: { lastAttemptAt: last_attempt_at, lastSuccessAt: last_success_at },
   };
 }
 

@@ -122,7 +122,8 @@ export function runLane(
   let posting = 0;
   let batch = 0;
   let end = leaseEnd;
-  let health = lane.health;
+  let { health, activity } = lane;
+  let savedAt = clock.monotonic();
   let halt: 'lost' | 'stopped' | undefined;
   let isEnding = false;
   let decisionsUnderWay = 0;
@@ -134,11 +135,22 @@ export function runLane(
 
   const mayStart = (): boolean => halt === undefined && clock.monotonic() + timing.totalTimeout < end;
 
-  const setHealth = (next: LaneHealth): void => {
-    health = next;
-    lanes.saveHealth(integrationId, token, next).catch((error: unknown) => {
+  const save = (): void => {
+    savedAt = clock.monotonic();
+    lanes.save(integrationId, token, { health, activity }).catch((error: unknown) => {
       log.debug({ error, integration_id: integrationId }, 'the health of a receiver could not be saved');
     });
+  };
+
+  const setHealth = (next: LaneHealth): void => {
+    health = next;
+    save();
+  };
+
+  /** Stored now and then, and when the lane is released, because a write for each attempt would cost too much. */
+  const recordActivity = (endedAt: Date, isDelivered: boolean): void => {
+    activity = { lastAttemptAt: endedAt, lastSuccessAt: isDelivered ? endedAt : activity.lastSuccessAt };
+    if (clock.monotonic() - savedAt >= timing.renewal) save();
   };
 
   /** Counts under other settings are ignored. Older settings come from a batch that was read earlier. */
@@ -236,6 +248,7 @@ export function runLane(
     const { status, error, headers: responseHeaders, response, responseCut, milliseconds } = result;
     const isDelivered = status !== undefined && status >= 200 && status < 300;
     const now = clock.now();
+    recordActivity(now, isDelivered);
     const { id: deliveryId, attemptCount, failures: failuresBefore } = delivery;
     const record = {
       ...{ integrationId, deliveryId, stamp, number: attemptCount + 1, at, milliseconds, status },
@@ -379,7 +392,7 @@ export function runLane(
       if (lookAgainIn === 0) woken = true;
     }
     if (halt !== 'lost' && clock.monotonic() < end) {
-      await lanes.release(integrationId, token, health).catch((error: unknown) => {
+      await lanes.release(integrationId, token, { health, activity }).catch((error: unknown) => {
         log.debug({ error, integration_id: integrationId }, 'a lane could not be released; its lease will expire');
       });
     }
