@@ -305,7 +305,8 @@ export interface paths {
         };
         /**
          * List providers
-         * @description Lists all providers that the service knows, with their models. Providers that are not `configured` cannot be called.
+         * @description Lists all providers that the service knows, with their models. Providers that are not `configured` cannot be called;
+         *     `settings` names the environment variables that configure them.
          *     `echo` needs no credentials and can always be called: it answers with the text that it gets.
          */
         get: operations["listProviders"];
@@ -2504,7 +2505,8 @@ export interface components {
          *         "echo-1"
          *       ],
          *       "defaultModel": "echo-1",
-         *       "configured": true
+         *       "configured": true,
+         *       "settings": []
          *     }
          */
         Provider: {
@@ -2526,6 +2528,40 @@ export interface components {
              * @example true
              */
             configured: boolean;
+            /**
+             * @description Environment variables of the service that configure the provider. Empty for `echo`.
+             * @example [
+             *       {
+             *         "name": "OPENAI_API_KEY",
+             *         "required": true,
+             *         "set": false,
+             *         "description": "API key for OpenAI. Setting it makes the provider available."
+             *       }
+             *     ]
+             */
+            settings: {
+                /**
+                 * @description Name of the variable.
+                 * @example OPENAI_API_KEY
+                 */
+                name: string;
+                /**
+                 * @description Whether the provider cannot be called without it. Of several variables of which one is enough, none is
+                 *     required; `description` tells.
+                 * @example true
+                 */
+                required: boolean;
+                /**
+                 * @description Whether it has a value. The value itself is never shown.
+                 * @example false
+                 */
+                set: boolean;
+                /**
+                 * @description What the variable is for.
+                 * @example API key for OpenAI. Setting it makes the provider available.
+                 */
+                description: string;
+            }[];
         };
         /**
          * LocationId
@@ -3603,6 +3639,28 @@ export interface components {
             disables_at?: string;
         };
         /**
+         * SuccessRate
+         * @description Share of the attempts of the last 24 hours that succeeded, from 0 to 1. Absent if there were none. An attempt is
+         *     counted some seconds after it has ended.
+         * @example 0.985
+         */
+        SuccessRate: number;
+        /**
+         * LastAttemptAt
+         * Format: date-time
+         * @description When the last attempt ended, successful or not. Absent before the first. While many events are sent, the time can be
+         *     some seconds old.
+         * @example 2026-11-06T12:31:13.502Z
+         */
+        LastAttemptAt: string;
+        /**
+         * LastSuccessAt
+         * Format: date-time
+         * @description When the last successful attempt ended. Absent before the first. It can be as old as `last_attempt_at`.
+         * @example 2026-11-06T12:31:13.502Z
+         */
+        LastSuccessAt: string;
+        /**
          * AttemptError
          * @description Why there was no complete answer.
          *
@@ -3723,6 +3781,9 @@ export interface components {
             disabled_reason?: components["schemas"]["DisabledReason"] | components["schemas"]["OtherValue"];
             disabled_at?: components["schemas"]["Timestamp"];
             warning?: components["schemas"]["IntegrationWarning"];
+            success_rate?: components["schemas"]["SuccessRate"];
+            last_attempt_at?: components["schemas"]["LastAttemptAt"];
+            last_success_at?: components["schemas"]["LastSuccessAt"];
             /**
              * @description Number of failed attempts since the last successful attempt or the last change of the integration.
              * @example 0
@@ -3889,6 +3950,9 @@ export interface components {
             disabled_reason?: components["schemas"]["DisabledReason"] | components["schemas"]["OtherValue"];
             disabled_at?: components["schemas"]["Timestamp"];
             warning?: components["schemas"]["IntegrationWarning"];
+            success_rate?: components["schemas"]["SuccessRate"];
+            last_attempt_at?: components["schemas"]["LastAttemptAt"];
+            last_success_at?: components["schemas"]["LastSuccessAt"];
             /**
              * @description Number of failed attempts since the last successful attempt or the last change of the integration.
              * @example 0
@@ -3908,8 +3972,9 @@ export interface components {
          *
          *     To change the secret, rotate it. To change the status, pause or enable the integration. `id`, `has_secret`,
          *     `secret_rotation`, `status`, `disabled_reason`, `disabled_at`, `warning`, `created_at` and `updated_at` cannot be
-         *     changed; you can send them with their current values. `consecutive_failures`, `last_error`, `retrying_until` and
-         *     `waiting` change all the time, so you can send them with any value; they are ignored.
+         *     changed; you can send them with their current values. `success_rate`, `last_attempt_at`, `last_success_at`,
+         *     `consecutive_failures`, `last_error`, `retrying_until` and `waiting` change all the time, so you can send them with
+         *     any value; they are ignored.
          * @example {
          *       "event_types": [
          *         "ORDER_PLACED"
@@ -3933,6 +3998,13 @@ export interface components {
             disabled_reason?: components["schemas"]["DisabledReason"];
             disabled_at?: components["schemas"]["DateTimeInput"];
             warning?: components["schemas"]["IgnoredObject"];
+            /**
+             * @description Any value is accepted and ignored.
+             * @example 0.985
+             */
+            success_rate?: number;
+            last_attempt_at?: components["schemas"]["DateTimeInput"];
+            last_success_at?: components["schemas"]["DateTimeInput"];
             /**
              * @description Any value is accepted and ignored.
              * @example 0

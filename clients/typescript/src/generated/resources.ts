@@ -274,7 +274,8 @@ export interface ProvidersResource {
   /**
    * List providers.
    *
-   * Lists all providers that the service knows, with their models. Providers that are not `configured` cannot be called.
+   * Lists all providers that the service knows, with their models. Providers that are not `configured` cannot be called;
+   * `settings` names the environment variables that configure them.
    * `echo` needs no credentials and can always be called: it answers with the text that it gets.
    */
   list(options?: CallOptions<'listProviders'>): Call<operations['listProviders']['responses'][200]['content']['application/json']>;
