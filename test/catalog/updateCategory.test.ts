@@ -46,17 +46,6 @@ describe('404', () => {
   });
 });
 
-describe('409', () => {
-  it('gives up when other callers always change it first', async () => {
-    const { category } = await createCatalog(setup.service);
-    const categories = setup.database.db.collection<{ _id: string; revision: unknown }>('categories');
-    await categories.updateOne({ _id: category.id }, { $set: { revision: { $exists: false } } });
-    const { status, body } = await put(category.id, { name: 'Other' });
-    expect(status).toBe(409);
-    expect(body.type).toBe(problem('edit-conflict'));
-  });
-});
-
 describe('412', () => {
   it('does not change a category that is newer than If-Match', async () => {
     const { category } = await createCatalog(setup.service);

@@ -82,18 +82,6 @@ describe('404', () => {
   });
 });
 
-describe('409', () => {
-  it('gives up when other callers always change it first', async () => {
-    const { id } = await createLocation(setup.service);
-    // Each update reads this revision and then requires it. No location has it.
-    const locations = setup.database.db.collection<{ _id: string; revision: unknown }>('locations');
-    await locations.updateOne({ _id: id }, { $set: { revision: { $exists: false } } });
-    const { status, body } = await put(id, { name: 'Other' });
-    expect(status).toBe(409);
-    expect(body.type).toBe(problem('edit-conflict'));
-  });
-});
-
 describe('412', () => {
   it('does not change a location that is newer than If-Match', async () => {
     const { id, etag } = await createLocation(setup.service);

@@ -104,17 +104,6 @@ describe('404', () => {
   });
 });
 
-describe('409', () => {
-  it('gives up when other callers always change it first', async () => {
-    const { id } = await create();
-    const products = setup.database.db.collection<{ _id: string; revision: unknown }>('products');
-    await products.updateOne({ _id: id }, { $set: { revision: { $exists: false } } });
-    const { status, body } = await put(id, { price: 1 });
-    expect(status).toBe(409);
-    expect(body.type).toBe(problem('edit-conflict'));
-  });
-});
-
 describe('412', () => {
   it('does not change a product that is newer than If-Match', async () => {
     const { id, etag } = await create();

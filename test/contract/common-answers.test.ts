@@ -104,6 +104,37 @@ describe('406', () => {
   });
 });
 
+describe('409', () => {
+  const editing = operations.filter(([, { problems }]) => problems.includes('edit-conflict'));
+  const answers = new Map<OperationId, Answer>();
+  beforeAll(async () => {
+    const { db, close } = await openDatabaseOf(service);
+    const setRevisions = (from: unknown, to: unknown): Promise<unknown> =>
+      Promise.all(
+        ['prompts', 'locations', 'categories', 'products', 'orders', 'integrations'].map((name) =>
+          db.collection(name).updateMany({ revision: from }, { $set: { revision: to } }),
+        ),
+      );
+    // So that restoring the first version changes something.
+    const second = { messages: [{ role: 'user', content: 'A second version' }] };
+    expect((await call('updatePrompt', { body: second })).status).toBe(200);
+    // Each edit reads this revision and then requires it. Nothing has it.
+    await setRevisions({ $exists: true }, { $exists: false });
+    try {
+      // All at once, because each gives up only after five seconds.
+      await Promise.all(editing.map(async ([operation]) => answers.set(operation, await call(operation))));
+    } finally {
+      await setRevisions({ $type: 'object' }, 1);
+      await close();
+    }
+  });
+
+  it.each(editing)('%s gives up when other callers always change it first', (operation) => {
+    const answer = answers.get(operation);
+    expect([answer?.status, answer?.body.type]).toEqual([409, problem('edit-conflict')]);
+  });
+});
+
 describe('413', () => {
   it.each(withBody)('%s refuses a body that is too large', async (operation, { needsKey }) => {
     const limit = needsKey ? 1024 * 1024 : 16 * 1024;

@@ -1,13 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { uuidForm } from '../catalog/catalog-harness.ts';
-import {
-  createIntegration,
-  describeConflict,
-  describeMissing,
-  nextSecret,
-  secret,
-  setUpIntegrations,
-} from './integrations-harness.ts';
+import { createIntegration, describeMissing, nextSecret, secret, setUpIntegrations } from './integrations-harness.ts';
 
 const setup = setUpIntegrations();
 const suffix = '/secret/rotation';
@@ -74,9 +67,3 @@ describe('400', () => {
 });
 
 describeMissing(setup, { method: 'POST', suffix, body: {} });
-describeConflict(setup, async () => ({
-  ...(await createIntegration(setup.service)),
-  method: 'POST',
-  suffix,
-  body: {},
-}));

@@ -1,11 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import {
-  createIntegration,
-  describeConflict,
-  describeMissing,
-  secret,
-  setUpIntegrations,
-} from './integrations-harness.ts';
+import { createIntegration, describeMissing, secret, setUpIntegrations } from './integrations-harness.ts';
 
 const setup = setUpIntegrations();
 const suffix = '/secret/rotation';
@@ -33,4 +27,3 @@ describe('200', () => {
 });
 
 describeMissing(setup, { method: 'DELETE', suffix });
-describeConflict(setup, async () => ({ ...(await begin()), method: 'DELETE', suffix }));

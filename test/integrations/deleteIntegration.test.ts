@@ -1,14 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { problem } from '../support/per-operation.ts';
 import { startReceiver } from '../support/receiver.ts';
-import {
-  createIntegration,
-  describeConflict,
-  describeMissing,
-  eventually,
-  sendTest,
-  setUpIntegrations,
-} from './integrations-harness.ts';
+import { createIntegration, describeMissing, eventually, sendTest, setUpIntegrations } from './integrations-harness.ts';
 
 const setup = setUpIntegrations();
 
@@ -53,4 +46,3 @@ describe('412', () => {
 });
 
 describeMissing(setup, { method: 'DELETE' });
-describeConflict(setup, async () => ({ ...(await createIntegration(setup.service)), method: 'DELETE' }));

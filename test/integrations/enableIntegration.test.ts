@@ -4,7 +4,6 @@ import { startReceiver, type Receiver } from '../support/receiver.ts';
 import type { Answer } from '../support/service.ts';
 import {
   createIntegration,
-  describeConflict,
   describeMissing,
   eventually,
   openBreaker,
@@ -92,4 +91,3 @@ describe('200', () => {
 });
 
 describeMissing(setup, { method: 'POST', suffix: '/enable' });
-describeConflict(setup, async () => ({ ...(await createPaused()), method: 'POST', suffix: '/enable' }));

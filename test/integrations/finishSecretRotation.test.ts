@@ -4,7 +4,6 @@ import { problem } from '../support/per-operation.ts';
 import type { Answer } from '../support/service.ts';
 import {
   createIntegration,
-  describeConflict,
   describeMissing,
   nextSecret,
   secret,
@@ -81,7 +80,3 @@ describe('409', () => {
 });
 
 describeMissing(setup, { method: 'POST', suffix, body: { rotation_id: unknownId } });
-describeConflict(setup, async () => {
-  const integration = await begin();
-  return { ...integration, method: 'POST', suffix, body: { rotation_id: integration.rotation } };
-});

@@ -107,29 +107,7 @@ export function describeMissing(setup: Setup, { method, suffix = '', body }: Int
   });
 }
 
-/**
- * Tests that an operation on an integration answers 409 when other callers always change it first.
- *
- * @param prepare returns an integration and a call that would change it
- */
-export function describeConflict(
-  setup: Setup,
-  prepare: () => Promise<IntegrationCall & { readonly path: string; readonly id: string }>,
-): void {
-  describe('409', () => {
-    it('gives up when other callers always change it first', async () => {
-      const { id, path: integration, method, suffix = '', body } = await prepare();
-      const integrations = setup.database.db.collection<{ _id: string; revision: unknown }>('integrations');
-      await integrations.updateOne({ _id: id }, { $set: { revision: { $exists: false } } });
-      const answer = await setup.service.call(method, `${integration}${suffix}`, body === undefined ? {} : { body });
-      await integrations.deleteOne({ _id: id });
-      expect(answer.status).toBe(409);
-      expect(answer.body.type).toBe(problem('edit-conflict'));
-    });
-  });
-}
-
-/** Tests that an operation that sends something sends nothing when it is repeated with the same key. */
+/** What the operations that send something have in common: a repetition with the same key sends nothing. */
 export function describeRepetition(
   setup: Setup,
   prepare: () => Promise<{ readonly path: string; readonly body?: unknown }>,

@@ -1,14 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { openShop, placeOrder } from '../orders/orders-harness.ts';
 import { startReceiver, type Receiver } from '../support/receiver.ts';
-import {
-  createIntegration,
-  describeConflict,
-  describeMissing,
-  eventually,
-  sendTest,
-  setUpIntegrations,
-} from './integrations-harness.ts';
+import { createIntegration, describeMissing, eventually, sendTest, setUpIntegrations } from './integrations-harness.ts';
 
 const setup = setUpIntegrations();
 let receiver: Receiver;
@@ -52,8 +45,3 @@ describe('200', () => {
 });
 
 describeMissing(setup, { method: 'POST', suffix: '/pause' });
-describeConflict(setup, async () => ({
-  ...(await createIntegration(setup.service)),
-  method: 'POST',
-  suffix: '/pause',
-}));

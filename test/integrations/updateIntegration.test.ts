@@ -6,7 +6,6 @@ import { startReceiver } from '../support/receiver.ts';
 import { startTestService, type Answer, type CallOptions, type TestService } from '../support/service.ts';
 import {
   createIntegration,
-  describeConflict,
   describeMissing,
   mask,
   nextSecret,
@@ -242,8 +241,3 @@ describe('422', () => {
 });
 
 describeMissing(setup, { method: 'PUT', body: { name: 'Other' } });
-describeConflict(setup, async () => ({
-  ...(await createIntegration(setup.service)),
-  method: 'PUT',
-  body: { name: 'Other' },
-}));

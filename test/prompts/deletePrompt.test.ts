@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { createPrompts, type Prompts } from '../../src/prompts/prompts.ts';
 import { createPromptStore } from '../../src/prompts/prompt-store.ts';
 import type { Answer } from '../support/service.ts';
-import { create, createVersions, loseEveryRace, promptsPath, saying, type RawDocument } from './prompts-harness.ts';
+import { create, createVersions, promptsPath, saying, type RawDocument } from './prompts-harness.ts';
 import { problem, setUp } from '../support/per-operation.ts';
 import { system } from '../../src/runtime/system.ts';
 
@@ -117,16 +117,6 @@ describe('404', () => {
     const { status, body } = await remove(key);
     expect(status).toBe(404);
     expect(body.type).toBe(problem('prompt-not-found'));
-  });
-});
-
-describe('409', () => {
-  it('gives up when others keep changing the prompt', async () => {
-    const { id } = await create(setup.service);
-    await loseEveryRace(setup.database, id);
-    const { status, body } = await remove(id);
-    expect(status).toBe(409);
-    expect(body.type).toBe(problem('edit-conflict'));
   });
 });
 

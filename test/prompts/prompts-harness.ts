@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from '@jest/globals';
-import type { Database } from '../../src/db/client.ts';
 import type { Answer, TestService } from '../support/service.ts';
 
 export const promptsPath = '/api/v1/prompts';
@@ -46,13 +45,4 @@ export async function createVersions(service: TestService, count: number): Promi
     expect(body.version).toBe(version);
   }
   return prompt;
-}
-
-/** Lets every compare-and-set on a prompt be lost, as if others changed it all the time. */
-export async function loseEveryRace(database: Database, id: string): Promise<void> {
-  // Whoever reads this revision and asks for it again asks for a prompt that has none.
-  const revision = { $exists: false };
-  const prompts = database.db.collection<RawDocument>('prompts');
-  const prompt = await prompts.findOne({ _id: id });
-  await prompts.replaceOne({ _id: id }, { ...prompt, revision });
 }

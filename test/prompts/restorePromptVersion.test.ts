@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import type { Answer } from '../support/service.ts';
-import { create, createVersions, loseEveryRace, promptsPath, saying, type RawDocument } from './prompts-harness.ts';
+import { create, createVersions, promptsPath, saying, type RawDocument } from './prompts-harness.ts';
 import { problem, setUp } from '../support/per-operation.ts';
 
 const setup = setUp();
@@ -115,14 +115,6 @@ describe('404', () => {
 });
 
 describe('409', () => {
-  it('gives up when others keep changing the prompt', async () => {
-    const { id } = await createVersions(setup.service, 2);
-    await loseEveryRace(setup.database, id);
-    const { status, body } = await restore(id, 1);
-    expect(status).toBe(409);
-    expect(body.type).toBe(problem('edit-conflict'));
-  });
-
   it('refuses an Idempotency-Key whose first request still runs', async () => {
     const { id } = await createVersions(setup.service, 2);
     const headers = { 'Idempotency-Key': 'restore-running' };

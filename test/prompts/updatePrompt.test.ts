@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import type { Answer, CallOptions } from '../support/service.ts';
-import { create, loseEveryRace, promptsPath, saying, type RawDocument } from './prompts-harness.ts';
+import { create, promptsPath, saying, type RawDocument } from './prompts-harness.ts';
 import { problem, setUp } from '../support/per-operation.ts';
 
 const setup = setUp();
@@ -254,14 +254,6 @@ describe('409', () => {
     expect(body).toMatchObject({ type: problem('slug-taken'), errors: [{ pointer: '#/slug' }] });
     expect((await setup.service.call('GET', `${promptsPath}/${id}`)).body).toEqual(before);
     expect(await versionsOf(id)).toBe(1);
-  });
-
-  it('gives up when others keep changing the prompt', async () => {
-    const { id } = await create(setup.service);
-    await loseEveryRace(setup.database, id);
-    const { status, body } = await put(id, saying('never'));
-    expect(status).toBe(409);
-    expect(body.type).toBe(problem('edit-conflict'));
   });
 });
 

@@ -63,6 +63,7 @@ async function createFixture(service: TestService): Promise<Fixture> {
   for (let count = 0; count < 5; count += 1) integrations.push(await create('/api/v1/integrations', integration));
   const [kept = '', , finishing = '', canceling = ''] = integrations;
   await post(`/api/v1/integrations/${canceling}/secret/rotation`, {});
+  await post(`/api/v1/integrations/${canceling}/pause`);
   return {
     location,
     today,
