@@ -1,26 +1,34 @@
-import { globSync, mkdirSync, writeFileSync } from 'node:fs';
+import { globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { addResult, createEmptyTestResult, type AggregatedResult, type TestResult } from '@jest/test-result';
 import { compareAnswers } from '../../contract/compare-answers.ts';
 import type { AnswerCounts } from '../recorded-answers.ts';
 
 const root = path.join(import.meta.dirname, '../../..');
+/** What the files of the last whole run recorded, for runs of some of them again (`TEST_AGAIN`). */
+const recordFile = path.join(root, 'coverage/answers.json');
 
 /**
  * Collects what the test files recorded. After the last file of a whole run it writes the table of declared answers to
- * `coverage/contract.md` and adds a result to the run: a failure if an answer is missing.
+ * `coverage/contract.md` and adds a result to the run: a failure if an answer is missing. It does the same after test
+ * files of a whole run ran again.
  */
 export default class ContractReporter {
   readonly #isFiltered: boolean;
+  readonly #isAgain: boolean;
   #isWhole = false;
-  readonly #recorded = new Map<string, AnswerCounts>();
+  readonly #recorded: Map<string, AnswerCounts>;
 
   constructor({ testNamePattern }: { readonly testNamePattern?: string }) {
     this.#isFiltered = testNamePattern !== undefined && testNamePattern !== '';
+    this.#isAgain = process.env['TEST_AGAIN'] === 'on';
+    const before = this.#isAgain ? (JSON.parse(readFileSync(recordFile, 'utf8')) as [string, AnswerCounts][]) : [];
+    this.#recorded = new Map(before);
   }
 
   onRunStart({ numTotalTestSuites }: AggregatedResult): void {
-    this.#isWhole = !this.#isFiltered && numTotalTestSuites === globSync('test/**/*.test.ts', { cwd: root }).length;
+    const all = globSync('test/**/*.test.ts', { cwd: root }).length;
+    this.#isWhole = this.#isAgain || (!this.#isFiltered && numTotalTestSuites === all);
   }
 
   onTestResult(_test: unknown, result: TestResult & { readonly answers?: AnswerCounts }): void {
@@ -32,6 +40,7 @@ export default class ContractReporter {
     const { missing, table } = compareAnswers(this.#recorded);
     mkdirSync(path.join(root, 'coverage'), { recursive: true });
     writeFileSync(path.join(root, 'coverage/contract.md'), table);
+    writeFileSync(recordFile, JSON.stringify([...this.#recorded]));
     const failureMessages = missing.length === 0 ? [] : [['No test reached:', ...missing].join('\n  ')];
     results.numTotalTestSuites += 1;
     addResult(results, {
