@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { ProblemError } from '../errors/problem-error.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { Random } from '../runtime/random.ts';
-import { addCounts, type Counts, type Kind } from './counts.ts';
+import { addCounts, noCounts, type Counts, type Kind } from './counts.ts';
 import { firstShown, intervalAt, type Grain } from './intervals.ts';
 import type { OwnTally, StatisticsStore, Subject } from './statistics-store.ts';
 
@@ -33,8 +33,14 @@ interface OpenTally extends OwnTally {
   readonly counts: number[];
 }
 
-/** Subjects that are counted in a quarter of an hour, each version of a prompt by itself. Others count for the service. */
-const maxSubjects = 10_000;
+/** The present tallies of a subject, or of a version of a prompt. */
+interface Series {
+  minute: OpenTally;
+  readonly quarter: OpenTally;
+}
+
+/** Series of a quarter of an hour. Other subjects only count for the service. */
+const maxSeries = 10_000;
 /** Tallies that are kept while the database is away. */
 const maxWaiting = 30_000;
 /** Versions of a prompt that are counted by themselves in a quarter of an hour. The others count as version 0. */
@@ -53,11 +59,15 @@ const budgetMs = 2_000;
  * it wrote before.
  */
 export function createCollector({ store, clock, random }: CollectorDependencies): Collector {
-  const open: Record<Grain, Map<string, OpenTally>> = { minute: new Map(), quarter: new Map() };
-  /** The number of versions in `open.quarter`, by prompt. */
-  const versions = new Map<string, number>();
-  /** Tallies that have changed since they were last written. */
-  const waiting = new Set<OpenTally>();
+  const open: Record<Kind, Map<string, Map<number, Series>>> = {
+    service: new Map(),
+    integration: new Map(),
+    prompt: new Map(),
+  };
+  let openSeries = 0;
+  /** Tallies that have changed since they were last written: of the service, and of all other subjects. */
+  const waiting = { service: new Set<OpenTally>(), others: new Set<OpenTally>() };
+  const waitingWith = ({ kind }: Subject): Set<OpenTally> => (kind === 'service' ? waiting.service : waiting.others);
   const newWriter = (): string => random.uuid().slice(0, 8);
   let writer = newWriter();
   let minute = 0;
@@ -65,7 +75,7 @@ export function createCollector({ store, clock, random }: CollectorDependencies)
   let writing: Promise<void> = Promise.resolve();
   const closing = new AbortController();
 
-  /** Forgets the subjects of intervals that are over. */
+  /** Forgets the subjects of a quarter of an hour that is over. */
   const proceed = (): void => {
     const at = clock.now().getTime();
     const next = intervalAt('minute', at);
@@ -73,52 +83,54 @@ export function createCollector({ store, clock, random }: CollectorDependencies)
     const isBack = next < minute;
     if (isBack) writer = newWriter();
     minute = next;
-    open.minute.clear();
     const nextQuarter = intervalAt('quarter', at);
     if (nextQuarter === quarter && !isBack) return;
     quarter = nextQuarter;
-    open.quarter.clear();
-    versions.clear();
+    for (const subjects of Object.values(open)) subjects.clear();
+    openSeries = 0;
   };
 
-  const tallyOf = (grain: Grain, key: string, subject: Subject, version: number): OpenTally | undefined => {
-    const known = open[grain].get(key);
-    if (known !== undefined) return known;
-    const isFull = open[grain].size >= maxSubjects || waiting.size >= maxWaiting;
-    if (isFull && subject.kind !== 'service') return undefined;
-    const interval = grain === 'minute' ? minute : quarter;
-    const tally = { subject, grain, interval, version, counts: [], writer };
-    open[grain].set(key, tally);
-    return tally;
-  };
+  const openTally = (subject: Subject, grain: Grain, version: number): OpenTally => ({
+    ...{ subject, grain, interval: grain === 'minute' ? minute : quarter },
+    ...{ version, counts: noCounts(subject.kind), writer },
+  });
 
-  /** The version that an invocation is counted for. */
-  const countedVersion = (id: string, version: number): number => {
-    if (version === 0 || open.quarter.has(keyOf('prompt', id, version))) return version;
-    const others = versions.get(id) ?? 0;
-    if (others >= maxVersions) return 0;
-    versions.set(id, others + 1);
-    return version;
+  const seriesOf = (subject: Subject, given: number): Series | undefined => {
+    const { kind, id } = subject;
+    const versions = open[kind].get(id) ?? new Map<number, Series>();
+    const version = versions.has(given) || versions.size < maxVersions ? given : 0;
+    const known = versions.get(version);
+    const hasRoom = kind === 'service' || waiting.others.size < maxWaiting;
+    if (known !== undefined) {
+      if (known.minute.interval !== minute && hasRoom) known.minute = openTally(subject, 'minute', version);
+      return known;
+    }
+    if (!hasRoom || (kind !== 'service' && openSeries >= maxSeries)) return undefined;
+    const begun = { minute: openTally(subject, 'minute', version), quarter: openTally(subject, 'quarter', version) };
+    open[kind].set(id, versions.set(version, begun));
+    openSeries += 1;
+    return begun;
   };
 
   const write = async (): Promise<void> => {
     proceed();
     const at = clock.now().getTime();
-    const bySubject = new Map<string, OpenTally[]>();
-    for (const tally of waiting) {
-      if (tally.interval < firstShown(tally.grain, at)) waiting.delete(tally);
-      else push(bySubject, keyOf(tally.subject.kind, tally.subject.id, 0), tally);
+    for (const tally of [...waiting.service, ...waiting.others]) {
+      if (tally.interval < firstShown(tally.grain, at)) waitingWith(tally.subject).delete(tally);
     }
+    const bySubject = Map.groupBy(waiting.others, ({ subject: { kind, id } }) => `${kind}/${id}`);
     const subjects = [...bySubject.values()];
-    for (let start = 0; start < subjects.length; start += documentsAtOnce) {
-      const tallies = subjects.slice(start, start + documentsAtOnce).flat();
+    for (let start = 0; ; start += documentsAtOnce) {
+      // Those of the service are written each time, however many others there are.
+      const tallies = [...waiting.service, ...subjects.slice(start, start + documentsAtOnce).flat()];
+      if (tallies.length === 0) return;
       const started = performance.now();
-      for (const tally of tallies) waiting.delete(tally);
+      for (const tally of tallies) waitingWith(tally.subject).delete(tally);
       try {
         await store.write(tallies, { budgetMs });
       } catch (error) {
         // Another error is a mistake, which a repetition does not correct.
-        if (error instanceof ProblemError) for (const tally of tallies) waiting.add(tally);
+        if (error instanceof ProblemError) for (const tally of tallies) waitingWith(tally.subject).add(tally);
         throw error;
       }
       if (start + documentsAtOnce >= subjects.length) return;
@@ -130,16 +142,14 @@ export function createCollector({ store, clock, random }: CollectorDependencies)
   const flush = (): Promise<void> => (writing = writing.catch(() => undefined).then(write));
 
   return {
-    count(kind, id, counts, given = 0) {
+    count(kind, id, counts, version = 0) {
       proceed();
-      const version = countedVersion(id, given);
-      const key = keyOf(kind, id, version);
-      const subject = { kind, id };
-      for (const grain of ['minute', 'quarter'] as const) {
-        const tally = tallyOf(grain, key, subject, version);
-        if (tally === undefined) continue;
+      const series = seriesOf({ kind, id }, version);
+      if (series === undefined) return;
+      for (const tally of [series.minute, series.quarter]) {
+        if (tally.grain === 'minute' && tally.interval !== minute) continue;
         addCounts(kind, tally.counts, counts);
-        waiting.add(tally);
+        waitingWith(tally.subject).add(tally);
       }
     },
     flush,
@@ -148,14 +158,4 @@ export function createCollector({ store, clock, random }: CollectorDependencies)
       return flush();
     },
   };
-}
-
-function keyOf(kind: Kind, id: string, version: number): string {
-  return version === 0 ? `${kind}/${id}` : `${kind}/${id}/${version}`;
-}
-
-function push<T>(lists: Map<string, T[]>, key: string, item: T): void {
-  const list = lists.get(key);
-  if (list === undefined) lists.set(key, [item]);
-  else list.push(item);
 }

@@ -27,24 +27,36 @@ export type Counts<K extends Kind> = Readonly<Record<(typeof counted)[K][number]
 /** These are not added up: the latest remains. */
 const times: ReadonlySet<string> = new Set(['lastAttemptAt', 'lastSuccessAt']);
 
-/** Adds counts, as a list or by their names, to a list. */
-export function addCounts<K extends Kind>(
-  kind: K,
-  sum: number[],
-  counts: readonly number[] | Partial<Counts<K>>,
-): void {
-  const byName = Array.isArray(counts) ? undefined : (counts as Readonly<Record<string, number | undefined>>);
-  for (const [index, name] of counted[kind].entries()) {
-    const count = (byName === undefined ? (counts as readonly number[])[index] : byName[name]) ?? 0;
-    const before = sum[index] ?? 0;
-    sum[index] = times.has(name) ? Math.max(before, count) : before + count;
-  }
+/** Places in the lists, by name. */
+const places = Object.fromEntries(
+  Object.entries(counted).map(([kind, names]) => [
+    kind,
+    Object.fromEntries(names.map((name, index) => [name, { index, isTime: times.has(name) }])),
+  ]),
+) as Readonly<Record<Kind, Readonly<Record<string, { readonly index: number; readonly isTime: boolean }>>>>;
+
+/** A list of counts that are 0. */
+export function noCounts(kind: Kind): number[] {
+  return counted[kind].map(() => 0);
+}
+
+/** Adds some counts to a list. */
+export function addCounts<K extends Kind>(kind: K, sum: number[], counts: Partial<Counts<K>>): void {
+  const byName: Readonly<Record<string, number | undefined>> = counts;
+  for (const name in byName) addAt(kind, sum, name, byName[name] ?? 0);
 }
 
 /** The sum of lists of counts, by their names. */
 export function sumOf<K extends Kind>(kind: K, lists: readonly (readonly number[])[]): Counts<K> {
-  const sum: number[] = [];
-  addCounts(kind, sum, []);
-  for (const list of lists) addCounts(kind, sum, list);
+  const sum = noCounts(kind);
+  for (const list of lists)
+    for (const [index, name] of counted[kind].entries()) addAt(kind, sum, name, list[index] ?? 0);
   return Object.fromEntries(counted[kind].map((name, index) => [name, sum[index]])) as Counts<K>;
+}
+
+function addAt(kind: Kind, sum: number[], name: string, count: number): void {
+  const place = places[kind][name];
+  if (place === undefined) return;
+  const before = sum[place.index] ?? 0;
+  sum[place.index] = place.isTime ? Math.max(before, count) : before + count;
 }

@@ -1,11 +1,55 @@
-import { startReceiver, type Receiver } from '../support/receiver.ts';
-import { startTestService, type Answer, type TestService, type TestServiceOptions } from '../support/service.ts';
+import { expect } from '@jest/globals';
+import { systemClock, type Clock } from '../../src/runtime/clock.ts';
+import type { Answer, TestService, TestServiceOptions } from '../support/service.ts';
 import { until } from '../support/until.ts';
 
-/** A service that writes its statistics at once. */
-export function startCounting(options: TestServiceOptions = {}): Promise<TestService> {
-  const environment = { WEBHOOK_ALLOWED_NETWORKS: '127.0.0.0/8', ...options.environment };
-  return startTestService({ statisticsEveryMs: 20, ...options, environment });
+export const statisticsPath = '/api/v1/statistics';
+export const minuteMs = 60_000;
+
+/** What services need that write their statistics at once. */
+export const counting = {
+  environment: { WEBHOOK_ALLOWED_NETWORKS: '127.0.0.0/8' },
+  statisticsEveryMs: 20,
+} satisfies TestServiceOptions;
+
+/** A wall clock that stands still until a test sets it. Durations pass as always. */
+export interface StandingClock extends Clock {
+  set(time: string): void;
+}
+
+export function createStandingClock(time: string): StandingClock {
+  let at = new Date(time);
+  return {
+    now: () => new Date(at),
+    monotonic: systemClock.monotonic,
+    set(next) {
+      at = new Date(next);
+    },
+  };
+}
+
+/** Creates a prompt that says "Hello {{name}}" to `echo`, four words in and out for a name of two words. @returns its path */
+export async function createGreeting(service: TestService): Promise<string> {
+  const { status, body } = await service.call('POST', '/api/v1/prompts', {
+    body: {
+      name: 'Greeting',
+      messages: [{ role: 'user', content: 'Hello {{name}}' }],
+      variables: { name: { required: true } },
+      selected_provider: 'echo',
+    },
+  });
+  expect(status).toBe(201);
+  return `/api/v1/prompts/${(body as { id: string }).id}`;
+}
+
+/** Invokes a prompt of `createGreeting`. */
+export function greet(
+  service: TestService,
+  prompt: string,
+  body: Record<string, unknown> = { variables: { name: 'World' } },
+  headers: Record<string, string> = {},
+): Promise<Answer> {
+  return service.call('POST', `${prompt}/invoke`, { body, headers });
 }
 
 /** Reads statistics again and again until the totals have these members. */
@@ -21,9 +65,9 @@ export async function untilTotals(
   return body;
 }
 
-/** The sum of a number over all points. */
-export function sumOfPoints({ points }: Answer['body'], name: string): number {
-  return (points as Record<string, number>[]).reduce((sum, point) => sum + (point[name] ?? 0), 0);
+/** The points that have something of a number: when, and how many. */
+export function pointsWith({ points }: Answer['body'], name: string): [at: string, count: number][] {
+  return (points as Record<string, number>[])
+    .filter((point) => point[name] !== 0)
+    .map((point) => [String(point['at']), point[name] ?? 0]);
 }
-
-export { startReceiver, type Receiver };
