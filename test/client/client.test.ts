@@ -75,6 +75,7 @@ describe('the methods', () => {
 
     const messages = [{ role: 'user', content: 'Hi {{name}}!' } as const];
     await gateway.prompts.update(prompt.id, { messages });
+    expect((await gateway.prompts.getStatistics(prompt.slug, { span: 'day' })).points).toHaveLength(96);
     expect((await gateway.promptVersions.list(prompt.id)).data.map(({ version }) => version)).toEqual([2, 1]);
     expect((await gateway.promptVersions.get(prompt.id, 2)).messages).toEqual(messages);
     expect((await gateway.promptVersions.restore(prompt.id, 1)).version).toBe(3);
@@ -134,6 +135,7 @@ describe('the methods', () => {
     expect((await gateway.integrations.pause(id)).status).toBe('paused');
     expect((await gateway.integrations.enable(id)).status).toBe('active');
     expect((await gateway.integrations.get(id)).name).toBe('Till 2');
+    expect((await gateway.integrations.getStatistics(id)).points).toHaveLength(60);
 
     const delivery = await gateway.integrations.sendTestEvent(id);
     await receiver.received(1);
@@ -165,6 +167,7 @@ describe('the methods', () => {
     await expect(anonymous.prompts.list()).rejects.toThrow(AuthenticationError);
     expect(await gateway.service.getLiveness()).toEqual({ status: 'ok' });
     expect(await gateway.service.getReadiness()).toMatchObject({ status: 'ok' });
+    expect((await gateway.service.getStatistics()).interval_seconds).toBe(60);
     expect(await gateway.service.getMetrics()).toContain('# HELP ');
     expect((await gateway.service.getOpenApiDocument()).openapi).toBe('3.1.0');
     expect((await gateway.service.getAsyncApiDocument()).asyncapi).toBe('3.0.0');

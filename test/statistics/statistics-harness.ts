@@ -4,7 +4,6 @@ import type { Answer, TestService, TestServiceOptions } from '../support/service
 import { until } from '../support/until.ts';
 
 export const statisticsPath = '/api/v1/statistics';
-export const minuteMs = 60_000;
 
 /** What services need that write their statistics at once. */
 export const counting = {
