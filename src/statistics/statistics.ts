@@ -44,9 +44,6 @@ export interface Backlog {
 export interface RecentAttempts {
   readonly succeeded: number;
   readonly failed: number;
-  /** The end of the last attempt; undefined if there was none. */
-  readonly lastAttemptAt: Date | undefined;
-  readonly lastSuccessAt: Date | undefined;
 }
 
 /** An answer to an invocation. */
@@ -70,7 +67,7 @@ export interface Observer {
 export interface Statistics extends Observer {
   /** Writes what was counted. @throws {ProblemError} database-unavailable; the next call writes it */
   flush(): Promise<void>;
-  /** Writes what was counted before the process stops. Gives up after this many milliseconds. */
+  /** Writes what was counted before the process stops, if the database takes it within this many milliseconds. */
   close(timeoutMs: number): Promise<void>;
 
   ofService(span: Span): Promise<Series<'service'>>;
@@ -131,11 +128,9 @@ export function createStatistics({ store, clock, random }: StatisticsDependencie
       attempted(integrationId, outcome, seconds) {
         observer.attempted(integrationId, outcome, seconds);
         const isSuccess = outcome === '2xx';
-        const at = clock.now().getTime();
         count('integration', integrationId, {
           milliseconds: Math.round(seconds * 1_000),
-          lastAttemptAt: at,
-          ...(isSuccess ? { succeeded: 1, lastSuccessAt: at } : { failed: 1 }),
+          ...(isSuccess ? { succeeded: 1 } : { failed: 1 }),
         });
         count('service', service, isSuccess ? { attemptsSucceeded: 1 } : { attemptsFailed: 1 });
       },
@@ -152,7 +147,12 @@ export function createStatistics({ store, clock, random }: StatisticsDependencie
     }),
 
     flush,
-    close: (timeoutMs) => within(timeoutMs, close(), () => undefined),
+    close: (timeoutMs) =>
+      within(
+        timeoutMs,
+        close().catch(() => undefined),
+        () => undefined,
+      ),
 
     async ofService(span) {
       const { grain, from, tallies } = await read({ kind: 'service', id: service }, span);
@@ -184,38 +184,28 @@ export function createStatistics({ store, clock, random }: StatisticsDependencie
       const at = clock.now().getTime();
       const tallies = await store.find(subjects, 'quarter', firstShown('quarter', at), intervalAt('quarter', at));
       const byId = Map.groupBy(tallies, ({ subject }) => subject.id);
-      return new Map(
-        ids.map((id): [string, RecentAttempts] => {
-          const counts = sumOf(
-            'integration',
-            (byId.get(id) ?? []).map((tally) => tally.counts),
-          );
-          const { succeeded, failed, lastAttemptAt, lastSuccessAt } = counts;
-          return [
-            id,
-            { succeeded, failed, lastAttemptAt: toTime(lastAttemptAt), lastSuccessAt: toTime(lastSuccessAt) },
-          ];
-        }),
-      );
+      return new Map(ids.map((id): [string, RecentAttempts] => [id, sum('integration', byId.get(id) ?? [])]));
     },
   };
 }
 
 function toSeries<K extends Kind>(kind: K, grain: Grain, from: number, tallies: readonly Tally[]): Series<K> {
   const { kept, milliseconds } = grains[grain];
-  const sum = (some: readonly Tally[]): Counts<K> =>
-    sumOf(
-      kind,
-      some.map(({ counts }) => counts),
-    );
   const byInterval = Map.groupBy(tallies, ({ interval }) => interval);
   const points = Array.from({ length: kept }, (_, index) => ({
     at: startOf(grain, from + index),
-    counts: sum(byInterval.get(from + index) ?? []),
+    counts: sum(kind, byInterval.get(from + index) ?? []),
   }));
-  return { intervalSeconds: milliseconds / 1_000, total: { at: startOf(grain, from), counts: sum(tallies) }, points };
+  return {
+    intervalSeconds: milliseconds / 1_000,
+    total: { at: startOf(grain, from), counts: sum(kind, tallies) },
+    points,
+  };
 }
 
-function toTime(at: number): Date | undefined {
-  return at === 0 ? undefined : new Date(at);
+function sum<K extends Kind>(kind: K, tallies: readonly Tally[]): Counts<K> {
+  return sumOf(
+    kind,
+    tallies.map(({ counts }) => counts),
+  );
 }

@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { startCounting } from '../statistics/statistics-harness.ts';
+import { counting } from '../statistics/statistics-harness.ts';
 import { startReceiver, type Receiver } from '../support/receiver.ts';
-import type { TestService } from '../support/service.ts';
+import { startTestService, type TestService } from '../support/service.ts';
 import { createIntegration, eventually, sendTest } from './integrations-harness.ts';
 
 let service: TestService;
 let receiver: Receiver;
 beforeAll(async () => {
-  [service, receiver] = await Promise.all([startCounting(), startReceiver()]);
+  [service, receiver] = await Promise.all([startTestService(counting), startReceiver()]);
 });
 afterAll(async () => {
   await Promise.all([service.close(), receiver.close()]);
