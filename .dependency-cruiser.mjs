@@ -105,7 +105,7 @@ export default {
     },
   ],
   options: {
-    doNotFollow: { path: ['node_modules', '(^|/)generated/', '^clients/[^/]+/dist/'] },
+    doNotFollow: { path: ['node_modules', '(^|/)generated/'] },
     // What a stranger compiles with the published package.
     exclude: { path: '^test/package/project/' },
     tsPreCompilationDeps: true,

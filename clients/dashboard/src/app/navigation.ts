@@ -1,4 +1,4 @@
-import { IconKey, type Icon } from '@tabler/icons-react';
+import { IconKey, IconWebhook, type Icon } from '@tabler/icons-react';
 import type { LinkProps } from '@tanstack/react-router';
 import type { Texts } from '../texts/en.ts';
 import type { Scope } from './session.ts';
@@ -14,5 +14,12 @@ export interface NavigationEntry {
 
 /** All entries in their order. The start page leads to the first that the key may see. */
 export const navigation: readonly NavigationEntry[] = [
+  {
+    group: 'webhooks',
+    to: '/integrations',
+    text: 'integrations',
+    icon: IconWebhook,
+    scope: 'integrations:read',
+  },
   { group: 'administration', to: '/api-keys', text: 'apiKeys', icon: IconKey, scope: 'keys:manage' },
 ];

@@ -1,13 +1,13 @@
 import { createRouter } from '@tanstack/react-router';
 import { apiKeysRoutes } from '../screens/api-keys/routes.ts';
-import { PageFailed } from './failures.tsx';
+import { integrationsRoutes } from '../screens/integrations/routes.ts';
 import { basePath } from './gateway.ts';
 import { homeRoute } from './home-route.tsx';
 import { rootRoute } from './root-route.tsx';
 
 /** All screens. Each loads its script when it is opened. */
 export const router = createRouter({
-  routeTree: rootRoute.addChildren([homeRoute, ...apiKeysRoutes]),
+  routeTree: rootRoute.addChildren([homeRoute, ...integrationsRoutes, ...apiKeysRoutes]),
   basepath: basePath,
   // All values in addresses are texts, as people write them: `?status=active`.
   parseSearch: (text) => Object.fromEntries(new URLSearchParams(text)),
@@ -17,7 +17,6 @@ export const router = createRouter({
   },
   defaultPreload: 'intent',
   defaultPreloadStaleTime: 0,
-  defaultErrorComponent: PageFailed,
   scrollRestoration: true,
 });
 

@@ -2,9 +2,7 @@ import {
   ActionIcon,
   Alert,
   Button,
-  Checkbox,
   createTheme,
-  InputWrapper,
   Modal,
   Paper,
   Tooltip,
@@ -54,9 +52,6 @@ const dark: MantineColorsTuple = [
   '#0b0b0d',
 ];
 
-/** Size of explanations and mistakes at fields. */
-const small = { fontSize: 'var(--mantine-font-size-xs)' };
-
 export const theme: MantineThemeOverride = createTheme({
   colors: { accent, gray, dark },
   primaryColor: 'accent',
@@ -82,17 +77,7 @@ export const theme: MantineThemeOverride = createTheme({
   components: {
     ActionIcon: ActionIcon.extend({ defaultProps: { variant: 'subtle', color: 'gray' } }),
     Alert: Alert.extend({ defaultProps: { variant: 'light' } }),
-    Button: Button.extend({
-      styles: { label: { fontWeight: 500 } },
-      vars: (_, { size = 'sm' }) => ({
-        root: size === 'sm' ? { '--button-height': '32px', '--button-padding-x': '12px' } : {},
-      }),
-    }),
-    Checkbox: Checkbox.extend({
-      defaultProps: { size: 'xs' },
-      styles: { label: small, description: small, error: small },
-    }),
-    InputWrapper: InputWrapper.extend({ styles: { description: small, error: small } }),
+    Button: Button.extend({ defaultProps: { size: 'sm' }, styles: { label: { fontWeight: 500 } } }),
     Modal: Modal.extend({
       defaultProps: {
         centered: true,
@@ -101,7 +86,7 @@ export const theme: MantineThemeOverride = createTheme({
         // Its header is not the banner of the page.
         attributes: { header: { role: 'presentation' } },
       },
-      styles: { title: { fontWeight: 600, fontSize: 'var(--mantine-font-size-lg)', lineHeight: 1.35 } },
+      styles: { title: { fontWeight: 600, fontSize: 'var(--mantine-font-size-lg)' } },
     }),
     Paper: Paper.extend({ defaultProps: { radius: 'lg' } }),
     Tooltip: Tooltip.extend({

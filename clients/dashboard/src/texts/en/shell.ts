@@ -11,6 +11,7 @@ export const shell = {
     administration: 'Administration',
   },
   entries: {
+    integrations: 'Integrations',
     apiKeys: 'API keys',
   },
   reference: 'API reference',

@@ -1,0 +1,129 @@
+import { Button, Checkbox, Group, Modal, Paper, Stack, Text } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import type { Schemas } from 'prompt-gateway-client';
+import { useState, type ReactNode } from 'react';
+import { gateway, serviceUrl } from '../../app/gateway.ts';
+import { JsonView } from '../../shared/json-view.tsx';
+import { ProblemAlert } from '../../shared/problem-alert.tsx';
+import { useTexts } from '../../shared/texts.tsx';
+
+/** The types of events, each with its schema and an example. */
+export function EventTypePicker({
+  value = [],
+  onChange,
+  error,
+}: {
+  value?: string[];
+  onChange: (value: string[]) => void;
+  error?: ReactNode;
+}): ReactNode {
+  const { form: texts } = useTexts().integrations;
+  const [shown, setShown] = useState<Schemas['EventType']>();
+  const types = useQuery({
+    queryKey: ['event-types'],
+    queryFn: ({ signal }) => gateway.eventTypes.list({ limit: 100 }, { signal }).toArray({ limit: 1_000 }),
+    staleTime: Infinity,
+  });
+  const names = new Set(types.data?.map(({ type }) => type));
+  const subscribable = types.data?.filter((type) => type.subscribable) ?? [];
+  return (
+    <>
+      <Checkbox.Group
+        label={texts.eventTypes}
+        description={texts.eventTypesDescription}
+        required
+        value={value}
+        onChange={onChange}
+        error={error}
+      >
+        <Paper withBorder mt="xs" mb={error === undefined ? 0 : 6}>
+          <Stack gap={0}>
+            {types.isError && <ProblemAlert error={types.error} onRetry={() => void types.refetch()} />}
+            {subscribable.map((type) => (
+              <Group key={type.type} justify="space-between" gap="xs" px="sm" py={8} wrap="nowrap" align="flex-start">
+                <Checkbox
+                  value={type.type}
+                  label={
+                    <Text span ff="monospace" size="sm">
+                      {type.type}
+                    </Text>
+                  }
+                  description={type.description}
+                />
+                <Button
+                  variant="subtle"
+                  color="gray"
+                  size="compact-xs"
+                  flex="none"
+                  aria-label={texts.showSchemaOf(type.type)}
+                  onClick={() => {
+                    setShown(type);
+                  }}
+                >
+                  {texts.showSchema}
+                </Button>
+              </Group>
+            ))}
+            {/* A type that this release does not know stays selected. */}
+            {types.isSuccess &&
+              value
+                .filter((type) => !names.has(type))
+                .map((type) => <Checkbox key={type} value={type} label={type} px="sm" py={8} />)}
+          </Stack>
+        </Paper>
+      </Checkbox.Group>
+      <EventTypeDialog
+        type={shown}
+        onClose={() => {
+          setShown(undefined);
+        }}
+      />
+    </>
+  );
+}
+
+function EventTypeDialog({
+  type,
+  onClose,
+}: {
+  type: Schemas['EventType'] | undefined;
+  onClose: () => void;
+}): ReactNode {
+  const { integrations, shared } = useTexts();
+  const { eventType: texts } = integrations;
+  return (
+    <Modal
+      opened={type !== undefined}
+      onClose={onClose}
+      size="lg"
+      title={type?.type}
+      closeButtonProps={{ 'aria-label': shared.close }}
+    >
+      {type !== undefined && (
+        <Stack>
+          <Text c="dimmed">{type.description}</Text>
+          <Text fw={500} size="sm">
+            {texts.example}
+          </Text>
+          <JsonView value={type.example} label={texts.example} />
+          <Group justify="space-between">
+            <Text fw={500} size="sm">
+              {texts.schema}
+            </Text>
+            <Button
+              component="a"
+              variant="subtle"
+              size="compact-xs"
+              target="_blank"
+              rel="noopener noreferrer"
+              href={new URL(`schemas/events/${encodeURIComponent(type.type)}/v1.json`, serviceUrl).href}
+            >
+              {texts.schemaUrl}
+            </Button>
+          </Group>
+          <JsonView value={type.schema} label={texts.schema} />
+        </Stack>
+      )}
+    </Modal>
+  );
+}

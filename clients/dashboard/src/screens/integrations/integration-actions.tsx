@@ -1,0 +1,147 @@
+import { Button } from '@mantine/core';
+import { useDisclosure } from '@mantine/hooks';
+import { IconPlayerPause, IconPlayerPlay, IconSend, IconTrash } from '@tabler/icons-react';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useNavigate } from '@tanstack/react-router';
+import type { Schemas } from 'prompt-gateway-client';
+import { useState, type ReactNode } from 'react';
+import { gateway } from '../../app/gateway.ts';
+import { ConfirmDialog } from '../../shared/confirm-dialog.tsx';
+import { LinkButton } from '../../shared/links.tsx';
+import { useNotify } from '../../shared/notify.ts';
+import { ProblemAlert } from '../../shared/problem-alert.tsx';
+import { useTexts } from '../../shared/texts.tsx';
+import { versioned } from '../../shared/versioned.ts';
+import { integrationKey, integrationsKey, storeIntegration } from './queries.ts';
+import { TestEventDialog } from './test-event-dialog.tsx';
+
+/** What can be done with an integration; a failure is shown by `IntegrationFailure`. */
+export function IntegrationActions({
+  integration,
+  onError,
+}: {
+  integration: Schemas['Integration'];
+  onError: (error: unknown) => void;
+}): ReactNode {
+  const { integrations: texts } = useTexts();
+  const { id, name, status, retrying_until } = integration;
+  const queryClient = useQueryClient();
+  const navigate = useNavigate();
+  const notify = useNotify();
+  const [isDeleting, deleting] = useDisclosure(false);
+  const [delivery, setDelivery] = useState<string>();
+  const isActive = status === 'active';
+
+  const change = useMutation({
+    mutationFn: (action: 'pause' | 'enable') => versioned(gateway.integrations[action](id)),
+    onSuccess: (saved, action) => {
+      onError(undefined);
+      storeIntegration(queryClient, saved);
+      notify(action === 'pause' ? texts.done.paused : isActive ? texts.done.nudged : texts.done.enabled);
+    },
+    onError,
+  });
+  const test = useMutation({
+    mutationFn: () => gateway.integrations.sendTestEvent(id),
+    onSuccess: (sent) => {
+      onError(undefined);
+      setDelivery(sent.id);
+    },
+    onError,
+  });
+  const remove = useMutation({
+    mutationFn: () => gateway.integrations.delete(id),
+    onSuccess: () => {
+      notify(texts.done.deleted(name));
+      queryClient.removeQueries({ queryKey: integrationKey(id) });
+      void queryClient.invalidateQueries({ queryKey: integrationsKey });
+      void navigate({ to: '/integrations' });
+    },
+  });
+
+  return (
+    <>
+      {!isActive && (
+        <Button
+          leftSection={<IconPlayerPlay size={16} />}
+          loading={change.isPending}
+          onClick={() => {
+            change.mutate('enable');
+          }}
+        >
+          {texts.detail.enable}
+        </Button>
+      )}
+      {isActive && retrying_until !== undefined && (
+        <Button
+          leftSection={<IconPlayerPlay size={16} />}
+          loading={change.isPending}
+          onClick={() => {
+            change.mutate('enable');
+          }}
+        >
+          {texts.detail.sendNow}
+        </Button>
+      )}
+      <Button
+        variant="default"
+        leftSection={<IconSend size={16} />}
+        loading={test.isPending}
+        onClick={() => {
+          test.mutate();
+        }}
+      >
+        {texts.detail.test}
+      </Button>
+      <LinkButton variant="default" to="/integrations/$id/edit" params={{ id }}>
+        {texts.detail.edit}
+      </LinkButton>
+      {isActive && (
+        <Button
+          variant="default"
+          leftSection={<IconPlayerPause size={16} />}
+          loading={change.isPending}
+          onClick={() => {
+            change.mutate('pause');
+          }}
+        >
+          {texts.detail.pause}
+        </Button>
+      )}
+      <Button
+        variant="default"
+        leftSection={<IconTrash size={16} />}
+        onClick={() => {
+          remove.reset();
+          deleting.open();
+        }}
+      >
+        {texts.detail.delete}
+      </Button>
+      <ConfirmDialog
+        isOpen={isDeleting}
+        onClose={deleting.close}
+        title={texts.remove.title(name)}
+        text={texts.remove.text}
+        confirm={texts.remove.submit}
+        isDangerous
+        isPending={remove.isPending}
+        error={remove.error}
+        onConfirm={() => {
+          remove.mutate();
+        }}
+      />
+      <TestEventDialog
+        deliveryId={delivery}
+        onClose={() => {
+          setDelivery(undefined);
+        }}
+      />
+    </>
+  );
+}
+
+/** Why the last action failed. */
+export function IntegrationFailure({ error }: { error: unknown }): ReactNode {
+  return error === undefined ? null : <ProblemAlert error={error} />;
+}

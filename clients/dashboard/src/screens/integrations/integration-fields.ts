@@ -1,0 +1,71 @@
+import type { Schemas } from 'prompt-gateway-client';
+import type { Texts } from '../../texts/en.ts';
+import { nameRule, valueRule, type HeaderRow } from './header-rules.ts';
+
+/** What the form of an integration edits. */
+export interface IntegrationFields extends Record<string, unknown> {
+  name: string;
+  url: string;
+  eventTypes: string[];
+  locationIds: string[];
+  headers: HeaderRow[];
+}
+
+/** The fields of a new integration. */
+export const emptyFields: IntegrationFields = { name: '', url: '', eventTypes: [], locationIds: [], headers: [] };
+
+/** The fields of a present integration. */
+export function fieldsOf(integration: Schemas['Integration']): IntegrationFields {
+  const { name, url, event_types, location_ids = [], headers } = integration;
+  return {
+    ...{ name, url },
+    eventTypes: [...event_types],
+    locationIds: [...location_ids],
+    headers: Object.entries(headers).map(([header, value]) => ({ name: header, value })),
+  };
+}
+
+/** The fields as the API takes them. */
+export function bodyOf(
+  fields: IntegrationFields,
+): Required<Pick<Schemas['IntegrationUpdate'], 'name' | 'url' | 'event_types' | 'location_ids' | 'headers'>> {
+  const { name, url, eventTypes, locationIds, headers } = fields;
+  return {
+    ...{ name, url },
+    event_types: eventTypes as Schemas['IntegrationCreate']['event_types'],
+    location_ids: locationIds,
+    headers: Object.fromEntries(headers.map((header) => [header.name, header.value])),
+  };
+}
+
+/** The field of a place in the request: `headers.X-Kitchen` is a row of the headers. */
+export function fieldAt(place: string, headers: readonly HeaderRow[]): string {
+  const [first = '', ...rest] = place.split('.');
+  if (first === 'event_types') return 'eventTypes';
+  if (first === 'location_ids') return 'locationIds';
+  if (first !== 'headers') return first;
+  const name = rest.join('.');
+  const row = headers.findIndex((header) => header.name === name);
+  return row < 0 ? 'headers' : `headers.${row}.value`;
+}
+
+/** Finds mistakes before the request is sent. */
+export function validateFields(
+  fields: IntegrationFields,
+  { form, headers: headerTexts }: Texts['integrations'],
+): Record<string, string> {
+  const mistakes: Record<string, string> = {};
+  if (fields.name.trim() === '') mistakes['name'] = form.nameMissing;
+  if (!/^https?:\/\/[A-Za-z0-9.:_[\]-]+([/?][!-"$-~]*)?$/.test(fields.url)) mistakes['url'] = form.urlWrong;
+  if (fields.eventTypes.length === 0) mistakes['eventTypes'] = form.eventTypesMissing;
+  fields.headers.forEach((row, position) => {
+    const name = nameRule(
+      row,
+      fields.headers.filter((_, other) => other !== position),
+    );
+    const value = valueRule(row);
+    if (name !== undefined) mistakes[`headers.${position}.name`] = headerTexts.rules[name];
+    if (value !== undefined) mistakes[`headers.${position}.value`] = headerTexts.rules[value];
+  });
+  return mistakes;
+}

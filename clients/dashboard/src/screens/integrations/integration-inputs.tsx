@@ -1,0 +1,47 @@
+import { Paper, Stack, TextInput } from '@mantine/core';
+import type { UseFormReturnType } from '@mantine/form';
+import type { ReactNode } from 'react';
+import { useTexts } from '../../shared/texts.tsx';
+import { EventTypePicker } from './event-type-picker.tsx';
+import { HeadersEditor } from './headers-editor.tsx';
+import type { IntegrationFields } from './integration-fields.ts';
+import { LocationPicker } from './location-picker.tsx';
+
+/** The fields that a new and a present integration have in common. */
+export function IntegrationInputs({
+  form,
+  children,
+}: {
+  form: UseFormReturnType<IntegrationFields>;
+  children?: ReactNode;
+}): ReactNode {
+  const { form: texts } = useTexts().integrations;
+  return (
+    <Paper withBorder p="lg">
+      <Stack gap="lg">
+        <TextInput
+          label={texts.name}
+          placeholder={texts.namePlaceholder}
+          maxLength={200}
+          required
+          {...form.getInputProps('name')}
+        />
+        <TextInput
+          label={texts.url}
+          description={texts.urlDescription}
+          placeholder={texts.urlPlaceholder}
+          inputMode="url"
+          autoComplete="off"
+          spellCheck={false}
+          maxLength={2_048}
+          required
+          {...form.getInputProps('url')}
+        />
+        <EventTypePicker {...form.getInputProps('eventTypes')} />
+        <LocationPicker {...form.getInputProps('locationIds')} />
+        <HeadersEditor form={form} />
+        {children}
+      </Stack>
+    </Paper>
+  );
+}

@@ -1,0 +1,48 @@
+import { Alert, Stack } from '@mantine/core';
+import { IconAlertTriangle, IconInfoCircle } from '@tabler/icons-react';
+import type { Schemas } from 'prompt-gateway-client';
+import type { ReactNode } from 'react';
+import { RelativeTime } from '../../shared/relative-time.tsx';
+import { useTexts } from '../../shared/texts.tsx';
+
+/** What needs attention: paused, disabled, failing, unsigned. */
+export function IntegrationNotices({ integration }: { integration: Schemas['Integration'] }): ReactNode {
+  const { notices: texts } = useTexts().integrations;
+  const { status, disabled_reason, warning, retrying_until, has_secret, secret_rotation } = integration;
+  const disabled =
+    disabled_reason === 'gone' ? texts.gone : disabled_reason === 'failing' ? texts.failing : texts.disabled;
+  return (
+    <Stack gap="xs">
+      {status === 'paused' && (
+        <Alert color="gray" icon={<IconInfoCircle />}>
+          {texts.paused}
+        </Alert>
+      )}
+      {status === 'disabled' && (
+        <Alert color="red" icon={<IconAlertTriangle />}>
+          {disabled}
+        </Alert>
+      )}
+      {warning !== undefined && (
+        <Alert color="yellow" icon={<IconAlertTriangle />}>
+          {warning.detail}{' '}
+          {warning.disables_at !== undefined && (
+            <>
+              {texts.disablesAt} <RelativeTime value={warning.disables_at} />.
+            </>
+          )}
+        </Alert>
+      )}
+      {status === 'active' && retrying_until !== undefined && (
+        <Alert color="yellow" icon={<IconAlertTriangle />}>
+          {texts.retrying} <RelativeTime value={retrying_until} />.
+        </Alert>
+      )}
+      {!has_secret && secret_rotation === undefined && (
+        <Alert color="yellow" icon={<IconAlertTriangle />}>
+          {texts.unsigned}
+        </Alert>
+      )}
+    </Stack>
+  );
+}

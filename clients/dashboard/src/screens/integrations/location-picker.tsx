@@ -1,0 +1,49 @@
+import { MultiSelect } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import type { ReactNode } from 'react';
+import { gateway } from '../../app/gateway.ts';
+import { useScope } from '../../app/session-context.ts';
+import { useTexts } from '../../shared/texts.tsx';
+
+/** Locations that are offered by name. Others stay selected under their id. */
+const offered = 500;
+
+/** The locations whose events an integration receives. A key that may not read locations sees their ids. */
+export function LocationPicker({
+  value = [],
+  onChange,
+  error,
+}: {
+  value?: string[];
+  onChange: (value: string[]) => void;
+  error?: ReactNode;
+}): ReactNode {
+  const { form: texts } = useTexts().integrations;
+  const canRead = useScope('catalog:read');
+  const locations = useQuery({
+    queryKey: ['locations', 'names'],
+    queryFn: ({ signal }) => gateway.locations.list({ limit: 100 }, { signal }).toArray({ limit: offered }),
+    enabled: canRead,
+  });
+  const known = locations.data ?? [];
+  const ids = new Set(known.map(({ id }) => id));
+  const data = [
+    ...known.map(({ id, name }) => ({ value: id, label: name })),
+    ...value.filter((id) => !ids.has(id)).map((id) => ({ value: id, label: id })),
+  ];
+  if (data.length === 0) return null;
+  return (
+    <MultiSelect
+      label={texts.locations}
+      description={texts.locationsDescription}
+      placeholder={value.length === 0 ? texts.allLocations : undefined}
+      data={data}
+      value={value}
+      onChange={onChange}
+      maxValues={100}
+      searchable
+      clearable
+      error={error}
+    />
+  );
+}

@@ -1,0 +1,68 @@
+import { Group, Loader, Modal, Stack, Text } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import type { ReactNode } from 'react';
+import { gateway } from '../../app/gateway.ts';
+import { JsonView } from '../../shared/json-view.tsx';
+import { ProblemAlert } from '../../shared/problem-alert.tsx';
+import { StatusBadge, type Tone } from '../../shared/status-badge.tsx';
+import { useTexts } from '../../shared/texts.tsx';
+
+const tones: Record<string, Tone> = { delivered: 'ok', held: 'neutral', failed: 'danger' };
+
+/** Follows a test event until the receiver has answered. */
+export function TestEventDialog({
+  deliveryId,
+  onClose,
+}: {
+  deliveryId: string | undefined;
+  onClose: () => void;
+}): ReactNode {
+  const { shared, integrations } = useTexts();
+  const { test: texts } = integrations;
+  const read = useQuery({
+    queryKey: ['deliveries', deliveryId],
+    queryFn: ({ signal }) => gateway.deliveries.get(deliveryId ?? '', { signal }),
+    enabled: deliveryId !== undefined,
+    refetchInterval: ({ state: { data } }) => (isDecided(data) ? false : 500),
+  });
+  const delivery = read.data;
+  return (
+    <Modal
+      opened={deliveryId !== undefined}
+      onClose={onClose}
+      title={texts.title}
+      closeButtonProps={{ 'aria-label': shared.close }}
+    >
+      <Stack aria-live="polite">
+        {read.isError ? (
+          <ProblemAlert error={read.error} onRetry={() => void read.refetch()} />
+        ) : delivery === undefined || !isDecided(delivery) ? (
+          <Group gap="sm">
+            <Loader size="sm" />
+            <Text>{texts.pending}</Text>
+          </Group>
+        ) : (
+          <>
+            <Group gap="sm" wrap="nowrap" align="flex-start">
+              <StatusBadge tone={tones[delivery.status] ?? 'danger'}>
+                {delivery.last_outcome ?? delivery.status}
+              </StatusBadge>
+              <Text>{resultText(delivery.status, texts)}</Text>
+            </Group>
+            <JsonView value={delivery.body} label={texts.title} />
+          </>
+        )}
+      </Stack>
+    </Modal>
+  );
+}
+
+/** A first attempt has ended, or none is made. */
+function isDecided(delivery: { status: string; attempt_count: number; last_outcome?: string } | undefined): boolean {
+  return delivery !== undefined && (delivery.status !== 'pending' || delivery.last_outcome !== undefined);
+}
+
+function resultText(status: string, texts: { delivered: string; held: string; failed: string }): string {
+  if (status === 'delivered') return texts.delivered;
+  return status === 'held' ? texts.held : texts.failed;
+}
