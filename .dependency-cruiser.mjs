@@ -105,7 +105,7 @@ export default {
     },
   ],
   options: {
-    doNotFollow: { path: ['node_modules', '(^|/)generated/'] },
+    doNotFollow: { path: ['node_modules', '(^|/)generated/', '^clients/[^/]+/dist/'] },
     // What a stranger compiles with the published package.
     exclude: { path: '^test/package/project/' },
     tsPreCompilationDeps: true,

@@ -5,20 +5,24 @@ COPY package.json package-lock.json ./
 # The image brings Node itself, so the npm package `node` is left out together with everything for development.
 RUN npm ci --omit=dev --ignore-scripts && rm -rf node_modules/node node_modules/.bin/node
 
-# The reference pages at /docs are built with the packages for development, which the image leaves out.
-FROM node:24-bookworm-slim AS reference
+# The reference pages and the dashboard are built with the packages for development, which the image leaves out.
+FROM node:24-bookworm-slim AS pages
 WORKDIR /app
 COPY package.json package-lock.json ./
+COPY clients/typescript/package.json clients/typescript/
+COPY clients/dashboard/package.json clients/dashboard/
 RUN npm ci --ignore-scripts
+COPY tsconfig.json ./
+COPY clients clients
 COPY src src
-RUN node src/codegen/build-reference.ts
+RUN npm run prepare
 
 FROM node:24-bookworm-slim
 ENV NODE_ENV=production HOST=0.0.0.0 PORT=8080
 WORKDIR /app
 COPY --from=dependencies /app/node_modules node_modules
 COPY package.json LICENSE ./
-COPY --from=reference /app/dist dist
+COPY --from=pages /app/dist dist
 COPY generated generated
 COPY src src
 # Runs with a read-only root file system: state is in MongoDB and S3, nothing is written here. So it needs MONGODB_URI,

@@ -246,7 +246,7 @@ export function createApp(dependencies: AppDependencies): App {
     ...productOperations(products, random),
     ...orderOperations(orders, createOrderIds(dependencies.installation)),
     ...fiscalDayOperations(fiscalDays),
-    ...integrationOperations(integrations, webhooks),
+    ...integrationOperations(integrations, webhooks, statistics),
     ...webhookOperations({ integrations, deliveries, replays, clock }),
     ...eventOperations(),
     ...statisticsOperations({ statistics, integrations, prompts }),

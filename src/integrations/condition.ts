@@ -31,6 +31,8 @@ export interface Condition {
         readonly error: components['schemas']['AttemptError'] | undefined;
       }
     | undefined;
+  /** Share of the attempts of the last day that succeeded; undefined if there were none. */
+  readonly successRate: number | undefined;
   /** When the last attempt ended, under whatever settings. */
   readonly lastAttemptAt: Date | undefined;
   readonly lastSuccessAt: Date | undefined;
@@ -42,6 +44,12 @@ export interface Condition {
 
 /** The condition of a receiver without attempts and waiting deliveries. */
 export const soundCondition: Condition = {
-  ...{ consecutiveFailures: 0, lastFailure: undefined, lastAttemptAt: undefined, lastSuccessAt: undefined },
+  ...{
+    successRate: undefined,
+    consecutiveFailures: 0,
+    lastFailure: undefined,
+    lastAttemptAt: undefined,
+    lastSuccessAt: undefined,
+  },
   ...{ retryingUntil: undefined, waiting: undefined },
 };

@@ -33,6 +33,13 @@ export interface ReadCondition {
   conditions(integrations: readonly Integration[]): Promise<ReadonlyMap<string, Condition>>;
 }
 
+/** Reads how many attempts succeeded and failed in the last day, by the ids of up to 100 integrations. */
+export interface ReadAttempts {
+  ofIntegrations(
+    ids: readonly string[],
+  ): Promise<ReadonlyMap<string, { readonly succeeded: number; readonly failed: number }>>;
+}
+
 /**
  * Fields that a PUT can send with any value: the headers, which it changes, and the receiver's condition, which
  * `If-Match` ignores too.
@@ -44,7 +51,11 @@ const uncompared = new Set([
 const collectionPath = '/api/v1/integrations';
 
 /** The contract's operations on integrations. */
-export function integrationOperations(integrations: Integrations, receivers: ReadCondition): IntegrationOperations {
+export function integrationOperations(
+  integrations: Integrations,
+  receivers: ReadCondition,
+  attempts: ReadAttempts,
+): IntegrationOperations {
   const represent = (integration: Integration, condition: Condition): Shown => {
     const headers = integrations.headersOf(integration);
     return {
@@ -52,8 +63,11 @@ export function integrationOperations(integrations: Integrations, receivers: Rea
       body: representIntegration(integration, { headers, condition }),
     };
   };
-  const show = async (integration: Integration): Promise<Shown> =>
-    represent(integration, await receivers.condition(integration));
+  const show = async (integration: Integration): Promise<Shown> => {
+    const { id } = integration;
+    const [condition, counted] = await Promise.all([receivers.condition(integration), attempts.ofIntegrations([id])]);
+    return represent(integration, { ...condition, successRate: successRate(counted.get(id)) });
+  };
   const answer = async (
     integration: Integration,
   ): Promise<{ status: 200; headers: { ETag: string }; body: Shown['body'] }> => {
@@ -80,11 +94,14 @@ export function integrationOperations(integrations: Integrations, receivers: Rea
     },
     listIntegrations(input) {
       const withConditions = async (found: readonly Integration[]) => {
-        const conditions = await receivers.conditions(found);
-        return (integration: Integration) => ({
-          integration,
-          condition: conditions.get(integration.id) ?? soundCondition,
-        });
+        const [conditions, counted] = await Promise.all([
+          receivers.conditions(found),
+          attempts.ofIntegrations(found.map(({ id }) => id)),
+        ]);
+        return (integration: Integration) => {
+          const condition = conditions.get(integration.id) ?? soundCondition;
+          return { integration, condition: { ...condition, successRate: successRate(counted.get(integration.id)) } };
+        };
       };
       return answerPage(
         input,
@@ -133,6 +150,14 @@ export function integrationOperations(integrations: Integrations, receivers: Rea
       return await answer(await integrations.cancelRotation(path.id, matches(headers)));
     },
   };
+}
+
+function successRate(
+  attempts: { readonly succeeded: number; readonly failed: number } | undefined,
+): number | undefined {
+  if (attempts === undefined) return undefined;
+  const { succeeded, failed } = attempts;
+  return succeeded + failed === 0 ? undefined : succeeded / (succeeded + failed);
 }
 
 /** Failures and waiting deliveries are not compared: an edit does not overwrite them, and they change all the time. */

@@ -18,7 +18,8 @@ export function representIntegration(
   { headers, condition }: Surroundings,
 ): Schemas['Integration'] {
   const { rotation, disabled, warning } = integration;
-  const { consecutiveFailures, lastFailure, lastAttemptAt, lastSuccessAt, retryingUntil, waiting } = condition;
+  const { successRate, lastAttemptAt, lastSuccessAt } = condition;
+  const { consecutiveFailures, lastFailure, retryingUntil, waiting } = condition;
   return {
     ...integrationFields.show(integration),
     headers,
@@ -28,6 +29,7 @@ export function representIntegration(
       : { secret_rotation: { id: rotation.id, started_at: rotation.startedAt.toISOString() } }),
     ...(disabled === undefined ? {} : { disabled_reason: disabled.reason, disabled_at: disabled.at.toISOString() }),
     ...(warning === undefined ? {} : { warning: representWarning(warning) }),
+    ...(successRate === undefined ? {} : { success_rate: successRate }),
     ...(lastAttemptAt === undefined ? {} : { last_attempt_at: lastAttemptAt.toISOString() }),
     ...(lastSuccessAt === undefined ? {} : { last_success_at: lastSuccessAt.toISOString() }),
     consecutive_failures: consecutiveFailures,

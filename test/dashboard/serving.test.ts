@@ -206,6 +206,36 @@ describe('the files that the page loads', () => {
   });
 });
 
+describe('the size of the first load', () => {
+  const program = path.join(import.meta.dirname, '../../src/codegen/dashboard-sizes.ts');
+
+  it('is within its limit, and the screens are loaded lazily', async () => {
+    const { stdout } = await promisify(execFile)(process.execPath, [program]);
+    expect(stdout).toMatch(/^First load +[\d.]+ KiB .*\n( +\+[\d.]+ {3}src\/screens\/\S+-screen\.tsx\n)+/);
+  });
+
+  it('is that of the entry and what it imports; above the limit the program fails', async () => {
+    const folder = await mkdtemp(path.join(tmpdir(), 'sizes-'));
+    const manifest = {
+      'index.html': { file: 'entry.js', isEntry: true, imports: ['_shared'], dynamicImports: ['src/a.tsx'] },
+      _shared: { file: 'shared.js', imports: ['index.html'] },
+      'src/a.tsx': { file: 'a.js', isDynamicEntry: true, imports: ['_shared', '_chart'] },
+      _chart: { file: 'chart.js' },
+    };
+    await mkdir(path.join(folder, '.vite'));
+    await writeFile(path.join(folder, '.vite/manifest.json'), JSON.stringify(manifest));
+    const kibibytes = { 'entry.js': 200, 'shared.js': 51, 'a.js': 1, 'chart.js': 2 };
+    for (const [file, size] of Object.entries(kibibytes)) {
+      await writeFile(path.join(folder, `${file}.gz`), Buffer.alloc(size * 1024));
+    }
+    await expect(promisify(execFile)(process.execPath, [program, folder])).rejects.toMatchObject({
+      code: 1,
+      stdout: 'First load   251.0 KiB of gzipped script (at most 250)\n      +3.0   src/a.tsx\n',
+    });
+    await rm(folder, { recursive: true });
+  });
+});
+
 describe('a folder', () => {
   let folder: string;
   let server: Server;

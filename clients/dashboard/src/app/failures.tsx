@@ -1,4 +1,4 @@
-import { Button, Code, Stack } from '@mantine/core';
+import { Button, Code, Container, Stack } from '@mantine/core';
 import { IconAlertTriangle, IconMapQuestion } from '@tabler/icons-react';
 import type { ErrorComponentProps } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
@@ -39,5 +39,14 @@ export function PageFailed({ error }: ErrorComponentProps): ReactNode {
         <Code block>{error instanceof Error ? error.message : String(error)}</Code>
       </Stack>
     </Page>
+  );
+}
+
+/** What is around the screens failed. */
+export function FrameFailed(props: ErrorComponentProps): ReactNode {
+  return (
+    <Container component="main" py="xl">
+      <PageFailed {...props} />
+    </Container>
   );
 }

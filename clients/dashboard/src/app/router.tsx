@@ -1,6 +1,7 @@
 import { createRouter } from '@tanstack/react-router';
 import { apiKeysRoutes } from '../screens/api-keys/routes.ts';
 import { integrationsRoutes } from '../screens/integrations/routes.ts';
+import { PageFailed } from './failures.tsx';
 import { basePath } from './gateway.ts';
 import { homeRoute } from './home-route.tsx';
 import { rootRoute } from './root-route.tsx';
@@ -17,6 +18,7 @@ export const router = createRouter({
   },
   defaultPreload: 'intent',
   defaultPreloadStaleTime: 0,
+  defaultErrorComponent: PageFailed,
   scrollRestoration: true,
 });
 

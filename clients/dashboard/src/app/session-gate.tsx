@@ -5,6 +5,7 @@ import { use, useEffect, useMemo, useState, type ReactNode } from 'react';
 import { ProblemAlert } from '../shared/problem-alert.tsx';
 import { useTexts } from '../shared/texts.tsx';
 import { basePath } from './gateway.ts';
+import { Product } from './product.tsx';
 import { deleteSession, type CurrentKey, type OpenedSession } from './session.ts';
 import { SessionContext } from './session-context.ts';
 import { SignInForm } from './sign-in-form.tsx';
@@ -28,6 +29,7 @@ export function SessionGate({ opened, children }: { opened: Promise<OpenedSessio
     <Center component="main" mih="100dvh" p="md">
       <Paper withBorder p="xl" w="100%" maw={420} shadow="xs">
         <Stack gap="lg">
+          <Product />
           <Stack gap={4}>
             <Title order={1} size="h2">
               {texts.title}

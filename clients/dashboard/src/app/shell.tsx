@@ -1,10 +1,11 @@
-import { AppShell, Burger, Group, ScrollArea, Text } from '@mantine/core';
+import { AppShell, Burger, Group } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { Outlet, useRouter } from '@tanstack/react-router';
 import { useEffect, type ReactNode } from 'react';
 import { useTexts } from '../shared/texts.tsx';
 import { AccountMenu } from './account-menu.tsx';
 import { NavigationLinks } from './navigation-links.tsx';
+import { Product } from './product.tsx';
 import classes from './shell.module.css';
 
 /** The frame around all screens: navigation, account, and the place of the screen. */
@@ -44,7 +45,7 @@ export function Shell(): ReactNode {
           <Product />
           <Burger hiddenFrom="sm" opened onClick={close} size="sm" aria-label={texts.closeNavigation} />
         </AppShell.Section>
-        <AppShell.Section grow component={ScrollArea} px="xs">
+        <AppShell.Section grow px="xs" className={classes.entries}>
           <NavigationLinks onNavigate={close} />
         </AppShell.Section>
         <AppShell.Section p="xs" className={classes.foot}>
@@ -57,15 +58,6 @@ export function Shell(): ReactNode {
         </div>
       </AppShell.Main>
     </AppShell>
-  );
-}
-
-function Product(): ReactNode {
-  return (
-    <Group gap={8} wrap="nowrap">
-      <span className={classes.mark} aria-hidden="true" />
-      <Text fw={600}>{useTexts().shell.product}</Text>
-    </Group>
   );
 }
 

@@ -2,7 +2,9 @@ import {
   ActionIcon,
   Alert,
   Button,
+  Checkbox,
   createTheme,
+  InputWrapper,
   Modal,
   Paper,
   Tooltip,
@@ -52,6 +54,9 @@ const dark: MantineColorsTuple = [
   '#0b0b0d',
 ];
 
+/** Size of explanations and mistakes at fields. */
+const small = { fontSize: 'var(--mantine-font-size-xs)' };
+
 export const theme: MantineThemeOverride = createTheme({
   colors: { accent, gray, dark },
   primaryColor: 'accent',
@@ -77,7 +82,17 @@ export const theme: MantineThemeOverride = createTheme({
   components: {
     ActionIcon: ActionIcon.extend({ defaultProps: { variant: 'subtle', color: 'gray' } }),
     Alert: Alert.extend({ defaultProps: { variant: 'light' } }),
-    Button: Button.extend({ defaultProps: { size: 'sm' }, styles: { label: { fontWeight: 500 } } }),
+    Button: Button.extend({
+      styles: { label: { fontWeight: 500 } },
+      vars: (_, { size = 'sm' }) => ({
+        root: size === 'sm' ? { '--button-height': '32px', '--button-padding-x': '12px' } : {},
+      }),
+    }),
+    Checkbox: Checkbox.extend({
+      defaultProps: { size: 'xs' },
+      styles: { label: small, description: small, error: small },
+    }),
+    InputWrapper: InputWrapper.extend({ styles: { description: small, error: small } }),
     Modal: Modal.extend({
       defaultProps: {
         centered: true,
@@ -86,7 +101,7 @@ export const theme: MantineThemeOverride = createTheme({
         // Its header is not the banner of the page.
         attributes: { header: { role: 'presentation' } },
       },
-      styles: { title: { fontWeight: 600, fontSize: 'var(--mantine-font-size-lg)' } },
+      styles: { title: { fontWeight: 600, fontSize: 'var(--mantine-font-size-lg)', lineHeight: 1.35 } },
     }),
     Paper: Paper.extend({ defaultProps: { radius: 'lg' } }),
     Tooltip: Tooltip.extend({

@@ -3,6 +3,9 @@ import { AreaChart, BarChart, LineChart } from '@mantine/charts';
 import type { ReactNode } from 'react';
 import type { ChartProps } from './chart.tsx';
 
+/** The table beside the chart is for keyboards and screen readers. */
+const unfocused = { accessibilityLayer: false };
+
 /** The chart itself, in a script of its own because its library is large. */
 export function ChartContent({
   type,
@@ -20,24 +23,25 @@ export function ChartContent({
     dataKey: x,
     series: series.map(({ name, label, color }) => ({ name, label, color })),
     withLegend: series.length > 1,
-    gridAxis: 'x' as const,
+    gridAxis: 'y' as const,
     tickLine: 'none' as const,
     xAxisProps: { minTickGap: 40, ...(formatX !== undefined && { tickFormatter: formatX }) },
     yAxisProps: { width: 48, allowDecimals: false },
     ...(formatY !== undefined && { valueFormatter: formatY }),
-    // Recharts also asks for the label of no point.
     ...(formatX !== undefined && {
       tooltipProps: { labelFormatter: (value: unknown) => (typeof value === 'string' ? formatX(value) : '') },
     }),
   };
-  // Screen readers have the table instead.
-  const hidden = { accessibilityLayer: false };
-  if (type === 'bar') {
-    return <BarChart {...common} {...(isStacked && { type: 'stacked' as const })} barChartProps={hidden} />;
-  }
+  if (type === 'bar')
+    return <BarChart {...common} barChartProps={unfocused} {...(isStacked && { type: 'stacked' as const })} />;
   const lines = { ...common, curveType: 'monotone' as const, withDots: false, strokeWidth: 1.5 };
-  if (type === 'line') return <LineChart {...lines} connectNulls={false} lineChartProps={hidden} />;
+  if (type === 'line') return <LineChart {...lines} lineChartProps={unfocused} connectNulls={false} />;
   return (
-    <AreaChart {...lines} {...(isStacked && { type: 'stacked' as const })} fillOpacity={0.15} areaChartProps={hidden} />
+    <AreaChart
+      {...lines}
+      areaChartProps={unfocused}
+      {...(isStacked && { type: 'stacked' as const })}
+      fillOpacity={0.15}
+    />
   );
 }

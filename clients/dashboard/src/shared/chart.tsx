@@ -84,7 +84,7 @@ function ChartTable({ label, points, x, series, formatX, formatY }: ChartProps):
       <Table aria-label={label} stickyHeader verticalSpacing={4}>
         <Table.Thead>
           <Table.Tr>
-            <Table.Th />
+            <Table.Td />
             {series.map(({ name, label: title }) => (
               <Table.Th key={name} ta="end">
                 {title}

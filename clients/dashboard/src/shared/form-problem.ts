@@ -1,4 +1,4 @@
-import type { UseFormReturnType } from '@mantine/form';
+import type { FormErrors, UseFormReturnType } from '@mantine/form';
 import { ProblemError } from 'prompt-gateway-client';
 
 /** What of a form is needed to show mistakes at its fields. */
@@ -18,6 +18,15 @@ export function showMistakes(
     pointer === undefined || pointer === '#' ? [] : [[toField(readPointer(pointer)), detail] as const],
   );
   if (mistakes.length > 0) form.setErrors(Object.fromEntries(mistakes));
+}
+
+/** Second argument of `form.onSubmit`: brings the first field with a mistake into view, with the focus in it. */
+export function focusMistake(form: Pick<UseFormReturnType<never>, 'getInputNode'>): (mistakes: FormErrors) => void {
+  return (mistakes) => {
+    const field = form.getInputNode(Object.keys(mistakes)[0] ?? '');
+    field?.scrollIntoView({ block: 'center' });
+    field?.focus({ preventScroll: true });
+  };
 }
 
 /** `tags.0` of the JSON Pointer `#/tags/0` (RFC 6901, section 6). */

@@ -41,6 +41,12 @@ const units = [
 
 const byteUnits = ['byte', 'kilobyte', 'megabyte', 'gigabyte'] as const;
 
+/** What is no date is shown as it is. */
+function instant(format: Intl.DateTimeFormat, iso: string): string {
+  const date = new Date(iso);
+  return Number.isNaN(date.getTime()) ? iso : format.format(date);
+}
+
 /** Makes the formats of a language. */
 export function createFormat(language: string): Format {
   const numbers = new Intl.NumberFormat(language, { maximumFractionDigits: 2 });
@@ -75,11 +81,12 @@ export function createFormat(language: string): Format {
       if (milliseconds < hour) return unit('minute', milliseconds / minute);
       return milliseconds < day ? unit('hour', milliseconds / hour) : unit('day', milliseconds / day);
     },
-    dateTime: (iso) => dateTimes.format(new Date(iso)),
-    date: (iso) => dates.format(new Date(iso)),
-    time: (iso) => times.format(new Date(iso)),
+    dateTime: (iso) => instant(dateTimes, iso),
+    date: (iso) => instant(dates, iso),
+    time: (iso) => instant(times, iso),
     relative: (iso, now) => {
-      const distance = new Date(iso).getTime() - now;
+      const distance = Date.parse(iso) - now;
+      if (Number.isNaN(distance)) return iso;
       const [name, length] = units.find(([, ms]) => Math.abs(distance) >= ms) ?? (['second', 1_000] as const);
       return relatives.format(Math.trunc(distance / length), name);
     },

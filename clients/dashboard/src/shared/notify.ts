@@ -5,6 +5,6 @@ import { useTexts } from './texts.tsx';
 export function useNotify(): (message: string) => void {
   const { shared } = useTexts();
   return (message) => {
-    notifications.show({ message, closeButtonProps: { 'aria-label': shared.close } });
+    notifications.show({ message, role: 'status', closeButtonProps: { 'aria-label': shared.close } });
   };
 }

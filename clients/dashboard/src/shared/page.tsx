@@ -26,7 +26,7 @@ export function Page({ title, badge, description, actions, breadcrumbs = [], chi
   useDocumentTitle(`${title} · ${shell.product}`);
   return (
     <Stack gap="lg">
-      <Stack gap={6}>
+      <Stack gap={4}>
         {breadcrumbs.length > 0 && (
           <nav aria-label={shared.breadcrumbs}>
             <Breadcrumbs separatorMargin={6}>
@@ -39,21 +39,19 @@ export function Page({ title, badge, description, actions, breadcrumbs = [], chi
           </nav>
         )}
         <Group justify="space-between" align="flex-start" gap="sm">
-          <Stack gap={2} flex={1} miw={0}>
-            <Group gap="sm">
-              <Title order={1} tabIndex={-1} style={{ overflowWrap: 'anywhere' }}>
-                {title}
-              </Title>
-              {badge}
-            </Group>
-            {description !== undefined && (
-              <Text c="dimmed" maw={720}>
-                {description}
-              </Text>
-            )}
-          </Stack>
+          <Group gap="sm" miw={0}>
+            <Title order={1} tabIndex={-1} style={{ overflowWrap: 'anywhere' }}>
+              {title}
+            </Title>
+            {badge}
+          </Group>
           {actions !== undefined && <Group gap="xs">{actions}</Group>}
         </Group>
+        {description !== undefined && (
+          <Text c="dimmed" maw={720} component="div">
+            {description}
+          </Text>
+        )}
       </Stack>
       {children}
     </Stack>

@@ -1,6 +1,13 @@
 import { Alert, Button, Group, List, Stack, Text } from '@mantine/core';
 import { IconAlertCircle } from '@tabler/icons-react';
-import { AnswerError, ConnectionError, GatewayError, ProblemError, TimeoutError } from 'prompt-gateway-client';
+import {
+  AnswerError,
+  AuthenticationError,
+  ConnectionError,
+  GatewayError,
+  ProblemError,
+  TimeoutError,
+} from 'prompt-gateway-client';
 import type { ReactNode } from 'react';
 import type { Texts } from '../texts/en.ts';
 import { CopyableId } from './copy.tsx';
@@ -54,6 +61,8 @@ export function ProblemAlert({ error, onRetry }: { error: unknown; onRetry?: (()
 /** Title and detail of an error, for people. */
 export function describeError(error: unknown, shared: Texts['shared']): { title: string; detail: string } {
   const { problem } = shared;
+  // The sign-in dialog was there; what is left is to repeat what was refused.
+  if (error instanceof AuthenticationError) return { title: problem.sessionEnded, detail: problem.sessionEndedDetail };
   if (error instanceof ProblemError) return { title: error.title, detail: error.detail };
   if (error instanceof ConnectionError) return { title: problem.connection, detail: problem.connectionDetail };
   if (error instanceof TimeoutError) return { title: problem.timeout, detail: problem.timeoutDetail };

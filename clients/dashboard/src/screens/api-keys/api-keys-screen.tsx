@@ -73,14 +73,14 @@ function useColumns(): Column<ApiKey>[] {
     {
       key: 'name',
       header: texts.columns.name,
-      width: '32%',
+      width: '27%',
       cell: (key) => <NameCell apiKey={key} isCurrent={key.id === current.id} />,
     },
     { key: 'scopes', header: texts.columns.scopes, cell: ({ scopes }) => <ScopeList scopes={scopes} /> },
     {
       key: 'status',
       header: texts.columns.status,
-      width: 100,
+      width: 112,
       cell: ({ status }) => (
         <StatusBadge tone={tones[status] ?? 'neutral'}>
           {(texts.statuses as Record<string, string>)[status] ?? status}
@@ -111,7 +111,7 @@ function useColumns(): Column<ApiKey>[] {
       header: texts.revoke.action,
       hasNoLabel: true,
       align: 'end',
-      width: 92,
+      width: 88,
       cell: (key) => key.status === 'active' && <RevokeKey apiKey={key} />,
     },
   ];

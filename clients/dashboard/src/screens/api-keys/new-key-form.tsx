@@ -1,4 +1,4 @@
-import { Button, Checkbox, Group, NativeSelect, Paper, Stack, Text, TextInput } from '@mantine/core';
+import { Button, Checkbox, Group, NativeSelect, Paper, SimpleGrid, Stack, Text, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { useMutation } from '@tanstack/react-query';
 import type { Schemas } from 'prompt-gateway-client';
@@ -6,7 +6,7 @@ import type { ReactNode } from 'react';
 import { gateway } from '../../app/gateway.ts';
 import type { Scope } from '../../app/session.ts';
 import { useSession } from '../../app/session-context.ts';
-import { showMistakes } from '../../shared/form-problem.ts';
+import { focusMistake, showMistakes } from '../../shared/form-problem.ts';
 import { LinkButton } from '../../shared/links.tsx';
 import { ProblemAlert } from '../../shared/problem-alert.tsx';
 import { useTexts } from '../../shared/texts.tsx';
@@ -57,11 +57,10 @@ export function NewKeyForm({ onCreated }: { onCreated: (created: Schemas['ApiKey
       noValidate
       onSubmit={form.onSubmit((fields) => {
         create.mutate(fields);
-      })}
+      }, focusMistake(form))}
     >
       <UnsavedChanges isDirty={() => form.isDirty()} />
       <Stack maw={720} gap="lg">
-        {create.isError && <ProblemAlert error={create.error} />}
         <Paper withBorder p="lg">
           <Stack gap="lg">
             <TextInput
@@ -98,7 +97,7 @@ export function NewKeyForm({ onCreated }: { onCreated: (created: Schemas['ApiKey
                   {texts.selectNone}
                 </Button>
               </Group>
-              <Stack gap={10} mt="sm">
+              <SimpleGrid cols={{ base: 1, sm: 2 }} verticalSpacing={12} mt="sm">
                 {(Object.entries(apiKeys.scopes) as [Scope, string][]).map(([scope, explanation]) => (
                   <Checkbox
                     key={scope}
@@ -112,7 +111,7 @@ export function NewKeyForm({ onCreated }: { onCreated: (created: Schemas['ApiKey
                     description={grantable.includes(scope) ? explanation : texts.notHeld}
                   />
                 ))}
-              </Stack>
+              </SimpleGrid>
             </Checkbox.Group>
             <Group align="flex-start" grow preventGrowOverflow={false}>
               <NativeSelect
@@ -133,6 +132,7 @@ export function NewKeyForm({ onCreated }: { onCreated: (created: Schemas['ApiKey
             </Group>
           </Stack>
         </Paper>
+        {create.isError && <ProblemAlert error={create.error} />}
         <Group gap="xs">
           <Button type="submit" loading={create.isPending}>
             {texts.submit}

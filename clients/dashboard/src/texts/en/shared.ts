@@ -20,6 +20,8 @@ export const shared = {
     timeoutDetail: 'The service may be overloaded. Try again in a moment.',
     unexpected: 'The answer did not come from the service',
     unexpectedDetail: (status: number) => `A proxy may have answered instead (status ${status}).`,
+    sessionEnded: 'Your session had ended',
+    sessionEndedDetail: 'Nothing was changed. You are signed in again: try again.',
     fields: 'Mistakes',
     mayHaveBeenApplied: 'The change may have been applied. Check before you try again.',
   },

@@ -1,0 +1,165 @@
+import { mkdir, rm, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { AxeBuilder } from '@axe-core/playwright';
+import { afterAll, afterEach, beforeAll, expect } from '@jest/globals';
+import { chromium, type Browser, type BrowserContext, type Page } from 'playwright-core';
+import { findBrowserProgram } from './browser-program.ts';
+
+export interface OpenOptions {
+  /** Pixels; 1,280 if left out. */
+  readonly width?: number;
+  readonly colorScheme?: 'light' | 'dark';
+  /** Other origins that the page may reach, beside its own. */
+  readonly origins?: readonly string[];
+}
+
+export interface TestBrowser {
+  /** What went wrong in the pages of this test so far, except for what is expected. */
+  readonly complaints: readonly string[];
+  /**
+   * Opens an address in a context of its own: nothing is shared with other pages. `page.goto` then takes paths.
+   * @param origin of the service, or of the proxy in front of it
+   */
+  open(origin: string, target: string, options?: OpenOptions): Promise<Page>;
+  /** Lets this test have complaints that match, for tests that provoke a failure. */
+  tolerate(pattern: RegExp): void;
+}
+
+const schemes = ['light', 'dark'] as const;
+
+/** Where names lead when nobody resolves them: no test asks anything outside of this machine. */
+const offline = '--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1 , EXCLUDE localhost';
+
+/**
+ * Starts one browser for the tests of a file. A test fails if a page logs an error, throws one, breaks its
+ * Content-Security-Policy, has a request that fails, or asks another origin for anything.
+ */
+export function useBrowser(): TestBrowser {
+  let browser: Browser | undefined;
+  const contexts: BrowserContext[] = [];
+  let complaints: string[] = [];
+  let tolerated: RegExp[] = [];
+  const complain = (complaint: string): void => {
+    if (!tolerated.some((pattern) => pattern.test(complaint))) complaints.push(complaint);
+  };
+
+  beforeAll(async () => {
+    const { executablePath, args, env } = await findBrowserProgram();
+    browser = await chromium.launch({ executablePath, args: [offline, ...args], env: { ...process.env, ...env } });
+  });
+  afterEach(async () => {
+    // What the browser said before is here when it says that the contexts are closed.
+    await Promise.all(contexts.splice(0).map((context) => context.close()));
+    const found = complaints;
+    complaints = [];
+    tolerated = [];
+    expect(found).toEqual([]);
+  });
+  afterAll(async () => {
+    await browser?.close();
+  });
+
+  return {
+    get complaints() {
+      return complaints;
+    },
+    tolerate(pattern) {
+      tolerated.push(pattern);
+      complaints = complaints.filter((complaint) => !pattern.test(complaint));
+    },
+    async open(origin, target, { width = 1280, colorScheme = 'light', origins = [] } = {}) {
+      if (browser === undefined) throw new Error('the browser has not started');
+      const viewport = { width, height: 800 };
+      const context = await browser.newContext({ baseURL: origin, viewport, colorScheme, reducedMotion: 'reduce' });
+      contexts.push(context);
+      watch(context, new Set([origin, ...origins]), complain);
+      const page = await context.newPage();
+      await page.goto(target);
+      return page;
+    },
+  };
+}
+
+function watch(context: BrowserContext, origins: ReadonlySet<string>, complain: (complaint: string) => void): void {
+  context.on('console', (message) => {
+    const isProblem = message.type() === 'error' || message.type() === 'warning';
+    if (isProblem) complain(`console ${message.type()}: ${message.text()} (${message.location().url})`);
+  });
+  context.on('weberror', (error) => {
+    complain(`uncaught: ${String(error.error())}`);
+  });
+  context.on('request', (request) => {
+    const { protocol, origin } = new URL(request.url());
+    const isLocal = protocol === 'data:' || protocol === 'blob:' || protocol === 'about:';
+    if (!isLocal && !origins.has(origin)) complain(`request to another origin: ${request.url()}`);
+  });
+  context.on('requestfailed', (request) => {
+    const reason = request.failure()?.errorText ?? '';
+    // A page gives up requests itself: when it is left, and when nobody waits for the answer any more.
+    if (reason !== 'net::ERR_ABORTED') complain(`request failed: ${request.url()} (${reason})`);
+  });
+}
+
+/** Expects that axe finds nothing on the page as it is shown now, in light and in dark. */
+export async function expectAccessible(page: Page): Promise<void> {
+  for (const colorScheme of schemes) {
+    await page.emulateMedia({ colorScheme });
+    await settle(page);
+    // The other mode would open a page of its own for what frames contain.
+    const { violations } = await new AxeBuilder({ page }).setLegacyMode().analyze();
+    const found = violations.map(({ id, help, nodes }) => ({ id, help, elements: nodes.map(({ html }) => html) }));
+    expect({ colorScheme, found }).toEqual({ colorScheme, found: [] });
+  }
+}
+
+const screenshots = path.join(import.meta.dirname, '../../clients/dashboard/screenshots');
+const largestScreenshot = 150 * 1024;
+
+/**
+ * With `SCREENSHOTS=on`, keeps a picture of what the page shows in both widths and both schemes; otherwise it does
+ * nothing. A picture is a PNG, or a JPEG if the PNG is larger than 150 KB.
+ * @param name of the files, before width and scheme
+ */
+export async function takeScreenshots(page: Page, name: string): Promise<void> {
+  if (process.env['SCREENSHOTS'] !== 'on') return;
+  const before = page.viewportSize();
+  await mkdir(screenshots, { recursive: true });
+  for (const [width, height] of [
+    [1280, 800],
+    [390, 844],
+  ] as const) {
+    await page.setViewportSize({ width, height });
+    for (const colorScheme of schemes) {
+      await page.emulateMedia({ colorScheme });
+      await settle(page);
+      await keep(page, path.join(screenshots, `${name}-${width}-${colorScheme}`));
+    }
+  }
+  if (before !== null) await page.setViewportSize(before);
+}
+
+async function keep(page: Page, file: string): Promise<void> {
+  await Promise.all(['.png', '.jpg'].map((ending) => rm(file + ending, { force: true })));
+  const png = await page.screenshot();
+  if (png.length <= largestScreenshot) {
+    await writeFile(`${file}.png`, png);
+    return;
+  }
+  for (let quality = 90; quality > 0; quality -= 10) {
+    const jpeg = await page.screenshot({ type: 'jpeg', quality });
+    if (jpeg.length > largestScreenshot) continue;
+    await writeFile(`${file}.jpg`, jpeg);
+    return;
+  }
+  throw new Error(`${file} is too large.`);
+}
+
+/** Waits for fonts and for animations that end. */
+async function settle(page: Page): Promise<void> {
+  await page.evaluate(`Promise.all([
+    document.fonts.ready,
+    ...document.getAnimations()
+      .filter((animation) => animation.effect.getComputedTiming().endTime !== Infinity)
+      .map((animation) => animation.finished.catch(() => undefined)),
+  ]).then(() => undefined)`);
+}
