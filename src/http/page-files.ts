@@ -32,7 +32,8 @@ export function safetyFields(policy: string): Record<string, string> {
   return {
     'content-security-policy': policy,
     'cross-origin-resource-policy': 'same-origin',
-    'referrer-policy': 'no-referrer',
+    // Over plain HTTP to another machine, only this shows that a GET comes from a page of this service.
+    'referrer-policy': 'same-origin',
     'x-content-type-options': 'nosniff',
   };
 }

@@ -87,7 +87,7 @@ describe('the page', () => {
     );
     expect(answer.headers).toMatchObject({
       'x-content-type-options': 'nosniff',
-      'referrer-policy': 'no-referrer',
+      'referrer-policy': 'same-origin',
       'cross-origin-opener-policy': 'same-origin',
       'cross-origin-resource-policy': 'same-origin',
       'permissions-policy': expect.stringContaining('camera=()') as unknown,

@@ -6,6 +6,7 @@ import { createMovableClock } from '../support/clock.ts';
 import { LossyProxy } from '../support/lossy-proxy.ts';
 import { until } from '../support/until.ts';
 import type { Answer, TestService } from '../support/service.ts';
+import { callWith, cookieFor } from '../sessions/sessions-harness.ts';
 import { callEveryOperation, sendTimed, type TimedAnswer } from '../support/every-operation.ts';
 
 /** The operations that need no stored document once the caller is known. */
@@ -114,6 +115,24 @@ describe('a database that has stopped', () => {
     expect(await statuses()).toEqual([503, 503, 503]);
     await proxy.restart();
     expect(await statuses()).toEqual([200, 200, 200]);
+  });
+
+  it('answers 503 to a page that signs out, and its session continues', async () => {
+    const cookie = await cookieFor(service, service.adminKey);
+    expect((await callWith(service, cookie)).status).toBe(200);
+    const signOut = async (): Promise<unknown[]> => {
+      const { status, body } = await callWith(service, cookie, 'DELETE', '/api/v1/session');
+      return [status, body.type];
+    };
+    void proxy.lose({ of: 'space', commands: ['find', 'update'], times: Infinity });
+    expect(await signOut()).toEqual([503, 'urn:prompt-gateway:problem:storage-full']);
+    proxy.endLosses();
+    await proxy.stop();
+    expect(await signOut()).toEqual([503, 'urn:prompt-gateway:problem:database-unavailable']);
+    await proxy.restart();
+    expect((await callWith(service, cookie)).status).toBe(200);
+    expect(await signOut()).toEqual([200, undefined]);
+    expect((await callWith(service, cookie)).status).toBe(401);
   });
 
   it('does not delay the answer of a paid call, and does not repeat the call', async () => {

@@ -15,6 +15,9 @@ const marks = {
   key: 'pgw_MARK_key_that_is_not_valid_0123456789',
   idempotency: 'MARK-idempotency-key',
   query: 'MARK-query',
+  signIn: 'MARK-api-key-of-a-sign-in',
+  signInToken: 'MARK-token-of-a-sign-in-link',
+  cookie: 'MARK-cookie-of-a-session',
 };
 
 const processes = setUpProcesses(marks.provider);
@@ -58,6 +61,18 @@ async function sendMarkedRequests(service: Awaited<ReturnType<typeof processes.s
   const created = await send(service, 'POST', '/api/v1/api-keys', { name: 'marked', scopes: ['prompts:read'] });
   const { key } = (await created.json()) as { key: string };
   expect(await call('GET', '/api/v1/prompts', undefined, { authorization: `Bearer ${key}` })).toBe(200);
+  const session = '/api/v1/session';
+  const page = { 'sec-fetch-site': 'same-origin', authorization: 'Basic none' };
+  expect(await call('POST', session, { api_key: marks.signIn }, page)).toBe(401);
+  expect(await call('POST', session, { sign_in_token: marks.signInToken }, page)).toBe(401);
+  expect(await call('POST', session, { api_key: marks.signIn, sign_in_token: [marks.signInToken] }, page)).toBe(400);
+  expect(await call('POST', session, { api_key: key }, { 'sec-fetch-site': 'cross-site' })).toBe(403);
+  const signedIn = await send(service, 'POST', session, { api_key: key }, page);
+  const cookie = signedIn.headers.get('set-cookie')?.split(';')[0] ?? '';
+  expect(await call('GET', '/api/v1/prompts', undefined, { ...page, cookie })).toBe(200);
+  const wrongCookie = `prompt-gateway-session=${marks.cookie}`;
+  expect(await call('GET', '/api/v1/prompts', undefined, { ...page, cookie: wrongCookie })).toBe(401);
+  secretsMade.push(cookie.split('.').at(-1) ?? '');
   await proxy?.stop();
   expect(await invoke('model-a')).toBe(503);
   expect(await call('PUT', prompt, { messages })).toBe(503);
