@@ -115,7 +115,7 @@ const settings = {
   SECRETS_KEY: {
     group: 'Security',
     description:
-      'Key that encrypts the secrets and headers of integrations in the database: 32 bytes in base64 or hex, the same for all processes. Former keys may follow after commas; they are used only to decrypt.',
+      'Key that encrypts the secrets and headers of integrations in the database, and the cookies of sessions: 32 bytes in base64 or hex, the same for all processes. Former keys may follow after commas; they are used only to decrypt.',
     format: secretKeys,
     otherwise: 'a key in DATA_DIR, which the first start creates',
     secret: true,

@@ -1117,6 +1117,7 @@ export interface paths {
          *     ```
          *
          *     A page of another origin gets `cross-origin`. Refused keys and tokens count as refused keys of the client address.
+         *     The service reads the body first, so 400, 406, 413 and 415 come before 401, 403 and 429.
          */
         post: operations["createSession"];
         /**
