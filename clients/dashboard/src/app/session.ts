@@ -1,11 +1,11 @@
-import { AuthenticationError, type Schemas } from 'prompt-gateway-client';
-import { gateway, serviceUrl } from './gateway.ts';
+import { AuthenticationError, BadRequestError, type Schemas } from 'prompt-gateway-client';
+import { gateway } from './gateway.ts';
 
 /** What a session is created from. */
 export type Credentials = { api_key: string } | { sign_in_token: string };
 
 /** The API key that the session stands for. */
-export type CurrentKey = Awaited<ReturnType<typeof gateway.apiKeys.getCurrent>>;
+export type CurrentKey = Schemas['CurrentApiKey'];
 
 /** A permission of an API key. */
 export type Scope = Schemas['Scope'];
@@ -16,37 +16,30 @@ export type OpenedSession =
   | { status: 'signed-out'; isLinkRefused?: boolean }
   | { status: 'failed'; error: unknown };
 
-/** The service refused the key or the link. */
-export class RefusedError extends Error {
-  override readonly name = 'RefusedError';
-}
-
 /** Remembers that there was a session. The cookie itself is hidden from scripts, and asking without it is an error. */
 const markKey = 'prompt-gateway-session';
 
 /**
  * Creates a session. The browser keeps its cookie.
  * @returns the key of the session
- * @throws RefusedError if the key or the token is not valid
+ * @throws GatewayError; see `isRefused`
  */
 export async function createSession(credentials: Credentials): Promise<CurrentKey> {
-  const response = await fetch(new URL('api/v1/session', serviceUrl), {
-    method: 'POST',
-    headers: { 'Content-Type': 'application/json' },
-    body: JSON.stringify(credentials),
-  });
-  if (!response.ok) {
-    const problem = (await response.json().catch(() => ({}))) as { detail?: string };
-    if (response.status === 401 || response.status === 400) throw new RefusedError(problem.detail);
-    throw new Error(problem.detail ?? `${response.status}`);
-  }
+  const { api_key: key } = await gateway.sessions.create(credentials);
   localStorage.setItem(markKey, 'open');
-  return await gateway.apiKeys.getCurrent();
+  return key;
+}
+
+/** Whether the key or the token is not valid. What can be no key has another status than an unknown key. */
+export function isRefused(error: unknown): boolean {
+  return (
+    (error instanceof AuthenticationError || error instanceof BadRequestError) && error.operation === 'sessions.create'
+  );
 }
 
 /** Ends the session. */
 export async function deleteSession(): Promise<void> {
-  await fetch(new URL('api/v1/session', serviceUrl), { method: 'DELETE' });
+  await gateway.sessions.delete();
   localStorage.removeItem(markKey);
 }
 
@@ -55,9 +48,9 @@ export async function deleteSession(): Promise<void> {
  * no screenshot.
  */
 export function takeSignInToken(): string | undefined {
-  const token = /^#sign-in=(.+)$/.exec(location.hash)?.[1];
+  const token = /^#sign-in=(.*)$/.exec(location.hash)?.[1];
   if (token !== undefined) history.replaceState(history.state, '', location.pathname + location.search);
-  return token === undefined ? undefined : decodeURIComponent(token);
+  return token;
 }
 
 /** Finds out whether there is a session, and creates the one that a sign-in link asks for. Never fails. */
@@ -69,8 +62,11 @@ export async function openSession(signInToken: string | undefined): Promise<Open
     if (localStorage.getItem(markKey) === null) return { status: 'signed-out' };
     return { status: 'signed-in', key: await gateway.apiKeys.getCurrent() };
   } catch (error) {
-    if (error instanceof RefusedError) return { status: 'signed-out', isLinkRefused: true };
-    if (error instanceof AuthenticationError) return { status: 'signed-out' };
-    return { status: 'failed', error };
+    if (isRefused(error)) {
+      // The link may have signed in this browser before.
+      const before = await openSession(undefined);
+      return before.status === 'signed-out' ? { ...before, isLinkRefused: true } : before;
+    }
+    return error instanceof AuthenticationError ? { status: 'signed-out' } : { status: 'failed', error };
   }
 }

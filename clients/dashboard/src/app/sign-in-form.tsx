@@ -3,7 +3,7 @@ import { useMutation } from '@tanstack/react-query';
 import { useState, type ReactNode } from 'react';
 import { ProblemAlert } from '../shared/problem-alert.tsx';
 import { useTexts } from '../shared/texts.tsx';
-import { createSession, RefusedError, type CurrentKey } from './session.ts';
+import { createSession, isRefused, type CurrentKey } from './session.ts';
 
 /** Asks for an API key and creates a session with it. */
 export function SignInForm({
@@ -18,8 +18,8 @@ export function SignInForm({
   const [apiKey, setApiKey] = useState('');
   const [isMissing, setIsMissing] = useState(false);
   const signIn = useMutation({ mutationFn: createSession, onSuccess: onSignedIn });
-  const isRefused = signIn.error instanceof RefusedError;
-  const problem = isRefused ? texts.refused : undefined;
+  const hasRefused = isRefused(signIn.error);
+  const problem = hasRefused ? texts.refused : undefined;
 
   return (
     <form
@@ -32,12 +32,12 @@ export function SignInForm({
       }}
     >
       <Stack>
-        {notice !== undefined && !isRefused && (
+        {notice !== undefined && !hasRefused && (
           <Alert color="yellow" role="status">
             {notice}
           </Alert>
         )}
-        {signIn.isError && !isRefused && <ProblemAlert error={signIn.error} />}
+        {signIn.isError && !hasRefused && <ProblemAlert error={signIn.error} />}
         <PasswordInput
           label={texts.key}
           description={texts.keyDescription}

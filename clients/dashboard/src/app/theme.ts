@@ -57,6 +57,9 @@ const dark: MantineColorsTuple = [
 /** Size of explanations and mistakes at fields. */
 const small = { fontSize: 'var(--mantine-font-size-xs)' };
 
+/** What the colour of an alert means. */
+const tones: Readonly<Record<string, string>> = { red: 'danger', yellow: 'warning', green: 'ok', gray: 'neutral' };
+
 export const theme: MantineThemeOverride = createTheme({
   colors: { accent, gray, dark },
   primaryColor: 'accent',
@@ -81,7 +84,19 @@ export const theme: MantineThemeOverride = createTheme({
   respectReducedMotion: true,
   components: {
     ActionIcon: ActionIcon.extend({ defaultProps: { variant: 'subtle', color: 'gray' } }),
-    Alert: Alert.extend({ defaultProps: { variant: 'light' } }),
+    Alert: Alert.extend({
+      styles: { body: { minWidth: 0 } },
+      vars: (_, { color }) => {
+        const tone = tones[color ?? ''] ?? 'info';
+        return {
+          root: {
+            '--alert-bg': `var(--tone-${tone}-ground)`,
+            '--alert-color': `var(--tone-${tone})`,
+            '--alert-bd': '1px solid transparent',
+          },
+        };
+      },
+    }),
     Button: Button.extend({
       styles: { label: { fontWeight: 500 } },
       vars: (_, { size = 'sm' }) => ({

@@ -23,7 +23,7 @@ export function ChartContent({
     dataKey: x,
     series: series.map(({ name, label, color }) => ({ name, label, color })),
     withLegend: series.length > 1,
-    gridAxis: 'y' as const,
+    gridAxis: 'x' as const,
     tickLine: 'none' as const,
     xAxisProps: { minTickGap: 40, ...(formatX !== undefined && { tickFormatter: formatX }) },
     yAxisProps: { width: 48, allowDecimals: false },

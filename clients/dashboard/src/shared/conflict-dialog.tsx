@@ -45,7 +45,7 @@ export function ConflictDialog<Fields extends object>(props: ConflictDialogProps
             <Table className={classes.table} layout="fixed" withTableBorder withColumnBorders>
               <Table.Thead>
                 <Table.Tr>
-                  <Table.Th w="20%">{texts.field}</Table.Th>
+                  <Table.Th w="24%">{texts.field}</Table.Th>
                   <Table.Th>{texts.mine}</Table.Th>
                   <Table.Th>{texts.theirs}</Table.Th>
                 </Table.Tr>

@@ -79,7 +79,7 @@ export function CopyableId({
   withLabel?: boolean;
 }): ReactNode {
   return (
-    <Group gap={4} wrap="nowrap" miw={0} display="inline-flex">
+    <Group gap={4} wrap="nowrap" miw={0} maw="100%" display="inline-flex">
       {withLabel && (
         <Text span size="sm" style={{ whiteSpace: 'nowrap' }}>
           {label}

@@ -107,7 +107,7 @@ export function SearchFilter<Search extends object>({
         typed.text !== '' && (
           <CloseButton
             size="xs"
-            aria-label={shared.filters.clear}
+            aria-label={shared.filters.clearSearch}
             onClick={() => {
               setTyped({ text: '', applied });
               filters.set(name, undefined);

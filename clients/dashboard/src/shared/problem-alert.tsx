@@ -24,10 +24,8 @@ export function ProblemAlert({ error, onRetry }: { error: unknown; onRetry?: (()
   const mistakes = error instanceof ProblemError ? (error.problem.errors ?? []) : [];
   return (
     <Alert color="red" role="alert" title={title} icon={<IconAlertCircle />}>
-      <Stack gap="xs" align="flex-start">
-        <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
-          {detail}
-        </Text>
+      <Stack gap="xs" style={{ overflowWrap: 'anywhere' }}>
+        <Text size="sm">{detail}</Text>
         {error instanceof GatewayError && error.mayHaveBeenApplied && (
           <Text size="sm">{shared.problem.mayHaveBeenApplied}</Text>
         )}

@@ -35,6 +35,7 @@ export const shared = {
     label: 'Filters',
     any: 'Any',
     clear: 'Clear filters',
+    clearSearch: 'Clear the search',
     from: 'From',
     until: 'Until',
     search: 'Search',
