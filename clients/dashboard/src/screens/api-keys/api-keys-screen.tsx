@@ -22,7 +22,7 @@ import { ScopeList } from './scope-list.tsx';
 type ApiKey = Schemas['ApiKey'];
 
 const route = getRouteApi('/api-keys');
-const tones: Record<string, Tone> = { active: 'ok', expired: 'neutral', revoked: 'danger' };
+const tones: Record<string, Tone> = { active: 'ok', expired: 'warning', revoked: 'neutral' };
 
 /** All API keys, with their scopes and last use. */
 export function ApiKeysScreen(): ReactNode {
@@ -111,7 +111,7 @@ function useColumns(): Column<ApiKey>[] {
       header: texts.revoke.action,
       hasNoLabel: true,
       align: 'end',
-      width: 88,
+      width: 100,
       cell: (key) => key.status === 'active' && <RevokeKey apiKey={key} />,
     },
   ];

@@ -21,7 +21,7 @@ export const shared = {
     unexpected: 'The answer did not come from the service',
     unexpectedDetail: (status: number) => `A proxy may have answered instead (status ${status}).`,
     sessionEnded: 'Your session had ended',
-    sessionEndedDetail: 'Nothing was changed. You are signed in again: try again.',
+    sessionEndedDetail: 'Nothing was changed. Sign in, then try again.',
     fields: 'Mistakes',
     mayHaveBeenApplied: 'The change may have been applied. Check before you try again.',
   },
