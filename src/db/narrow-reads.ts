@@ -23,7 +23,7 @@
  * 64th of the cost.
  */
 import { BSON, type Collection, type Document, type Filter } from 'mongodb';
-import type { PageStart, Position } from '../lists/listing.ts';
+import type { PageStart, Position, Total } from '../lists/listing.ts';
 import type { CollectionIndexes } from './indexes.ts';
 import { timeRange } from './time-range.ts';
 import { read } from './writes.ts';
@@ -74,11 +74,16 @@ export function sampleField(id: string, group: string = everySample): Sampled {
   return isSample(id) ? { sample: group } : {};
 }
 
-/** The index of samples. @param time the date that orders the list */
-export function sampleIndex(time: string, field = 'sample'): CollectionIndexes['indexes'][number] {
+/** The index of samples. @param time the date that orders the list. @param further fields of lists with a filter */
+export function sampleIndex(
+  time: string,
+  field = 'sample',
+  ...further: readonly string[]
+): CollectionIndexes['indexes'][number] {
+  const names = [field, ...further, time];
   return {
-    key: { [field]: 1, [time]: 1 },
-    name: `${field}_1_${time}_1`,
+    key: Object.fromEntries(names.map((name) => [name, 1])),
+    name: names.map((name) => `${name}_1`).join('_'),
     partialFilterExpression: { [field]: { $gt: '' } },
   };
 }
@@ -102,17 +107,56 @@ export interface Source<T extends Document & { _id: string }> {
 
 /** Divides a span into parts of some hundred documents each, the earliest first. */
 export async function cut<T extends Document & { _id: string }>(source: Source<T>): Promise<Span[]> {
-  const { collection, time, samples, span } = source;
-  const filter = { ...samples, ...within(time, span) } as Filter<T>;
-  const projection = { _id: 0, [time]: 1 };
-  const found = await read(() => collection.find(filter, { projection }).toArray());
-  const times = found.map((document) => (document[time] as Date).getTime()).sort((a, b) => a - b);
-  const step = Math.max(source.samplesPerPart ?? samplesPerPart, Math.ceil(times.length / maxParts));
+  return divide(source, await sampleTimes(source));
+}
+
+/** The times of the samples of a list, in no order. @param rest a further condition on them */
+async function sampleTimes<T extends Document & { _id: string }>(
+  { collection, samples, time, span }: Source<T>,
+  rest?: Document,
+): Promise<number[]> {
+  const filter = { ...samples, ...within(time, span) };
+  const stages = [{ $match: filter }, ...(rest === undefined ? [] : [{ $match: rest }])];
+  const found = await read(() => collection.aggregate<T>([...stages, { $project: { _id: 0, [time]: 1 } }]).toArray());
+  return found.map((document) => (document[time] as Date).getTime());
+}
+
+/** Divides a span at some of its samples. */
+function divide<T extends Document & { _id: string }>(
+  { span, samplesPerPart: perPart = samplesPerPart }: Source<T>,
+  sampled: readonly number[],
+): Span[] {
+  const times = sampled.toSorted((x, y) => x - y);
+  const step = Math.max(perPart, Math.ceil(times.length / maxParts));
   const bounds = [...new Set(times.filter((_, index) => index > 0 && index % step === 0))].map((at) => new Date(at));
   return [...bounds, undefined].map((until, index) => ({
     since: index === 0 ? span.since : bounds[index - 1],
     until: until ?? span.until,
   }));
+}
+
+/** Milliseconds before the end of a span in which a page is looked for first, and the least samples in them. */
+const recently = [3_600_000, 86_400_000];
+const enoughSamples = 8;
+
+/**
+ * Divides a span as `cut`, the latest parts first. It looks at the last hour or day of a long list first, so that its
+ * first page does not read the samples of all of it.
+ */
+async function* latestParts<T extends Document & { _id: string }>(source: Source<T>): AsyncGenerator<Span[]> {
+  const { since: first, until } = source.span;
+  const end = (until ?? new Date()).getTime();
+  for (const width of recently) {
+    const since = new Date(end - width);
+    if (first !== undefined && first >= since) break;
+    const recent = { ...source, span: { since, until } };
+    const times = await sampleTimes(recent);
+    if (times.length < enoughSamples) continue;
+    yield divide(recent, times).reverse();
+    yield (await cut({ ...source, span: { since: first, until: since } })).reverse();
+    return;
+  }
+  yield (await cut(source)).reverse();
 }
 
 /** What a list matches in one part of its span, as the stages of an aggregation. */
@@ -132,14 +176,31 @@ export function positions<T extends Document & { _id: string }>(
 
 /** Counts what a list matches. */
 export async function count<T extends Document & { _id: string }>(source: Source<T>): Promise<number> {
+  return countIn(source, await cut(source));
+}
+
+async function countIn<T extends Document & { _id: string }>(
+  source: Source<T>,
+  parts: readonly Span[],
+): Promise<number> {
   let total = 0;
-  await visitParts(source, async (part) => {
+  await visitParts(source, [parts.toReversed()], async (part) => {
     const stages = [...matching(source, part), { $count: 'n' }];
     const [counted] = await read(() => source.collection.aggregate<{ n: number }>(stages).toArray());
     total += counted?.n ?? 0;
     return { documents: counted?.n ?? 0 };
   });
   return total;
+}
+
+/** With at least this many samples (about 4,000 documents), a list is not counted. */
+const manySamples = 64;
+
+/** As `count`, but a long list is only estimated, from its samples. */
+export async function estimate<T extends Document & { _id: string }>(source: Source<T>): Promise<Total> {
+  const times = await sampleTimes(source, source.rest);
+  if (times.length >= manySamples) return { about: times.length * sampling };
+  return source.rest === undefined ? countIn(source, divide(source, times)) : count(source);
 }
 
 /** Positions of a list in its order, at most `limit`. */
@@ -153,7 +214,8 @@ export async function listPositions<T extends Document & { _id: string }>(
   const skipped = 'offset' in start ? start.offset : 0;
   const byId = source.ties === 'descending' ? -1 : 1;
   const compare = (a: Position, b: Position): number => b.at - a.at || (a.id === b.id ? 0 : a.id < b.id ? -byId : byId);
-  await visitParts(after === undefined ? source : upTo(source, new Date(after.at)), async (part) => {
+  const wanted = after === undefined ? source : upTo(source, new Date(after.at));
+  await visitParts(wanted, latestParts(wanted), async (part) => {
     const found = (await positions(source, part)).map(({ _id: id, at }): Position => ({ at: at.getTime(), id }));
     const behind = after === undefined ? found : found.filter((position) => compare(position, after) > 0);
     for (const position of behind.sort(compare)) listed.push(position);
@@ -164,21 +226,25 @@ export async function listPositions<T extends Document & { _id: string }>(
 
 /**
  * Visits the parts of a span, the latest first. Parts become wider if the list has few of the documents.
+ * @param parts some of them together
  * @param visit returns how many documents it found, and whether to continue
  */
 async function visitParts<T extends Document & { _id: string }>(
   source: Source<T>,
+  parts: AsyncIterable<readonly Span[]> | readonly (readonly Span[])[],
   visit: (part: Span) => Promise<{ readonly documents: number; readonly isDone?: boolean }>,
 ): Promise<void> {
   const few = ((source.samplesPerPart ?? samplesPerPart) * sampling) / widest;
-  const parts = (await cut(source)).reverse();
-  for (let index = 0, width = 1; index < parts.length;) {
-    const some = parts.slice(index, index + width);
-    const { documents, isDone } = await visit({ since: some.at(-1)?.since, until: some[0]?.until });
-    if (isDone === true) return;
-    index += width;
-    // How many documents a filter read without an index is not known.
-    width = source.rest === undefined && documents < few * width ? Math.min(2 * width, widest) : 1;
+  let width = 1;
+  for await (const together of parts) {
+    for (let index = 0; index < together.length;) {
+      const some = together.slice(index, index + width);
+      const { documents, isDone } = await visit({ since: some.at(-1)?.since, until: some[0]?.until });
+      if (isDone === true) return;
+      index += width;
+      // How many documents a filter read without an index is not known.
+      width = source.rest === undefined && documents < few * width ? Math.min(2 * width, widest) : 1;
+    }
   }
 }
 

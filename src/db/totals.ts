@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache';
+import type { Total } from '../lists/listing.ts';
 import { shareReads } from '../runtime/shared-reads.ts';
 
 /** How many entries lists have. */
@@ -8,7 +9,7 @@ export interface Totals {
    * it, except that of a long list, which can be up to 2 s old.
    * @param key the list, by its filter
    */
-  of(key: string, count: () => Promise<number>): Promise<number>;
+  of(key: string, count: () => Promise<Total>): Promise<Total>;
 }
 
 /** The length from which counting a list costs more than reading a page of it. */
@@ -17,11 +18,11 @@ const keptMs = 2_000;
 
 /** @param monotonic a clock in milliseconds that never goes back */
 export function createTotals(monotonic: () => number = () => performance.now()): Totals {
-  const known = new LRUCache<string, { readonly total: number; readonly until: number }>({ max: 1_000 });
-  const shared = shareReads(async (key: string, count: () => Promise<number>) => {
+  const known = new LRUCache<string, { readonly total: Total; readonly until: number }>({ max: 1_000 });
+  const shared = shareReads(async (key: string, count: () => Promise<Total>) => {
     const startedAt = monotonic();
     const total = await count();
-    if (total > long) known.set(key, { total, until: startedAt + keptMs });
+    if (typeof total !== 'number' || total > long) known.set(key, { total, until: startedAt + keptMs });
     return total;
   });
   return {

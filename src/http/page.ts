@@ -48,11 +48,17 @@ export async function answerPage<Item, Shown>(
   const listing = await find();
   const start = cursor === undefined ? { offset: skipped } : { after: cursor.after };
   const { data, next } = await readPage(listing, start, limit, show);
-  // The total of a long list may be older than the page.
-  const least = (cursor === undefined && data.length > 0 ? skipped : 0) + data.length;
-  const total = Math.max(await listing.total(), least);
   const following = next === undefined ? null : encodeCursor(list, { after: next, offset: skipped + data.length });
-  const pagination = { total, limit, offset: skipped, next: following };
+  const least = (cursor === undefined && data.length > 0 ? skipped : 0) + data.length;
+  // What is all on one page need not be counted.
+  const counted = cursor === undefined && skipped === 0 && following === null ? least : await listing.total();
+  const isEstimated = typeof counted !== 'number';
+  // The total of a long list may be older than the page.
+  const total = Math.max(isEstimated ? counted.about : counted, least);
+  const pagination = {
+    ...{ total, ...(isEstimated ? { total_estimated: true } : {}) },
+    ...{ limit, offset: skipped, next: following },
+  };
   if (following === null) return { status: 200, headers: {}, body: { data, pagination } };
   search.set('limit', String(limit));
   search.set('after', following);

@@ -18,8 +18,11 @@ export interface Listing<Item> {
    * out.
    */
   entries(positions: readonly Position[]): AsyncIterable<readonly [Position, Item]>;
-  total(): Promise<number>;
+  total(): Promise<Total>;
 }
+
+/** How many entries a list has: their number, or an estimate of it. */
+export type Total = number | { readonly about: number };
 
 /** A page of a list. */
 export interface Page<Shown> {

@@ -128,6 +128,40 @@ describe('200', () => {
     expect(await idsOf({ status: 'held', integration_id: paused.id })).toEqual([]);
   });
 
+  it('estimates the total of thousands, and says so', async () => {
+    const integration = await create();
+    await setup.service.call('POST', `${integration.path}/pause`);
+    const { id } = await sendTest(setup.service, integration);
+    const deliveries = setup.database.db.collection<{ _id: string }>('deliveries');
+    const found = await deliveries.findOneAndDelete({ _id: id as string });
+    // Each of them stands for 64.
+    const samples = Array.from({ length: 80 }, (_, index) => ({
+      ...{ ...found, _id: `00${randomUUID().slice(2)}`, status: index < 3 ? 'failed' : 'delivered' },
+      ...{ sample: integration.id, list_sample: 'all' },
+      created_at: new Date(Date.parse('2025-03-01T12:00:00Z') + index * 60_000),
+    }));
+    await deliveries.insertMany(samples);
+    const until = '2025-03-02';
+    const paginationOf = async (target: string, query: Record<string, string>): Promise<object> => {
+      const answer = await setup.service.call(
+        'GET',
+        `${target}?${new URLSearchParams({ until, ...query }).toString()}`,
+      );
+      expect(answer.status).toBe(200);
+      return answer.body.pagination as object;
+    };
+    for (const target of [path, `${integration.path}/deliveries`]) {
+      expect(await paginationOf(target, {})).toMatchObject({ total: 80 * 64, total_estimated: true });
+      expect(await paginationOf(target, { status: 'delivered' })).toMatchObject({ total: 77 * 64 });
+      // Few are counted, and what is all on one page is too.
+      const few = await paginationOf(target, { status: 'failed', limit: '2' });
+      expect(few).toEqual({ total: 3, limit: 2, offset: 0, next: expect.any(String) });
+      const page = await paginationOf(target, { limit: '100' });
+      expect(page).toEqual({ total: 80, limit: 100, offset: 0, next: null });
+    }
+    await deliveries.deleteMany({ created_at: { $lt: new Date(until) } });
+  });
+
   it('leaves out those of a deleted integration', async () => {
     const integration = await create();
     const { id } = await sendTest(setup.service, integration);

@@ -7,5 +7,6 @@ export async function readList<Item>(
   offset = 0,
 ): Promise<{ items: Item[]; total: number }> {
   const { data } = await readPage(listing, { offset }, limit, (item) => ({ item }));
-  return { items: data.map(({ item }) => item), total: await listing.total() };
+  const total = await listing.total();
+  return { items: data.map(({ item }) => item), total: typeof total === 'number' ? total : total.about };
 }

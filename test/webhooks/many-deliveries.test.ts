@@ -75,6 +75,29 @@ describe('with thousands of deliveries of an integration, no command goes throug
     await expectNarrow();
   });
 
+  it('to list those of all integrations, whatever the filter', async () => {
+    const all = (await readList(deliveries.list({}), size + 1)).items;
+    expect(new Set(all.map(({ id }) => id)).size).toBe(size + 1);
+    const pages = await Promise.all([
+      readList(deliveries.list({}), 100, 350),
+      readList(deliveries.list({ status: 'pending' }), 100, 350),
+      readList(deliveries.list({ status: 'pending', integrations: { except: [otherId] } }), 100, 350),
+    ]);
+    for (const { items } of pages) expect(items.map(({ id }) => id)).toEqual(all.slice(350, 450).map(({ id }) => id));
+    expect(pages.map(({ total }) => total)).toEqual([size + 1, size + 1, size]);
+    const totalOf = async (filter: Parameters<DeliveryStore['list']>[0]): Promise<number> =>
+      (await readList(deliveries.list(filter), 10)).total;
+    expect(await totalOf({ eventType: 'TEST' })).toBe(size / 100 + 1);
+    expect(await totalOf({ status: 'pending', eventType: 'TEST' })).toBe(size / 100 + 1);
+    expect(await totalOf({ status: 'delivered', eventType: 'TEST' })).toBe(0);
+    expect(await totalOf({ status: 'failed' })).toBe(0);
+    expect(await totalOf({ status: 'pending', integrations: { among: [otherId] } })).toBe(1);
+    expect(await totalOf({ integrationId: otherId, status: 'pending' })).toBe(1);
+    expect(await totalOf({ targetUuid: randomUUID() })).toBe(0);
+    expect(await totalOf({ since: at(200), until: at(600) })).toBe(400);
+    await expectNarrow();
+  });
+
   it('to find what is due, the longest due first and none twice', async () => {
     expect(await deliveries.anyDue(integrationId, new Date())).toBe(true);
     const first = await deliveries.due(integrationId, new Date(), 256, []);

@@ -230,7 +230,7 @@ export async function startHarness(): Promise<Harness> {
     async settled(integrationId, count, status = 'delivered') {
       await until(
         () => deliveries.list({ integrationId, status }).total(),
-        (total) => total >= count,
+        (total) => (typeof total === 'number' ? total : total.about) >= count,
       );
     },
     stopEngines,

@@ -139,7 +139,11 @@ export const deliveryIndexes: readonly CollectionIndexes[] = [
       // These contain one delivery of 64. They show how the others are distributed in the two above; see
       // narrow-reads.ts.
       sampleIndex('created_at'),
+      sampleIndex('created_at', 'sample', 'status'),
       sampleIndex('created_at', 'list_sample'),
+      sampleIndex('created_at', 'list_sample', 'status'),
+      sampleIndex('created_at', 'list_sample', 'event_type'),
+      sampleIndex('created_at', 'list_sample', 'target_uuid'),
       {
         key: { lane_sample: 1, next_attempt_at: 1 },
         name: 'lane_sample_1_next_attempt_at_1',
@@ -167,7 +171,10 @@ const duePartSamples = 6;
 export function createDeliveryStore(database: Database): DeliveryStore {
   const deliveries: Collection<DeliveryDocument> = database.db.collection('deliveries');
   const attempts: Collection<AttemptDocument> = database.db.collection('attempts');
-  const listByTime = createListByTime<DeliveryDocument, Delivery>(fromDeliveryDocument, { projection: { body: 0 } });
+  const listByTime = createListByTime<DeliveryDocument, Delivery>(fromDeliveryDocument, {
+    projection: { body: 0 },
+    estimatesTotal: true,
+  });
 
   /** The deliveries that are due before a time, as a source. */
   const owed = (integrationId: string, until: Date, rest?: Document): Source<DeliveryDocument> => ({
@@ -382,31 +389,33 @@ function listSource(
       : 'among' in integrations
         ? { $in: [...integrations.among] }
         : { $nin: [...integrations.except] };
-  const wanted = {
+  const equal = {
     ...(integrationId === undefined ? {} : { integration_id: integrationId }),
     ...(status === undefined ? {} : { status }),
     ...(eventType === undefined ? {} : { event_type: eventType }),
     ...(targetUuid === undefined ? {} : { target_uuid: targetUuid }),
   };
-  const indexed =
+  // The fields of the index that has the fewest deliveries. Most are delivered, so this status comes last.
+  const names =
     targetUuid !== undefined
-      ? (['target_uuid'] as const)
-      : integrationId !== undefined || status !== undefined
-        ? (['integration_id', 'status'] as const)
-        : (['event_type'] as const);
-  const isIndexed = (name: string): boolean => indexed.some((each) => each === name);
-  const entries = Object.entries(wanted);
+      ? ['target_uuid']
+      : integrationId !== undefined
+        ? ['integration_id', 'status']
+        : eventType !== undefined && (status === undefined || status === 'delivered')
+          ? ['event_type']
+          : ['status'];
+  const indexed = Object.entries(equal).filter(([name]) => names.includes(name));
+  const further = Object.entries(equal).filter(([name]) => !names.includes(name));
   const rest = {
-    ...Object.fromEntries(entries.filter(([name]) => !isIndexed(name))),
+    ...Object.fromEntries(further),
     ...(among === undefined ? {} : { integration_id: among }),
     ...(lastOutcome === undefined ? {} : { last_outcome: lastOutcome }),
   };
+  const where = Object.fromEntries(indexed);
+  const { integration_id: sample, ...ofSamples } = where;
   return {
-    ...{ collection, where: Object.fromEntries(entries.filter(([name]) => isIndexed(name))), time: 'created_at' },
-    ...{
-      samples: integrationId === undefined ? { list_sample: everySample } : { sample: integrationId },
-      span: { since, until },
-    },
+    ...{ collection, where, time: 'created_at', span: { since, until } },
+    samples: { ...(sample === undefined ? { list_sample: everySample } : { sample }), ...ofSamples },
     ...(Object.keys(rest).length === 0 ? {} : { rest }),
   };
 }
