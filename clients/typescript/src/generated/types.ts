@@ -1651,6 +1651,12 @@ export interface components {
              */
             total: number;
             /**
+             * @description True if `total` is an estimate, which can be wrong by a third. Absent if it is exact. Only lists of some thousand
+             *     deliveries are estimated: one delivery in 64 is counted.
+             * @example true
+             */
+            total_estimated?: boolean;
+            /**
              * @description Maximum number of entries in the page: the requested or the default limit.
              * @example 20
              */
