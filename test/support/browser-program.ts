@@ -94,8 +94,8 @@ async function download(folder: string, env: NodeJS.ProcessEnv): Promise<void> {
     };
     await unpack('chromium.br', path.join(part, 'chromium'));
     for (const libraries of ['al2023.tar', 'fonts.tar']) {
-      await unpack(`${libraries}.br`, path.join(part, libraries));
-      await runCommand('tar', ['-xf', path.join(part, libraries), '-C', part], options);
+      await unpack(`${libraries}.br`, path.join(bin, libraries));
+      await runCommand('tar', ['-xf', path.join(bin, libraries), '-C', part], options);
     }
     // The package's own file names folders of another system.
     const fonts = ['/usr/share/fonts', path.join(folder, 'fonts')].map((place) => `<dir>${place}</dir>`).join('');
