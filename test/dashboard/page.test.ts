@@ -1,8 +1,12 @@
 import { once } from 'node:events';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Page } from 'playwright-core';
+import { findBrowserProgram } from '../support/browser-program.ts';
 import { expectAccessible, takeScreenshots, useBrowser } from '../support/browser.ts';
 import { startPathProxy, type PathProxy } from '../support/path-proxy.ts';
 import { startTestService, type TestService } from '../support/service.ts';
@@ -128,6 +132,22 @@ describe('another site', () => {
 });
 
 describe('the browser of the tests', () => {
+  it('is the one of the system, else the one that Playwright installed', async () => {
+    const folder = await mkdtemp(path.join(tmpdir(), 'browsers-'));
+    const place = async (file: string): Promise<string> => {
+      const program = path.join(folder, file);
+      await mkdir(path.dirname(program), { recursive: true });
+      await writeFile(program, '', { mode: 0o755 });
+      return program;
+    };
+    const env = { PATH: path.join(folder, 'bin'), HOME: folder };
+    const installed = await place('.cache/ms-playwright/chromium-1234/chrome-linux/chrome');
+    expect(await findBrowserProgram(env)).toEqual({ executablePath: installed, args: [], env: {} });
+    const own = await place('bin/google-chrome');
+    expect(await findBrowserProgram(env)).toEqual({ executablePath: own, args: [], env: {} });
+    await rm(folder, { recursive: true });
+  });
+
   it('sees errors, failed requests and requests that leave the service', async () => {
     const page = await browser.open(service.url, '/dashboard');
     await expectShown(page);

@@ -15,6 +15,7 @@ import document from '../../generated/openapi.json' with { type: 'json' };
 import { eventTypes } from '../../generated/events.ts';
 import { operationTable, type OperationId } from '../../generated/operations.ts';
 import { problems, type ProblemType } from '../../generated/problems.ts';
+import { pageAddress } from '../../src/http/page-files.ts';
 import { createPages } from '../../src/http/pages.ts';
 import packageJson from '../../package.json' with { type: 'json' };
 import { startPathProxy, type PathProxy } from '../support/path-proxy.ts';
@@ -22,9 +23,14 @@ import { startTestService, type TestService } from '../support/service.ts';
 
 /** The operations that were called, in order. */
 const reached: (string | undefined)[] = [];
+/** What the start said to the operator. */
+const lines: string[] = [];
 let service: TestService;
 beforeAll(async () => {
-  service = await startTestService({ onExchange: ({ operationId }) => reached.push(operationId) });
+  service = await startTestService({
+    onExchange: ({ operationId }) => reached.push(operationId),
+    print: (line) => lines.push(line),
+  });
 });
 afterAll(() => service.close());
 
