@@ -449,6 +449,20 @@ describe('behind a proxy that adds a path', () => {
   });
 });
 
+describe('the messages of a start', () => {
+  it('lead to the pages: here, or behind the proxy', () => {
+    expect(lines).toContain(`Listening on ${service.url} (reference: ${service.url}/docs)`);
+    expect(lines).toContain(`Dashboard: ${service.url}/dashboard`);
+    expect(pageAddress('http://127.0.0.1:8080', '/a/gateway', '/docs')).toBe('https://<your proxy>/a/gateway/docs');
+  });
+
+  it('name an address that a browser on the same machine can open', () => {
+    expect(pageAddress('http://0.0.0.0:8080', '', '/dashboard')).toBe('http://127.0.0.1:8080/dashboard');
+    expect(pageAddress('http://[::]:8080', '', '/dashboard')).toBe('http://[::1]:8080/dashboard');
+    expect(pageAddress('http://192.0.2.1:8080', '', '/dashboard')).toBe('http://192.0.2.1:8080/dashboard');
+  });
+});
+
 describe('without the development packages', () => {
   let folder: string;
   beforeAll(async () => {
