@@ -5,7 +5,7 @@ COPY package.json package-lock.json ./
 # The image brings Node itself, so the npm package `node` is left out together with everything for development.
 RUN npm ci --omit=dev --ignore-scripts && rm -rf node_modules/node node_modules/.bin/node
 
-# The reference pages and the dashboard are built with the packages for development, which the image leaves out.
+# The reference pages and the dashboard are built with the development packages, which the image leaves out.
 FROM node:24-bookworm-slim AS pages
 WORKDIR /app
 COPY package.json package-lock.json ./
