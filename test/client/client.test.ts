@@ -141,6 +141,9 @@ describe('the methods', () => {
     await receiver.received(1);
     expect((await gateway.deliveries.get(delivery.id)).event_type).toBe('TEST');
     expect((await gateway.deliveries.list(id)).data.map((entry) => entry.id)).toContain(delivery.id);
+    expect((await gateway.deliveries.listAll({ integration_id: id })).data.map((entry) => entry.id)).toContain(
+      delivery.id,
+    );
     expect((await gateway.deliveries.listAttempts(delivery.id)).pagination.total).toBeLessThanOrEqual(1);
     const since = new Date(Date.now() - 60_000).toISOString();
     const replay = await gateway.replays.create(id, { since, until: new Date().toISOString() });
@@ -162,7 +165,13 @@ describe('the methods', () => {
     expect(await gateway.apiKeys.revoke(id, { descendants: 'revoke' })).toMatchObject({ id });
     await gateway.apiKeys.getCurrent();
 
-    const anonymous = new PromptGateway({ baseUrl: setup.service.url, apiKey: null });
+    const anonymous = new PromptGateway({
+      ...{ baseUrl: setup.service.url, apiKey: null, headers: { Origin: setup.service.url } },
+      hooks: { onRequest: ({ operation }) => used.add(operation) },
+    });
+    const session = await anonymous.sessions.create({ api_key: setup.service.adminKey });
+    expect(session.api_key.scopes).toContain('prompts:read');
+    expect(await gateway.sessions.delete()).toEqual({ ok: true });
     expect(await anonymous.service.getInfo()).toEqual(await gateway.service.getInfo());
     await expect(anonymous.prompts.list()).rejects.toThrow(AuthenticationError);
     expect(await gateway.service.getLiveness()).toEqual({ status: 'ok' });

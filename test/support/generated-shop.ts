@@ -1,3 +1,4 @@
+import { eventTypes } from '../../generated/events.ts';
 import type { OperationId } from '../../generated/operations.ts';
 import type { WireAnswer } from './contract-check.ts';
 import { findOperation } from './find-operation.ts';
@@ -47,15 +48,25 @@ export async function openGeneratedShop(
     const content = { name: `Product ${price}`, price, tags: ['tasty', `p${price}`], modifiers };
     products.push(await make('/v1/products', { location_id: location, category_id, ...content }));
   }
-  const event_types = ['ORDER_PLACED', 'PRODUCT_UPDATED', 'CATEGORY_UPDATED', 'FISCAL_DAY_END'];
+  const event_types = eventTypes.filter((type) => type !== 'TEST');
   const watch = { name: 'Watcher', url: watcher, event_types, generate_secret: true };
   const watcherId = await make('/api/v1/integrations', watch);
   for (const url of others) {
     await make('/api/v1/integrations', { name: 'Other', url, event_types: ['ORDER_PLACED'], generate_secret: true });
   }
 
-  const [newestOrder] = standIns.of('OrderId');
   const day = (offset: number): string => new Date(Date.now() + offset * 86_400_000).toISOString().slice(0, 10);
+
+  // Something of everything that is announced, whatever the generated requests do.
+  const order = { location_id: location, items: [{ product_id: products[0], quantity: 1 }] };
+  await run.send('POST', `/v1/orders/${await make('/v1/orders', order)}/complete`);
+  await run.send('POST', `/v1/orders/${await make('/v1/orders', order)}/cancel`);
+  await run.send('PUT', `/v1/products/${String(products[0])}`, { price: 255 });
+  await run.send('PUT', `/v1/categories/${String(categories[0])}`, { name: 'Coffee and tea' });
+  await run.send('POST', `/v1/locations/${location}/fiscal-days/${day(0)}/close`);
+  await run.send('POST', `/api/v1/integrations/${watcherId}/test`);
+
+  const [newestOrder] = standIns.of('OrderId');
   return {
     watcherId,
     hints: {
@@ -73,7 +84,8 @@ export async function openGeneratedShop(
       FiscalDate: [day(-1), day(0), day(0), day(1)],
       // ICU knows PST, the IANA database does not.
       Timezone: ['UTC', 'Europe/Amsterdam', 'Asia/Kathmandu', 'Pacific/Kiritimati', 'PST'],
-      ...{ currency: ['EUR', 'EUR', 'JPY', 'HRK'], active: [true], limit: [3] },
+      // What is archived takes no orders any more, so that is rare, too.
+      ...{ currency: ['EUR', 'EUR', 'JPY', 'HRK'], active: [true], archived: [false], limit: [3] },
       // A span that has begun is a rare one: each replay of it sends all that has happened, to the same machine.
       since: [...Array.from({ length: 9 }, () => `${day(1)}T12:00:00+05:45`), day(-1)],
       until: [day(2), '2999-12-31', '0000-01-01T00:00:00-00:00', '9999-12-31T23:59:59.999999999-23:59'],

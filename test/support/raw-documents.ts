@@ -46,6 +46,8 @@ const fields: Readonly<Record<string, readonly string[]>> = {
     'expires_at',
     'answer',
   ],
+  ended_sessions: ['_id', 'expires_at'],
+  sign_in_links: [...stamps, 'key_id', 'expires_at', 'used_at'],
   expiry: ['_id', 'until'],
   installation: [...stamps, 'installation_id', 'former_orders'],
 
@@ -62,7 +64,7 @@ const fields: Readonly<Record<string, readonly string[]>> = {
   ],
 
   integrations: [...stamps, ...integrationFields.storedNames, 'sample'],
-  lanes: ['_id', 'holder', 'token', 'beat', 'health'],
+  lanes: ['_id', 'holder', 'token', 'beat', 'health', 'last_attempt_at', 'last_success_at'],
   events: [
     ...['_id', 'type', 'target_uuid', 'target_id', 'location_id', 'created_at', 'body', 'recipients', 'expires_at'],
     ...['traceparent', 'sample'],
@@ -70,7 +72,7 @@ const fields: Readonly<Record<string, readonly string[]>> = {
   deliveries: [
     ...['_id', 'event_id', 'event_type', 'integration_id', 'replay_id', 'target_uuid', 'event_created_at'],
     ...['created_at', 'body', 'status', 'lane', 'next_attempt_at', 'stamp', 'tries', 'failures', 'finished_at'],
-    ...['expires_at', 'last_outcome', 'traceparent', 'sample', 'lane_sample'],
+    ...['expires_at', 'last_outcome', 'traceparent', 'sample', 'lane_sample', 'list_sample'],
   ],
   attempts: [
     ...['_id', 'integration_id', 'delivery_id', 'number', 'at', 'milliseconds', 'status', 'error', 'expires_at'],
@@ -80,6 +82,8 @@ const fields: Readonly<Record<string, readonly string[]>> = {
     ...[...stamps, 'integration_id', 'delivery_id', 'since', 'until', 'types', 'cursor_created_at', 'cursor_id'],
     ...['status', 'deliveries', 'created_at', 'finished_at', 'expires_at', 'sample'],
   ],
+
+  statistics: ['_id', 'minutes', 'quarters', 'expires_at'],
 };
 
 /** Reads the whole database of a service past the service and names everything that should not be in it. */
