@@ -83,9 +83,18 @@ export function representReplay(replay: Replay): Schemas['Replay'] {
       : { since: source.since.toISOString(), until: source.until.toISOString() }),
     status: replay.status,
     delivery_count: replay.deliveries,
+    progress: progressOf(replay),
     created_at: replay.createdAt.toISOString(),
     ...(finishedAt === undefined ? {} : { finished_at: finishedAt.toISOString() }),
   };
+}
+
+/** Events are sent again in the order of their time. */
+function progressOf({ status, source }: Replay): number {
+  if (status === 'done') return 1;
+  if (source.kind === 'delivery' || source.cursor === undefined) return 0;
+  const since = source.since.getTime();
+  return Math.min(1, (source.cursor.createdAt.getTime() - since) / (source.until.getTime() - since));
 }
 
 /**

@@ -52,6 +52,7 @@ describe('202', () => {
       ...span,
       status: 'running',
       delivery_count: 0,
+      progress: 0,
       created_at: expect.any(String),
     });
     const location = headers['location'] ?? '';

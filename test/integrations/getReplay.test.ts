@@ -15,7 +15,7 @@ describe('200', () => {
   it('shows when the replay was finished', async () => {
     const { path } = await begin();
     const { body, headers } = await eventually(setup.service, path, ({ status }) => status === 'done');
-    expect(body).toMatchObject({ since: '2026-01-01T00:00:00.000Z', delivery_count: 0 });
+    expect(body).toMatchObject({ since: '2026-01-01T00:00:00.000Z', delivery_count: 0, progress: 1 });
     expect(Date.parse(body.finished_at)).toBeGreaterThanOrEqual(Date.parse(body.created_at));
     const known = { 'If-None-Match': headers['etag'] ?? '' };
     expect((await setup.service.call('GET', path, { headers: known })).status).toBe(304);
@@ -26,9 +26,26 @@ describe('200', () => {
     await setup.service.call('POST', `${integration}/pause`);
     const { headers } = await setup.service.call('POST', `${integration}/replays`, { body: { since: '2026-01-01' } });
     const path = headers['location'] ?? '';
-    expect((await setup.service.call('GET', path)).body.status).toBe('running');
+    expect((await setup.service.call('GET', path)).body).toMatchObject({ status: 'running', progress: 0 });
     await setup.service.call('POST', `${integration}/enable`);
     await eventually(setup.service, path, ({ status }) => status === 'done');
+  });
+});
+
+describe('progress', () => {
+  it('is the share of the span up to the last event that was sent again', async () => {
+    const { path: integration } = await createIntegration(setup.service);
+    await setup.service.call('POST', `${integration}/pause`);
+    const span = { since: '2026-01-01T00:00:00Z', until: '2026-01-01T01:00:00Z' };
+    const { headers, body } = await setup.service.call('POST', `${integration}/replays`, { body: span });
+    expect(body.progress).toBe(0);
+    await setup.database.db
+      .collection<{ _id: string }>('replays')
+      .updateOne(
+        { _id: body.id as string },
+        { $set: { cursor_created_at: new Date('2026-01-01T00:15:00Z'), cursor_id: unknownId } },
+      );
+    expect((await setup.service.call('GET', headers['location'] ?? '')).body.progress).toBe(0.25);
   });
 });
 

@@ -4492,6 +4492,7 @@ export interface components {
          *       "until": "2026-11-06T13:00:00.000Z",
          *       "status": "running",
          *       "delivery_count": 0,
+         *       "progress": 0,
          *       "created_at": "2026-11-06T14:05:00.000Z"
          *     }
          */
@@ -4521,6 +4522,11 @@ export interface components {
              * @example 23
              */
             delivery_count: number;
+            /**
+             * @description Share of the time span, from 0 to 1, whose deliveries are created. 1 if `status` is `done`.
+             * @example 0.62
+             */
+            progress?: number;
             created_at: components["schemas"]["Timestamp"];
             finished_at?: components["schemas"]["Timestamp"];
         };
