@@ -1,4 +1,4 @@
-import { IconKey, IconWebhook, type Icon } from '@tabler/icons-react';
+import { IconKey, IconTruckDelivery, IconWebhook, type Icon } from '@tabler/icons-react';
 import type { LinkProps } from '@tanstack/react-router';
 import type { Texts } from '../texts/en.ts';
 import type { Scope } from './session.ts';
@@ -19,6 +19,13 @@ export const navigation: readonly NavigationEntry[] = [
     to: '/integrations',
     text: 'integrations',
     icon: IconWebhook,
+    scope: 'integrations:read',
+  },
+  {
+    group: 'webhooks',
+    to: '/deliveries',
+    text: 'deliveries',
+    icon: IconTruckDelivery,
     scope: 'integrations:read',
   },
   { group: 'administration', to: '/api-keys', text: 'apiKeys', icon: IconKey, scope: 'keys:manage' },

@@ -1,6 +1,8 @@
 import { createRouter } from '@tanstack/react-router';
 import { apiKeysRoutes } from '../screens/api-keys/routes.ts';
+import { deliveriesRoutes } from '../screens/deliveries/routes.ts';
 import { integrationsRoutes } from '../screens/integrations/routes.ts';
+import { replaysRoutes } from '../screens/replays/routes.ts';
 import { PageFailed } from './failures.tsx';
 import { basePath } from './gateway.ts';
 import { homeRoute } from './home-route.tsx';
@@ -8,7 +10,13 @@ import { rootRoute } from './root-route.tsx';
 
 /** All screens. Each loads its script when it is opened. */
 export const router = createRouter({
-  routeTree: rootRoute.addChildren([homeRoute, ...integrationsRoutes, ...apiKeysRoutes]),
+  routeTree: rootRoute.addChildren([
+    homeRoute,
+    ...integrationsRoutes,
+    ...replaysRoutes,
+    ...deliveriesRoutes,
+    ...apiKeysRoutes,
+  ]),
   basepath: basePath,
   // All values in addresses are texts, as people write them: `?status=active`.
   parseSearch: (text) => Object.fromEntries(new URLSearchParams(text)),

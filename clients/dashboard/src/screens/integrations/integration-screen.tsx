@@ -1,4 +1,4 @@
-import { SimpleGrid, Skeleton, Stack } from '@mantine/core';
+import { Group, SimpleGrid, Skeleton, Stack } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { useState, type ReactNode } from 'react';
@@ -6,6 +6,7 @@ import { gateway } from '../../app/gateway.ts';
 import { live } from '../../app/query-client.ts';
 import { useScope } from '../../app/session-context.ts';
 import { CopyableId } from '../../shared/copy.tsx';
+import { LinkButton } from '../../shared/links.tsx';
 import { Page } from '../../shared/page.tsx';
 import { ProblemAlert } from '../../shared/problem-alert.tsx';
 import { useTexts } from '../../shared/texts.tsx';
@@ -47,6 +48,17 @@ export function IntegrationScreen(): ReactNode {
         <Stack gap="md">
           <IntegrationNotices integration={integration} />
           <IntegrationHealth integration={integration} />
+          <Group gap="xs">
+            <LinkButton variant="default" size="xs" to="/deliveries" search={{ integration_id: id }}>
+              {texts.detail.deliveries}
+            </LinkButton>
+            <LinkButton variant="default" size="xs" to="/deliveries" search={{ integration_id: id, status: 'held' }}>
+              {texts.detail.held}
+            </LinkButton>
+            <LinkButton variant="default" size="xs" to="/integrations/$id/replays" params={{ id }}>
+              {texts.detail.replays}
+            </LinkButton>
+          </Group>
           <IntegrationChart id={id} search={search} />
           <SimpleGrid cols={{ base: 1, md: 2 }} spacing="md" style={{ alignItems: 'start' }}>
             <IntegrationConfiguration integration={integration} />

@@ -3,6 +3,7 @@ import { useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { gateway } from '../../app/gateway.ts';
 import { JsonView } from '../../shared/json-view.tsx';
+import { LinkButton } from '../../shared/links.tsx';
 import { ProblemAlert } from '../../shared/problem-alert.tsx';
 import { StatusBadge, type Tone } from '../../shared/status-badge.tsx';
 import { useTexts } from '../../shared/texts.tsx';
@@ -50,6 +51,9 @@ export function TestEventDialog({
               <Text>{resultText(delivery.status, texts)}</Text>
             </Group>
             <JsonView value={delivery.body} label={texts.title} />
+            <LinkButton variant="default" to="/deliveries/$id" params={{ id: delivery.id }}>
+              {texts.open}
+            </LinkButton>
           </>
         )}
       </Stack>

@@ -115,6 +115,8 @@ export const integrations = {
     test: 'Send test event',
     delete: 'Delete',
     deliveries: 'Deliveries',
+    held: 'Held deliveries',
+    replays: 'Replays',
     health: 'Health',
     successRate: 'Success rate, 24 h',
     lastAttempt: 'Last attempt',

@@ -12,6 +12,7 @@ export const shell = {
   },
   entries: {
     integrations: 'Integrations',
+    deliveries: 'Deliveries',
     apiKeys: 'API keys',
   },
   reference: 'API reference',

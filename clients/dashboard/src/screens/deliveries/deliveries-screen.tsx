@@ -1,0 +1,173 @@
+import { Alert, Text } from '@mantine/core';
+import { IconInfoCircle, IconTruckDelivery } from '@tabler/icons-react';
+import { useQuery } from '@tanstack/react-query';
+import { getRouteApi } from '@tanstack/react-router';
+import type { Schemas } from 'prompt-gateway-client';
+import type { ReactNode } from 'react';
+import { gateway } from '../../app/gateway.ts';
+import { DataTable, RowCount, type Column } from '../../shared/data-table.tsx';
+import { EmptyState } from '../../shared/empty-state.tsx';
+import { DateRangeFilter, FilterBar, SearchFilter, SelectFilter, useFilters } from '../../shared/filters.tsx';
+import { LinkButton } from '../../shared/links.tsx';
+import { Page } from '../../shared/page.tsx';
+import { RelativeTime } from '../../shared/relative-time.tsx';
+import { useFormat, useTexts } from '../../shared/texts.tsx';
+import { useList } from '../../shared/use-list.ts';
+import { DeliveryStatus } from './delivery-status.tsx';
+import { deliveriesKey } from './queries.ts';
+
+const route = getRouteApi('/deliveries');
+/** Integrations that the filter offers. */
+const offered = 500;
+
+/** The deliveries to all integrations, the newest first. */
+export function DeliveriesScreen(): ReactNode {
+  const { deliveries: texts, shared } = useTexts();
+  const search = route.useSearch();
+  const filters = useFilters(search);
+  const list = useList({
+    queryKey: [...deliveriesKey, 'list', search],
+    load: (position, options) => gateway.deliveries.listAll({ ...search, ...position } as never, options),
+    idOf: ({ id }) => id,
+    isLive: true,
+    limit: 100,
+  });
+  const types = useQuery({
+    queryKey: ['event-types'],
+    queryFn: ({ signal }) => gateway.eventTypes.list({ limit: 100 }, { signal }).toArray({ limit: 1_000 }),
+    staleTime: Infinity,
+  });
+  const integrations = useQuery({
+    queryKey: ['integrations', 'names'],
+    queryFn: ({ signal }) => gateway.integrations.list({ limit: 100 }, { signal }).toArray({ limit: offered }),
+    staleTime: 60_000,
+  });
+  return (
+    <Page title={texts.title} description={texts.description}>
+      <FilterBar filters={filters}>
+        <SelectFilter
+          filters={filters}
+          name="status"
+          label={texts.filters.status}
+          options={Object.entries(texts.statuses).map(([value, label]) => ({ value, label }))}
+        />
+        <SelectFilter
+          filters={filters}
+          name="event_type"
+          label={texts.filters.eventType}
+          options={withChosen(
+            types.data?.map(({ type }) => ({ value: type, label: type })),
+            search.event_type,
+          )}
+        />
+        <SelectFilter
+          filters={filters}
+          name="integration_id"
+          label={texts.filters.integration}
+          options={withChosen(
+            integrations.data?.map(({ id, name }) => ({ value: id, label: name })),
+            search.integration_id,
+          )}
+        />
+        <DateRangeFilter filters={filters} since="since" until="until" />
+        <SearchFilter
+          filters={filters}
+          name="target_uuid"
+          label={texts.filters.target}
+          placeholder={texts.filters.targetPlaceholder}
+        />
+      </FilterBar>
+      {search.status === 'held' && (
+        <Alert color="gray" icon={<IconInfoCircle />}>
+          {texts.held}
+        </Alert>
+      )}
+      <RowCount list={list} />
+      <DataTable
+        label={texts.title}
+        columns={useColumns()}
+        list={list}
+        rowKey={({ id }) => id}
+        rowLink={({ id }) => ({ to: '/deliveries/$id', params: { id } })}
+        empty={
+          filters.isActive ? (
+            <EmptyState icon={IconTruckDelivery} title={shared.filters.noMatch} text={shared.filters.noMatchText} />
+          ) : (
+            <EmptyState
+              icon={IconTruckDelivery}
+              title={texts.empty.title}
+              text={texts.empty.text}
+              action={<LinkButton to="/integrations">{texts.empty.action}</LinkButton>}
+            />
+          )
+        }
+      />
+    </Page>
+  );
+}
+
+/** The chosen value stays an option, also when the list does not have it. */
+function withChosen(
+  options: { value: string; label: string }[] = [],
+  chosen: string | undefined,
+): { value: string; label: string }[] {
+  const isKnown = chosen === undefined || options.some(({ value }) => value === chosen);
+  return isKnown ? options : [...options, { value: chosen, label: chosen }];
+}
+
+function useColumns(): Column<Schemas['DeliveryListItem']>[] {
+  const { deliveries: texts, shared } = useTexts();
+  const format = useFormat();
+  return [
+    {
+      key: 'event',
+      header: texts.columns.event,
+      cell: ({ event_type }) => (
+        <Text span ff="monospace" size="sm" truncate>
+          {event_type}
+        </Text>
+      ),
+    },
+    {
+      key: 'integration',
+      header: texts.columns.integration,
+      cell: ({ integration_name, integration_id }) => (
+        <Text size="sm" truncate>
+          {integration_name ?? integration_id}
+        </Text>
+      ),
+    },
+    {
+      key: 'status',
+      header: texts.columns.status,
+      width: 120,
+      cell: ({ status, last_outcome }) => <DeliveryStatus status={status} hasFailed={last_outcome !== undefined} />,
+    },
+    {
+      key: 'attempts',
+      header: texts.columns.attempts,
+      width: 85,
+      align: 'end',
+      cell: ({ attempt_count }) => format.number(attempt_count),
+    },
+    {
+      key: 'outcome',
+      header: texts.columns.outcome,
+      width: 150,
+      cell: ({ last_outcome }) => last_outcome ?? shared.none,
+    },
+    {
+      key: 'next',
+      header: texts.columns.next,
+      width: 125,
+      isHiddenOnPhone: true,
+      cell: ({ next_attempt_at }) => <RelativeTime value={next_attempt_at} />,
+    },
+    {
+      key: 'created',
+      header: texts.columns.created,
+      width: 120,
+      cell: ({ created_at }) => <RelativeTime value={created_at} />,
+    },
+  ];
+}

@@ -1,0 +1,2 @@
+/** Keys of what these screens read. */
+export const deliveriesKey = ['deliveries'] as const;

@@ -1,0 +1,25 @@
+import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
+import { rootRoute } from '../../app/root-route.tsx';
+import { searchOf } from '../../shared/search.ts';
+
+/** The list of deliveries, and one delivery with its attempts. */
+export const deliveriesRoutes = [
+  createRoute({
+    getParentRoute: () => rootRoute,
+    path: '/deliveries',
+    validateSearch: searchOf({
+      status: ['pending', 'delivered', 'failed', 'held', 'expired'],
+      event_type: 'text',
+      integration_id: 'text',
+      target_uuid: 'text',
+      since: 'text',
+      until: 'text',
+    }),
+    component: lazyRouteComponent(() => import('./deliveries-screen.tsx'), 'DeliveriesScreen'),
+  }),
+  createRoute({
+    getParentRoute: () => rootRoute,
+    path: '/deliveries/$id',
+    component: lazyRouteComponent(() => import('./delivery-screen.tsx'), 'DeliveryScreen'),
+  }),
+] as const;
