@@ -75,7 +75,7 @@ const outboxOf = async (id: string): Promise<OutboxEntry[]> => {
   return fromOutboxDocuments(document?.outbox ?? []);
 };
 
-it('is in the document of the order from the start, complete', async () => {
+it('is stored with the order from the start, and is complete', async () => {
   const { order } = await orders.create(request(), { id: randomUUID(), repeatable: false });
   const [entry, ...others] = await outboxOf(order.id);
   expect(others).toEqual([]);
@@ -98,14 +98,14 @@ it('is in the document of the order from the start, complete', async () => {
   });
 });
 
-it('leaves spot and zone out of an order without a spot', async () => {
+it('contains no spot and zone for an order without a spot', async () => {
   const { order } = await orders.create(request({ spotId: undefined }), { id: randomUUID(), repeatable: false });
   const [payload] = (await outboxOf(order.id)).map(toPayload);
   expect(payload?.data).not.toHaveProperty('spotName');
   expect(payload?.data).not.toHaveProperty('zoneName');
 });
 
-it('is made once for an order that a hundred requests place at the same time', async () => {
+it('is created once for an order that a hundred requests place at the same time', async () => {
   const reservation = { id: randomUUID(), repeatable: true };
   const results = await Promise.all(Array.from({ length: 100 }, () => orders.create(request(), reservation)));
   expect(results.filter(({ replayed }) => !replayed)).toHaveLength(1);
@@ -135,7 +135,7 @@ it.each([
   expect(ended.updatedAt.getTime()).toBeGreaterThan(order.updatedAt.getTime());
 });
 
-it('never leaves against its published schema', async () => {
+it('is not sent if it does not match its published schema', async () => {
   const { order } = await orders.create(request(), { id: randomUUID(), repeatable: false });
   const [entry] = await outboxOf(order.id);
   const broken = { ...entry, data: { ...entry?.data, total: 'much' } } as OutboxEntry;

@@ -9,7 +9,7 @@ const setup = setUp();
 const pathOf = ({ location }: Shop, date: string): string => `/v1/locations/${location.id}/fiscal-days/${date}/close`;
 const close = (shop: Shop, date: string): Promise<Answer> => setup.service.call('POST', pathOf(shop, date));
 
-/** A location whose fiscal day is half over, and the day's date. */
+/** A location in the middle of its fiscal day, and the date of that day. */
 const open = async (): Promise<{ shop: Shop; today: string }> => {
   const { fiscal_day_end, timezone } = middayClock(new Date());
   const shop = await openShop(setup.service, { fiscal_day_end, timezone, currency: 'JPY' });
@@ -19,7 +19,7 @@ const dayOf = async (id: string): Promise<unknown> =>
   (await setup.service.call('GET', `/v1/orders/${id}`)).body.fiscal_day;
 
 describe('200', () => {
-  it('counts the orders of the day but those that were canceled', async () => {
+  it('counts the orders of the day without canceled ones', async () => {
     const { shop, today } = await open();
     const orders = [];
     for (let index = 0; index < 4; index += 1) orders.push(await placeOrder(setup.service, shop));
@@ -45,8 +45,8 @@ describe('200', () => {
   });
 
   it.each([
-    ['has not come yet', 6],
-    ['is over', -6],
+    ['is in the future', 6],
+    ['has passed', -6],
   ])('closes the day under way after its end was moved to a time of day that %s', async (_name, hours) => {
     const { shop, today } = await open();
     await placeOrder(setup.service, shop);
@@ -59,7 +59,7 @@ describe('200', () => {
     expect([status, body.order_count]).toEqual([200, 1]);
   });
 
-  it('gives an order that is counted another entity tag', async () => {
+  it('changes the entity tag of each counted order', async () => {
     const { shop, today } = await open();
     const { id, etag } = await placeOrder(setup.service, shop);
     await close(shop, today);
@@ -84,7 +84,7 @@ describe('200', () => {
     expect(second.body.order_count).toBe(1);
   });
 
-  it('closes once, however many callers and processes there are', async () => {
+  it('closes the day once, for any number of callers and processes', async () => {
     const { shop, today } = await open();
     await placeOrder(setup.service, shop);
     const another = await startAnother(setup.service);
@@ -107,7 +107,7 @@ describe('400', () => {
 });
 
 describe('404', () => {
-  it('says that there is no such location', async () => {
+  it('says that the location does not exist', async () => {
     const { status, body } = await setup.service.call(
       'POST',
       `/v1/locations/${unknownId}/fiscal-days/2026-01-01/close`,
@@ -116,7 +116,7 @@ describe('404', () => {
     expect(body.type).toBe(problem('location-not-found'));
   });
 
-  it('says that the location has no day from before it existed', async () => {
+  it('says that there is no day before the location existed', async () => {
     const { shop } = await open();
     const { status, body } = await close(shop, '2020-01-01');
     expect(status).toBe(404);
@@ -125,7 +125,7 @@ describe('404', () => {
 });
 
 describe('422', () => {
-  it.each(['tomorrow', '9999-12-31'])('refuses a day that has not begun, %s', async (day) => {
+  it.each(['tomorrow', '9999-12-31'])('refuses a day that has not begun: %s', async (day) => {
     const { shop, today } = await open();
     const { status, body } = await close(shop, day === 'tomorrow' ? dayAfter(today) : day);
     expect(status).toBe(422);

@@ -13,7 +13,7 @@ const post = (id: string, move: 'complete' | 'cancel', options: CallOptions = {}
   setup.service.call('POST', `/v1/orders/${id}/${move}`, options);
 
 describe('200', () => {
-  it('ends an open order', async () => {
+  it('completes an open order', async () => {
     const { id, etag, body: before } = await placeOrder(setup.service, shop);
     const { status, body, headers } = await post(id, 'complete');
     expect(status).toBe(200);
@@ -30,14 +30,14 @@ describe('200', () => {
     expect(fields['etag']).toBe(headers['etag']);
   });
 
-  it('answers the same when it is repeated', async () => {
+  it('gives the same answer when it is repeated', async () => {
     const { id, etag } = await placeOrder(setup.service, shop);
     const first = await post(id, 'complete', { headers: { 'If-Match': etag } });
     const again = await post(id, 'complete', { headers: { 'If-Match': etag } });
     expect([again.status, again.text, again.headers['etag']]).toEqual([200, first.text, first.headers['etag']]);
   });
 
-  it('ends an order under If-Match', async () => {
+  it('completes an order that If-Match matches', async () => {
     const { id, etag } = await placeOrder(setup.service, shop);
     expect((await post(id, 'complete', { headers: { 'If-Match': etag } })).status).toBe(200);
   });
@@ -52,7 +52,7 @@ describe('400', () => {
 });
 
 describe('404', () => {
-  it('says that there is no such order', async () => {
+  it('says that the order does not exist', async () => {
     const { status, body } = await post(unknownId, 'complete');
     expect(status).toBe(404);
     expect(body.type).toBe(problem('order-not-found'));
@@ -69,7 +69,7 @@ describe('409', () => {
     expect((await setup.service.call('GET', `/v1/orders/${id}`)).body).toEqual(ended.body);
   });
 
-  it('lets only one of two simultaneous opposite moves succeed', async () => {
+  it('only one of two simultaneous opposite moves succeeds', async () => {
     const { id } = await placeOrder(setup.service, shop);
     const moves = ['complete', 'cancel', 'complete', 'cancel', 'complete'] as const;
     const answers = await Promise.all(moves.map(async (move) => ({ move, ...(await post(id, move)) })));
@@ -83,7 +83,7 @@ describe('409', () => {
 });
 
 describe('412', () => {
-  it('leaves an order alone that is no longer the one that If-Match names', async () => {
+  it('does not complete an order that is newer than If-Match', async () => {
     const { id, etag } = await placeOrder(setup.service, shop);
     await post(id, 'cancel');
     const { status, body } = await post(id, 'complete', { headers: { 'If-Match': etag } });

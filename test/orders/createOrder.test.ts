@@ -79,14 +79,14 @@ describe('201', () => {
     expect((await get(body.id)).body).toEqual(body);
   });
 
-  it('leaves out fields that are not set', async () => {
+  it('contains no fields that are not set', async () => {
     const { body } = await post(orderBody(shop));
     for (const member of ['spot', 'note', 'completed_at', 'canceled_at', 'fiscal_day']) {
       expect(body).not.toHaveProperty(member);
     }
   });
 
-  it('keeps an order as it was when the catalog changes', async () => {
+  it('does not change an order when the catalog changes', async () => {
     const { category } = await createCatalog(setup.service);
     const product = await createProduct(setup.service, category, { tags: ['old'] });
     const items = [{ product_id: product.id, quantity: 1 }];
@@ -96,14 +96,14 @@ describe('201', () => {
     expect((await get(body.id)).body).toEqual(body);
   });
 
-  it('is placed twice without an idempotency key', async () => {
+  it('places two orders without an idempotency key', async () => {
     const [one, other] = await Promise.all([post(orderBody(shop)), post(orderBody(shop))]);
     expect(one.body.id).not.toBe(other.body.id);
   });
 });
 
 describe('the same Idempotency-Key', () => {
-  it('sent a hundred times at once places one order', async () => {
+  it('places one order when it is sent a hundred times at once', async () => {
     const headers = { 'Idempotency-Key': randomUUID() };
     const note = `note ${randomUUID()}`;
     const answers = await Promise.all(Array.from({ length: 100 }, () => post(orderBody(shop, { note }), { headers })));
@@ -113,7 +113,7 @@ describe('the same Idempotency-Key', () => {
     expect(await setup.database.db.collection('orders').countDocuments({ note })).toBe(1);
   });
 
-  it('places one order however many processes it reaches', async () => {
+  it('places one order when it reaches several processes', async () => {
     const another = await startAnother(setup.service);
     const note = `note ${randomUUID()}`;
     const options = { body: orderBody(shop, { note }), headers: { 'Idempotency-Key': randomUUID() } };
@@ -125,11 +125,11 @@ describe('the same Idempotency-Key', () => {
     expect(await setup.database.db.collection('orders').countDocuments({ note })).toBe(1);
   });
 
-  it('names the order that a version without installation ids placed', async () => {
+  it('returns the order that an earlier release without installation ids placed', async () => {
     const key = randomUUID();
     const options = { headers: { 'Idempotency-Key': key } };
     const placed = await post(orderBody(shop), options);
-    // As that version stored it, in a database that had no installation yet.
+    // The document of that release, in a database without an installation id.
     const { formerId = '' } = createOrderIds({ id: 'here', hasFormerOrders: true })('administrator', key);
     const orders = setup.database.db.collection<{ _id: string }>('orders');
     const stored = await orders.findOne({ _id: placed.body.id });
@@ -146,10 +146,10 @@ describe('the same Idempotency-Key', () => {
   });
 
   describe('a week later', () => {
-    /** As if what is kept of idempotency keys had expired. */
+    /** Removes the stored idempotency keys, as their expiry does. */
     const forget = (): Promise<unknown> => setup.database.db.collection('idempotency_keys').deleteMany({});
 
-    it('still names its order, as it was when it was placed', async () => {
+    it('still returns its order, as it was placed', async () => {
       const options = { headers: { 'Idempotency-Key': randomUUID() } };
       const sent = orderBody(shop, { note: 'once' });
       const first = await post(sent, options);
@@ -167,7 +167,7 @@ describe('the same Idempotency-Key', () => {
       expect((await get(first.body.id)).body.status).toBe('completed');
     });
 
-    it('names it even when its product is no longer sold', async () => {
+    it('returns the order even if its product is no longer sold', async () => {
       const { category } = await createCatalog(setup.service);
       const product = await createProduct(setup.service, category);
       const sent = { location_id: category.body.location_id, items: [{ product_id: product.id, quantity: 1 }] };
@@ -187,7 +187,7 @@ describe('the same Idempotency-Key', () => {
       expect(body.type).toBe(problem('idempotency-key-reused'));
     });
 
-    it('knows the same body however it is written', async () => {
+    it('accepts the same body in another notation', async () => {
       const key = randomUUID();
       const { location, coffee } = shop;
       const first = await post(orderBody(shop), { headers: { 'Idempotency-Key': key } });
@@ -197,7 +197,7 @@ describe('the same Idempotency-Key', () => {
       expect(again.body).toEqual(first.body);
     });
 
-    it('names another order for another API key', async () => {
+    it('places another order for another API key', async () => {
       const options = { headers: { 'Idempotency-Key': randomUUID() } };
       const first = await post(orderBody(shop), options);
       const key = await setup.service.createKey('orders:write');
@@ -207,7 +207,7 @@ describe('the same Idempotency-Key', () => {
     });
   });
 
-  it('is free again after a refusal', async () => {
+  it('can be used again after a refusal', async () => {
     const options = { headers: { 'Idempotency-Key': randomUUID() } };
     expect((await post(orderBody(shop, { spot_id: unknownId }), options)).status).toBe(422);
     expect((await post(orderBody(shop), options)).status).toBe(201);
@@ -252,7 +252,7 @@ describe('400', () => {
 });
 
 describe('422', () => {
-  it('refuses what is archived: location, product, or the category of a product', async () => {
+  it('refuses an archived location, product, or category of a product', async () => {
     const closed = await openShop(setup.service);
     const { location, coffee, pie } = closed;
     const archive = async (path: string, archived = true): Promise<void> => {
@@ -272,7 +272,7 @@ describe('422', () => {
     const placed = await placeOrder(setup.service, closed);
     await archive(`/v1/locations/${location.id}`);
     expect(await refused()).toEqual([422, problem('archived'), ['#/location_id']]);
-    // What was placed before goes on.
+    // Orders that were placed before can be completed.
     expect((await setup.service.call('POST', `/v1/orders/${placed.id}/complete`)).status).toBe(200);
     expect((await setup.service.call('GET', `/v1/orders/${placed.id}`)).status).toBe(200);
   });
@@ -296,7 +296,7 @@ describe('422', () => {
     expect(pointersOf(body)).toEqual(['#/spot_id']);
   });
 
-  it('names every product that does not exist or is sold elsewhere', async () => {
+  it('names every product that does not exist or belongs to another location', async () => {
     const elsewhere = await openShop(setup.service);
     const { status, body } = await post(orderBody(shop, lines(unknownId, shop.coffee.id, elsewhere.coffee.id)));
     expect(status).toBe(422);
@@ -327,7 +327,7 @@ describe('422', () => {
     expect(pointersOf(body)).toEqual(['#/items/0/modifiers/1/id', '#/items/1/modifiers/0/id']);
   });
 
-  it('names everything that is wrong at once, and is the first of its problems', async () => {
+  it('reports all mistakes together, with the type of the first one', async () => {
     const { pie, coffee, ...rest } = await openShop(setup.service);
     await setup.service.call('PUT', `/v1/products/${pie.id}`, { body: { active: false } });
     const items = [
@@ -353,7 +353,7 @@ describe('422', () => {
     expect(pointersOf(body).at(-1)).toBe('#/items/99/product_id');
   });
 
-  it('refuses a total beyond the limit', async () => {
+  it('refuses a total above the limit', async () => {
     const { category } = await createCatalog(setup.service);
     const { id } = await createProduct(setup.service, category, { price: 1_000_000_000 });
     const { location_id } = category.body as { location_id: string };
@@ -370,7 +370,7 @@ describe('422', () => {
   });
 });
 
-it('is stored with a fingerprint of the request, and not with the request', async () => {
+it('is stored with a fingerprint of the request, but without the request', async () => {
   const { body } = await post(orderBody(shop));
   const order = await setup.database.db
     .collection<{ _id: string; fingerprint: string }>('orders')

@@ -29,7 +29,7 @@ let clock = new Date('2026-03-27T12:00:00Z');
 const now = (): Date => clock;
 const nudged: string[] = [];
 
-/** The rules as one process runs them. @param offBy how far its clock is ahead, in milliseconds */
+/** The rules in one process. @param offBy how far its clock is ahead, in milliseconds */
 const process = (
   offBy = 0,
   parts: Partial<{ store: FiscalDayStore; orders: OrderStore }> = {},
@@ -62,7 +62,7 @@ afterAll(() => database.drop());
 
 const open = async (at: string, members: Partial<NewLocation> = {}): Promise<string> => {
   clock = new Date(at);
-  // Locations of other tests are none of this test's clock.
+  // Locations of other tests do not use the clock of this test.
   await database.db.collection('locations').deleteMany({});
   const body = { name: 'Café', currency: 'EUR', timezone: 'Europe/Berlin', fiscal_day_end: '04:00' };
   const location = { ...locationFields.readNew(body), ...members };
@@ -89,7 +89,7 @@ const place = async (locationId: string, createdAt: Date | string, total = 100):
   await orderStore.insert(placed, []);
   return placed;
 };
-/** Each closed day, the first one first. */
+/** Each closed day, the earliest first. */
 const closed = async (locationId: string): Promise<[date: string, cutAt: string, orders: number, total: number][]> => {
   const { items } = await readList(dayStore.list(locationId));
   return items.reverse().map(({ date, cutAt, orderCount, total }) => [date, cutAt.toISOString(), orderCount, total]);
@@ -97,7 +97,7 @@ const closed = async (locationId: string): Promise<[date: string, cutAt: string,
 const dayOf = async ({ id }: Order): Promise<string | undefined> => (await orderStore.find(id))?.fiscalDay;
 
 describe('the clock of a location', () => {
-  it('closes a day once it has ended, and announces it', async () => {
+  it('closes a day when it has ended, and announces it', async () => {
     const id = await open('2026-06-01T12:00:00Z');
     await place(id, '2026-06-01T23:00:00Z', 420);
     await place(id, '2026-06-02T01:59:59.999Z', 80);
@@ -131,7 +131,7 @@ describe('the clock of a location', () => {
     ]);
   });
 
-  it('catches up after downtime, a day after the other', async () => {
+  it('closes all missed days after a downtime, one after the other', async () => {
     const id = await open('2026-06-01T12:00:00Z');
     await place(id, '2026-06-02T12:00:00Z', 1);
     await place(id, '2026-06-04T12:00:00Z', 10);
@@ -145,7 +145,7 @@ describe('the clock of a location', () => {
     ]);
   });
 
-  it('catches up with more days than it closes at once', async () => {
+  it('catches up even if there are more days than it closes at once', async () => {
     const id = await open('2026-01-01T12:00:00Z');
     clock = new Date('2026-02-20T12:00:00Z');
     await process().days.tick();
@@ -173,7 +173,7 @@ describe('the clock of a location', () => {
     expect((await closed(id))[1]?.slice(2)).toEqual([2, 20]);
   });
 
-  it('goes by another time zone from the next close on', async () => {
+  it('uses another time zone from the next close', async () => {
     const id = await open('2026-06-01T12:00:00Z');
     clock = new Date('2026-06-02T12:00:00Z');
     await process().days.tick();
@@ -186,7 +186,7 @@ describe('the clock of a location', () => {
     ]);
   });
 
-  it('is read by many processes at once, and each day is closed by one', async () => {
+  it('is read by many processes at the same time, and each day is closed by one', async () => {
     const id = await open('2026-06-01T12:00:00Z');
     for (let index = 0; index < 10; index += 1) await place(id, '2026-06-01T13:00:00Z', 1);
     clock = new Date('2026-06-04T12:00:00Z');
@@ -200,7 +200,7 @@ describe('the clock of a location', () => {
     expect(nudged.filter((one) => one.includes(id))).toHaveLength(3);
   });
 
-  it('continues with the others when one location fails', async () => {
+  it('continues with the other locations when one fails', async () => {
     await open('2026-06-01T12:00:00Z');
     const body = { name: 'Bar', currency: 'EUR', timezone: 'UTC', fiscal_day_end: '04:00' };
     const second = await process().locations.create(locationFields.readNew(body), randomUUID());
@@ -220,7 +220,7 @@ describe('the clock of a location', () => {
 });
 
 describe('a day closed by call', () => {
-  it('ends then, and later orders belong to the next day', async () => {
+  it('ends at that time, and later orders belong to the next day', async () => {
     const id = await open('2026-06-01T12:00:00Z');
     const early = await place(id, now());
     const { days } = process();
@@ -235,7 +235,7 @@ describe('a day closed by call', () => {
     expect(await closed(id)).toHaveLength(2);
   });
 
-  it('is closed at its end when that is over, after the days before it', async () => {
+  it('is closed at its own end if that has passed, after the days before it', async () => {
     const id = await open('2026-06-01T12:00:00Z');
     clock = new Date('2026-06-04T12:00:00Z');
     const day = await process().days.close(id, '2026-06-03');
@@ -256,9 +256,9 @@ describe('a change of the day end or the time zone', () => {
   const noonOfJune = '2026-06-01T12:00:00Z';
 
   it.each([
-    ['a day end that is still to come', { fiscalDayEnd: '23:00' }],
-    ['a time zone where the date is still to come', { timezone: 'Pacific/Pago_Pago', fiscalDayEnd: '12:00' }],
-    ['a day end that has passed', { fiscalDayEnd: '01:00' }],
+    ['a day end in the future', { fiscalDayEnd: '23:00' }],
+    ['a time zone where the date is in the future', { timezone: 'Pacific/Pago_Pago', fiscalDayEnd: '12:00' }],
+    ['a day end in the past', { fiscalDayEnd: '01:00' }],
   ])('leaves the day under way to be closed: %s', async (_name, members) => {
     const id = await open(noonOfJune);
     await place(id, '2026-06-01T11:00:00Z');
@@ -268,10 +268,10 @@ describe('a change of the day end or the time zone', () => {
     await expect(process().days.close(id, '2026-06-02')).rejects.toMatchObject({ type: 'fiscal-day-not-begun' });
   });
 
-  it('ends the day in progress immediately if it has ended by the new clock', async () => {
+  it('ends the day in progress immediately if the new clock says that it has ended', async () => {
     const id = await open(noonOfJune);
     await place(id, noonOfJune, 1);
-    // There it is two o'clock on the 2nd.
+    // The time in the new zone is two o'clock on the 2nd.
     await change(id, { timezone: 'Pacific/Kiritimati', fiscalDayEnd: '00:00' });
     await place(id, '2026-06-01T12:00:00.001Z', 10);
     clock = new Date('2026-06-02T12:00:00Z');
@@ -282,12 +282,12 @@ describe('a change of the day end or the time zone', () => {
     ]);
   });
 
-  it('never ends a day before the one before it, however far it moves the date', async () => {
+  it('never ends a day before the previous one, however far it moves the date', async () => {
     const id = await open('2026-06-01T12:00:00Z', { timezone: 'Pacific/Pago_Pago', fiscalDayEnd: '23:59' });
     clock = new Date('2026-06-04T10:59:30Z');
     await process().days.tick();
     await place(id, clock, 1);
-    // From half a minute past 23:59 on the 3rd to one o'clock on the 5th.
+    // From 23:59:30 on the 3rd to one o'clock on the 5th.
     await change(id, { timezone: 'Pacific/Kiritimati', fiscalDayEnd: '00:00' });
     await place(id, '2026-06-04T11:00:00Z', 10);
     clock = new Date('2026-06-05T12:00:00Z');
@@ -300,13 +300,13 @@ describe('a change of the day end or the time zone', () => {
     ]);
   });
 
-  it('leaves the end of a day alone that is over and not closed yet', async () => {
+  it('does not change the end of a day that has passed but is not closed', async () => {
     const id = await open(noonOfJune);
     await place(id, '2026-06-02T01:00:00Z', 1);
     clock = new Date('2026-06-02T02:00:01Z');
     await place(id, clock, 10);
     await change(id, { timezone: 'America/Los_Angeles' });
-    // By the new clock the next day begins at 11:00 UTC, and it has begun when the one before ended.
+    // With the new clock the next day begins at 11:00 UTC. It began when the previous day ended.
     expect((await process().days.close(id, '2026-06-02')).total).toBe(10);
     expect((await closed(id))[0]).toEqual(['2026-06-01', '2026-06-02T02:00:00.000Z', 1, 1]);
   });
@@ -321,7 +321,7 @@ describe('a change of the day end or the time zone', () => {
     expect((await process().days.close(id, '2026-06-02')).cutAt).toEqual(new Date('2026-06-02T12:00:00.001Z'));
   });
 
-  it('is known of locations that were stored without the beginning of their day', async () => {
+  it('works for locations that were stored without the beginning of their day', async () => {
     const id = await open(noonOfJune);
     const locations = database.db.collection<{ _id: string }>('locations');
     await locations.updateOne({ _id: id }, { $unset: { next_fiscal_day_begins_at: '' } });
@@ -345,7 +345,7 @@ describe('a change of the day end or the time zone', () => {
     const perform = async (id: string, step: object): Promise<void> => {
       if ('wait' in step) clock = new Date(clock.getTime() + Number(step.wait));
       else if ('timezone' in step) {
-        // As the service does each second.
+        // The service does this each second.
         clock = new Date(clock.getTime() + 3_000);
         await process().days.tick();
         await change(id, step as Partial<NewLocation>);
@@ -386,17 +386,17 @@ describe('a change of the day end or the time zone', () => {
   }, 300_000);
 });
 
-/** The date so many days after a date. */
+/** The date `days` days after a date. */
 function inDays(date: string, days: number): string {
   return new Date(Date.parse(date) + days * 24 * hour).toISOString().slice(0, 10);
 }
 
 describe('an order', () => {
-  it('that an earlier list did not count goes into the next day, however old it is', async () => {
+  it('that an earlier list did not count belongs to the next day, however old it is', async () => {
     const id = await open('2026-06-01T12:00:00Z');
     clock = new Date('2026-06-02T12:00:00Z');
     await process().days.tick();
-    // Its process was stopped for a day between taking the time and writing.
+    // Its process was suspended for a day between reading the clock and writing.
     const late = await place(id, '2026-06-01T12:00:00Z', 5);
     clock = new Date('2026-06-03T12:00:00Z');
     await process().days.tick();
@@ -407,7 +407,7 @@ describe('an order', () => {
     expect(await dayOf(late)).toBe('2026-06-02');
   });
 
-  it('is counted once when whoever closed the day stopped before marking it', async () => {
+  it('is counted once when the process that closes the day stops before it marks the order', async () => {
     const id = await open('2026-06-01T12:00:00Z');
     await place(id, '2026-06-01T13:00:00Z', 5);
     clock = new Date('2026-06-02T12:00:00Z');
@@ -422,13 +422,13 @@ describe('an order', () => {
     ]);
   });
 
-  it('is counted once when a process closes a day from what it read before another did', async () => {
+  it('is counted once when a process closes a day from data that it read before another process did', async () => {
     const id = await open('2026-06-01T12:00:00Z');
     await place(id, '2026-06-01T13:00:00Z', 5);
     clock = new Date('2026-06-02T12:00:00Z');
     const slow: FiscalDayStore = {
       ...dayStore,
-      // Between its list and its insert, others close this day and the next.
+      // Between its list and its insert, other processes close this day and the next.
       insert: async (...options) => {
         await process().days.tick();
         await place(id, '2026-06-01T13:00:00Z', 7);
@@ -444,7 +444,7 @@ describe('an order', () => {
     ]);
   });
 
-  it('that is canceled before the close is in no day', async () => {
+  it('that is canceled before the close belongs to no day', async () => {
     const id = await open('2026-06-01T12:00:00Z');
     const canceled = await place(id, now(), 5);
     await orderStore.end(canceled, 'canceled', now(), []);
@@ -453,7 +453,7 @@ describe('an order', () => {
     expect(await dayOf(canceled)).toBeUndefined();
   });
 
-  it('is in exactly one day while orders come in and processes with wrong clocks close days', async () => {
+  it('belongs to exactly one day while orders arrive and processes with wrong clocks close days', async () => {
     const id = await open('2026-06-01T12:00:00Z');
     const processes = [0, 60_000, -60_000].map((offBy) => process(offBy));
     const placed: Order[] = [];
@@ -478,8 +478,8 @@ describe('an order', () => {
   });
 });
 
-describe('a list that would get too long or too large', () => {
-  it('is as long as the contract says', () => {
+describe('a list that would become too long or too large', () => {
+  it('is as long as the contract allows', () => {
     const { description } = contract.paths['/v1/locations/{id}/fiscal-days/{date}/close'].post;
     expect(description).toContain(`at most ${maxOrders.toLocaleString('en')} orders`);
     expect(description).toContain(`a total of at most ${Number.MAX_SAFE_INTEGER.toLocaleString('en')},`);
@@ -489,7 +489,7 @@ describe('a list that would get too long or too large', () => {
     for (const [index, total] of totals.entries()) yield await Promise.resolve({ id: String(index), total });
   }
 
-  it('ends there, and the next day has the rest', async () => {
+  it('ends there, and the next day has the remaining orders', async () => {
     expect(await countOrders(some(1, 2, 3), 2)).toEqual({ ids: ['0', '1'], total: 3 });
     expect(await countOrders(some(Number.MAX_SAFE_INTEGER - 1, 1, 1))).toMatchObject({ ids: ['0', '1'] });
   });

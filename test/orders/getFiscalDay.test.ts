@@ -20,7 +20,7 @@ beforeAll(async () => {
 });
 
 describe('200', () => {
-  it('gives the same answer as closing it', async () => {
+  it('gives the same answer as closeFiscalDay', async () => {
     const answer = await setup.service.call('GET', `${path}/${date}`);
     expect(answer.status).toBe(200);
     expect(answer.body).toEqual(closed.body);
@@ -44,7 +44,7 @@ describe('400', () => {
 });
 
 describe('404', () => {
-  it('says that there is no such location', async () => {
+  it('says that the location does not exist', async () => {
     const { status, body } = await setup.service.call('GET', `/v1/locations/${unknownId}/fiscal-days/${date}`);
     expect(status).toBe(404);
     expect(body.type).toBe(problem('location-not-found'));

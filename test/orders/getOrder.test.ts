@@ -10,7 +10,7 @@ beforeAll(async () => {
 });
 
 describe('200', () => {
-  it('gives the same answer as placing it', async () => {
+  it('gives the same answer as createOrder', async () => {
     const { id, etag, body } = await placeOrder(setup.service, shop, { spot_id: shop.spot, note: 'No sugar' });
     const answer = await setup.service.call('GET', `/v1/orders/${id}`);
     expect(answer.status).toBe(200);
@@ -38,7 +38,7 @@ describe('400', () => {
 });
 
 describe('404', () => {
-  it('says that it does not exist', async () => {
+  it('says that the order does not exist', async () => {
     const { status, body } = await setup.service.call('GET', `/v1/orders/${unknownId}`);
     expect(status).toBe(404);
     expect(body.type).toBe(problem('order-not-found'));

@@ -5,17 +5,17 @@ import { packIds, unpackIds } from '../../src/orders/fiscal-days/packed-ids.ts';
 import { createOrderIds } from '../../src/orders/order-id.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 
-describe('an order id made of keys', () => {
+describe('an order id from an idempotency key', () => {
   const apiKey = '0d5a2c0e-8d6d-4f0c-9a3c-0b8f4c1f2a11';
   const here = createOrderIds({ id: 'here', hasFormerOrders: false });
 
-  it('is a UUID of version 8, the same each time', () => {
+  it('is a UUID of version 8, always the same', () => {
     const { id } = here(apiKey, 'order-4711');
     expect(here(apiKey, 'order-4711').id).toBe(id);
     expect(id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
   });
 
-  it('is another one for another key of either kind, and in another installation', () => {
+  it('is different for another key of either kind, and in another installation', () => {
     const pairs = [
       ['a', 'b'],
       ['a', 'B'],
@@ -28,10 +28,10 @@ describe('an order id made of keys', () => {
     expect(new Set(ids).size).toBe(2 * pairs.length);
   });
 
-  it('has a former one only where there are orders from before installations had ids', () => {
+  it('has a former value only if there are orders from before installations had ids', () => {
     const upgraded = createOrderIds({ id: 'here', hasFormerOrders: true });
     expect(here(apiKey, 'order-4711').formerId).toBeUndefined();
-    // What the first version made of these two.
+    // The id that the first release made from these two.
     expect(upgraded(apiKey, 'order-4711').formerId).toBe('a6fceab4-6f75-8a0a-8857-3b28b42e76a2');
   });
 });
@@ -43,13 +43,13 @@ describe('an installation', () => {
   });
   afterEach(() => database.drop());
 
-  it('has one id, however many processes start first', async () => {
+  it('has one id, even if several processes start first', async () => {
     const made = await Promise.all(Array.from({ length: 10 }, () => ensureInstallation(database)));
     expect(new Set(made.map(({ id }) => id)).size).toBe(1);
     expect(await ensureInstallation(database)).toEqual({ ...made[0], hasFormerOrders: false });
   });
 
-  it('knows for ever whether it had orders before', async () => {
+  it('permanently records whether it had orders before', async () => {
     const orders = database.db.collection<{ _id: string }>('orders');
     await orders.insertOne({ _id: 'former' });
     expect((await ensureInstallation(database)).hasFormerOrders).toBe(true);
@@ -65,7 +65,7 @@ describe('an installation', () => {
 });
 
 describe('packed ids', () => {
-  it('take 16 bytes each and come back as they were', () => {
+  it('take 16 bytes each and can be unpacked unchanged', () => {
     const ids = Array.from({ length: 1_000 }, () => randomUUID());
     const packed = packIds(ids);
     expect(packed.length).toBe(16_000);

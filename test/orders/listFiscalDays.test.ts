@@ -7,7 +7,7 @@ import { openShop } from './orders-harness.ts';
 
 const setup = setUp();
 
-/** A location with closed days, from 1 March 2026 on. */
+/** A location with closed days, from 1 March 2026. */
 const fill = async (count: number): Promise<{ path: string; ids: readonly string[] }> => {
   const { location } = await openShop(setup.service);
   const dates = Array.from({ length: count }, (_, index) => `2026-03-${String(index + 1).padStart(2, '0')}`);
@@ -47,7 +47,7 @@ describe('200', () => {
 });
 
 describe('404', () => {
-  it('says that there is no such location', async () => {
+  it('says that the location does not exist', async () => {
     const { status, body } = await setup.service.call('GET', `/v1/locations/${unknownId}/fiscal-days`);
     expect(status).toBe(404);
     expect(body.type).toBe(problem('location-not-found'));

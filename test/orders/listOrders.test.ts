@@ -17,7 +17,7 @@ describe('200', () => {
     shop = await openShop(setup.service);
     other = await openShop(setup.service);
     placed = [];
-    // Two of them in the same millisecond at the other shop.
+    // Two of them have the same millisecond, at the other shop.
     for (const at of [shop, shop, other, shop, other]) placed.push(await placeOrder(setup.service, at));
     const times = ['2026-03-01T10:00:00.000Z', '2026-03-02T00:00:00.000Z', '2026-03-02T23:59:59.999Z'];
     const orders = setup.database.db.collection<{ _id: string }>('orders');
@@ -31,7 +31,7 @@ describe('200', () => {
   const id = (index: number): string => placed[index]?.id ?? '';
   const newest = (): string[] => [id(3), id(4)].sort();
 
-  it('shows just these members, the newest first, ties by id', async () => {
+  it('shows exactly these members, the newest first, and the same time by id', async () => {
     const answer = await list('');
     expect(idsOf(answer)).toEqual([...newest(), id(2), id(1), id(0)]);
     expect(answer.body.pagination).toEqual({ total: 5, limit: 20, offset: 0, next: null });
@@ -46,7 +46,7 @@ describe('200', () => {
     });
   });
 
-  it('filters by reference, with all else', async () => {
+  it('filters by reference, combined with all other filters', async () => {
     const reference_id = 'till-1-0001, "x"';
     const ids: string[] = [];
     for (const at of [shop, other]) ids.unshift((await placeOrder(setup.service, at, { reference_id })).id);
@@ -73,7 +73,7 @@ describe('200', () => {
   });
 
   it.each([
-    // A date is its midnight in UTC; `since` is included, `until` is not.
+    // A date means its midnight in UTC. `since` is included, `until` is not.
     ['since=2026-03-02', () => [...newest(), id(2), id(1)]],
     ['since=2026-03-02T00:00:00Z', () => [...newest(), id(2), id(1)]],
     ['since=2026-03-02T00:00:00.001Z', () => [...newest(), id(2)]],
@@ -81,20 +81,20 @@ describe('200', () => {
     ['until=2026-03-02', () => [id(0)]],
     ['until=2026-03-03', () => [id(2), id(1), id(0)]],
     ['since=2026-03-02&until=2026-03-03', () => [id(2), id(1)]],
-    // The boundary is found by the indexes with other fields in front, too.
+    // The indexes with other fields first find the boundary too.
     ['status=canceled&since=2026-03-02T23:59:59.999Z', () => [id(2)]],
     ['status=canceled&until=2026-03-02T23:59:59.999Z', () => []],
-    // Without an offset it is UTC.
+    // A time without an offset is UTC.
     ['since=2026-03-03T00:00:00', () => newest()],
     ['until=2026-03-02T00:00:00.001', () => [id(1), id(0)]],
-    // However many digits there are, what comes after the millisecond counts.
+    // Digits after the millisecond count, however many there are.
     ['since=2026-03-02T00:00:00.0000001Z', () => [...newest(), id(2)]],
     ['since=2026-03-01T23:59:59.9999999999999999999999Z', () => [...newest(), id(2), id(1)]],
     ['since=2026-03-02T00:00:00.0000000000000000000000Z', () => [...newest(), id(2), id(1)]],
     ['until=2026-03-02T00:00:00.0000001Z', () => [id(1), id(0)]],
     ['until=2026-03-01T23:59:59.9999999999999999999999Z', () => [id(0)]],
     ['until=2026-03-02T00:00:00.0000000000000000000000Z', () => [id(0)]],
-    // With the offset taken off, some of these are in year 0 or 10000.
+    // Converted to UTC, some of these are in year 0 or 10000.
     ['until=0000-01-01T00:00:00-00:00', () => []],
     ['since=0000-01-01', () => [...newest(), id(2), id(1), id(0)]],
     ['since=0001-01-01T00:00:00%2B23:59', () => [...newest(), id(2), id(1), id(0)]],
@@ -111,7 +111,7 @@ describe('200', () => {
     expect(answer.body.pagination.total).toBe(expected().length);
   });
 
-  it('filters by location, and by everything together', async () => {
+  it('filters by location, and by all filters together', async () => {
     expect(idsOf(await list(`?location_id=${other.location.id}`))).toEqual([id(4), id(2)]);
     const all = `?location_id=${shop.location.id}&status=open&since=2026-03-01&until=2026-03-03&limit=1`;
     const answer = await list(all);
@@ -119,7 +119,7 @@ describe('200', () => {
     expect(answer.body.pagination).toEqual({ total: 1, limit: 1, offset: 0, next: null });
   });
 
-  it('carries the filters over to the next page', async () => {
+  it('keeps the filters on the next page', async () => {
     const first = await list('?status=open&since=2026-03-01T11:00:00%2B02:00&limit=2');
     const next = /^<(.+)>; rel="next"$/.exec(first.headers['link'] ?? '')?.[1] ?? '';
     const second = await setup.service.call('GET', next);
@@ -146,7 +146,7 @@ describe('400', () => {
 });
 
 describe('400 for the + of an offset', () => {
-  it('says how it is written in a URL', async () => {
+  it('shows how to write it in a URL', async () => {
     const { status, body } = await list('?since=2026-03-03T01:00:00+01:00');
     expect(status).toBe(400);
     expect(body.errors).toEqual([{ detail: expect.stringContaining('%2B'), parameter: 'since' }]);

@@ -7,7 +7,7 @@ import type { TestService } from '../support/service.ts';
 import { fiscalDateAt } from '../../src/catalog/locations/fiscal-calendar.ts';
 import { middayClock, openShop, orderBody, placeOrder, type Shop } from './orders-harness.ts';
 
-/** `setup.service` reaches the database directly, `service` through a proxy that loses what it is told to lose. */
+/** `setup.service` reaches the database directly, `service` through a proxy that loses messages on request. */
 const setup = setUp();
 let proxy: LossyProxy;
 let service: TestService;
@@ -24,13 +24,13 @@ afterAll(async () => {
 });
 
 const losses: [string, Loss][] = [
-  ['its answer is lost', { of: 'answer' }],
-  ['its answer is lost three times', { of: 'answer', times: 3 }],
-  ['it is lost on its way', { of: 'request' }],
-  ['its confirmation by the majority fails', { of: 'confirmation' }],
+  ['the answer of a write is lost', { of: 'answer' }],
+  ['the answer of a write is lost three times', { of: 'answer', times: 3 }],
+  ['the request of a write is lost', { of: 'request' }],
+  ['the majority does not confirm a write', { of: 'confirmation' }],
 ];
 
-describe.each(losses)('when a write is made and %s', (_what, loss) => {
+describe.each(losses)('when %s', (_what, loss) => {
   const lose = (collection: string, ...commands: string[]): Promise<void> =>
     proxy.lose({ ...loss, collection, commands });
 

@@ -7,15 +7,15 @@ export interface Shop {
   readonly location: Created;
   readonly coffee: Created;
   readonly pie: Created;
-  /** Ids of what an order can name. */
+  /** The ids that an order can contain. */
   readonly oatMilk: string;
   readonly extraShot: string;
   readonly spot: string;
 }
 
 /**
- * A location with a flat white at 420 (coffee, hot; oat milk 50, extra shot 70), an apple pie at 365 (pastry, hot) and
- * a spot "Table 4" in the zone "Terrace".
+ * Creates a location with a flat white at 420 (coffee, hot; oat milk 50, extra shot 70), an apple pie at 365 (pastry,
+ * hot) and a spot "Table 4" in the zone "Terrace".
  */
 export async function openShop(service: TestService, members: Record<string, unknown> = {}): Promise<Shop> {
   const zones = [
@@ -57,7 +57,7 @@ export async function placeOrder(
   return { id: (answer.body as { id: string }).id, etag: answer.headers['etag'] ?? '', body: answer.body };
 }
 
-/** What sets a location's clock so that its fiscal day is half over, and does not end while a test runs. */
+/** Settings of a location that put it in the middle of its fiscal day, so that the day does not end during a test. */
 export function middayClock(now: Date): { timezone: string; fiscal_day_end: string } {
   const hour = String((now.getUTCHours() + 12) % 24).padStart(2, '0');
   return { timezone: 'UTC', fiscal_day_end: `${hour}:30` };

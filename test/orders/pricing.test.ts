@@ -10,7 +10,7 @@ const line = (unitPrice: number, quantity = 1, modifiers: PricedLine['modifiers'
 });
 
 describe('lines', () => {
-  it('are quantity times the price of one with its modifiers', () => {
+  it('cost the quantity times the price of one unit with its modifiers', () => {
     const modifiers = [
       { price: 50, quantity: 2 },
       { price: 30, quantity: 1 },
@@ -24,7 +24,7 @@ describe('lines', () => {
     });
   });
 
-  it('may be free', () => {
+  it('can be free', () => {
     const totals = priceOrder([line(0, 999)], { taxRate: 1900, feeRate: 100 }, largest);
     expect(totals).toEqual({ lines: [0], subtotal: 0, taxes: 0, fees: 0, total: 0 });
   });
@@ -32,7 +32,7 @@ describe('lines', () => {
 
 describe('rounding', () => {
   it.each([
-    // subtotal, basis points, expected: half-up at exactly one half
+    // // subtotal, basis points, expected: half-up at exactly one half
     [1, 4_999, 0],
     [1, 5_000, 1],
     [50, 100, 1],
@@ -60,28 +60,28 @@ describe('rounding', () => {
     expect(totals).toMatchObject({ subtotal: 250, taxes: 3, fees: 3, total: 256 });
   });
 
-  it('is exact beyond what doubles can multiply', () => {
+  it('is exact for products that a double cannot hold', () => {
     const totals = priceOrder([line(999_999_999_999)], { taxRate: 9_999, feeRate: 0 }, Number.MAX_SAFE_INTEGER);
     expect(totals?.taxes).toBe(999_899_999_999);
   });
 });
 
 describe('the largest total', () => {
-  it('can be reached and not be exceeded', () => {
+  it('can be reached but not exceeded', () => {
     expect(priceOrder([line(1_000_000_000, 999)], { taxRate: 0, feeRate: 0 }, 999_000_000_000)?.total).toBe(
       999_000_000_000,
     );
     expect(priceOrder([line(1_000_000_000, 999)], { taxRate: 0, feeRate: 0 }, 998_999_999_999)).toBeUndefined();
   });
 
-  it('holds for every order that the contract allows', () => {
+  it('is above the total of every order that the contract allows', () => {
     const modifiers = Array.from({ length: 50 }, () => ({ price: 1_000_000_000, quantity: 99 }));
     const lines = Array.from({ length: 200 }, () => line(1_000_000_000, 999, modifiers));
     expect(priceOrder(lines, { taxRate: 10_000, feeRate: 10_000 }, Number.MAX_SAFE_INTEGER)).toBeUndefined();
   });
 });
 
-it('always adds up', () => {
+it('is always the sum of its parts', () => {
   const money = fc.integer({ min: 0, max: 1_000_000 });
   const lines = fc.array(
     fc.record({

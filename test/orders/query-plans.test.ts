@@ -12,12 +12,12 @@ const size = 3_000;
 const second = 1_000;
 const start = Date.parse('2026-01-01T00:00:00Z');
 const at = (index: number): Date => new Date(start + index * second);
-/** As evenly spread as random ones. */
+/** As evenly distributed as random ids. */
 const idOf = (index: number): string => createHash('sha256').update(String(index)).digest('hex').slice(0, 32);
 const statuses: readonly OrderStatus[] = ['open', 'completed', 'completed', 'completed', 'canceled'];
 
 let database: TestDatabase;
-/** Does this server read sorted by an index at all? One that sorts even by `_id` in memory cannot show it. */
+/** Whether this server reads in the order of an index. A server that sorts even by `_id` in memory cannot show it. */
 let readsInOrder: boolean;
 
 beforeAll(async () => {
@@ -40,7 +40,7 @@ beforeAll(async () => {
   await plain.insertMany(Array.from({ length: 10 }, (_, b) => ({ a: 1, b })));
   readsInOrder = !stagesOf(await plain.find({ a: 1 }).sort({ b: -1 }).explain()).includes('SORT');
 });
-// Not dropped: that takes SecantusDB's Python server seconds in which it answers nobody else.
+// The database is not dropped: this blocks SecantusDB's Python server for seconds.
 afterAll(() => database.close());
 
 const span = { since: at(200), until: at(300) };
@@ -59,7 +59,7 @@ describe.each([
   ['a location and a span', { ...anything, locationId, ...span }, 33],
   ['a location, a status and a span', { locationId, status, ...span }, 20],
 ] as const)('a list by %s', (_name, filter, total) => {
-  it('is read from an index, part by part, and counted so', async () => {
+  it('is read from an index in parts, and counted in the same way', async () => {
     const source = listSource(database.db.collection<OrderDocument>('orders'), filter);
     const parts = await cut(source);
     expect(parts.length).toBeGreaterThan(filter.since === undefined ? 4 : 0);
@@ -79,7 +79,7 @@ describe.each([
     expect(await count(source)).toBe(total);
   });
 
-  it('has the page of a list that is read at once', async () => {
+  it('gives the same page as a single query', async () => {
     const orders = database.db.collection<OrderDocument>('orders');
     const source = listSource(orders, filter);
     const [{ $match: all }] = matching(source, source.span) as [{ $match: Document }];
@@ -93,7 +93,7 @@ describe.each([
   });
 });
 
-/** The stages of the plan that was chosen. */
+/** The stages of the chosen plan. */
 function stagesOf(explained: Document): string[] {
   const plan: unknown = (explained['queryPlanner'] as { winningPlan: unknown }).winningPlan;
   return [...JSON.stringify(plan).matchAll(/"stage":"(\w+)"/g)].map(([, stage]) => stage ?? '');

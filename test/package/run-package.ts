@@ -14,14 +14,14 @@ const packages = ['node@22.23.3', 'bun@1.4.5', 'deno@2.9.6'];
 const adminKey = 'administrator-key-of-the-package-test';
 
 interface Runtime {
-  /** As the program in `project/` names itself. */
+  /** The name that the program in `project/` gives its runtime. */
   readonly name: string;
   readonly command: readonly [string, ...string[]];
 }
 
 /**
- * Installs the client's tarball from the registry's dependencies into an empty project, and runs a program and the
- * command line tool on each runtime against a live service.
+ * Installs the client's tarball with the registry's dependencies into an empty project. Then runs a program and the
+ * command line tool on each runtime against a running service.
  */
 async function main(): Promise<void> {
   const bin = await installRuntimes();
@@ -59,7 +59,7 @@ async function main(): Promise<void> {
   }
 }
 
-/** Installs the runtimes into the cache folder, where npm finds them the next time. @returns the folder of their programs */
+/** Installs the runtimes into the cache folder, which the next run uses. @returns the folder of their programs */
 async function installRuntimes(): Promise<string> {
   const folder = path.join(defaultCacheDir(process.env, homedir()), 'runtimes');
   await makeCacheFolder(folder);

@@ -10,7 +10,7 @@ const root = path.resolve(import.meta.dirname, '../..');
 const client = path.join(root, 'clients/typescript');
 const environment = installerEnvironment(process.env);
 
-/** How a program ended. */
+/** The result of a program. */
 export interface Ended {
   readonly code: number | null;
   readonly output: string;
@@ -31,7 +31,7 @@ export interface Stranger {
 /**
  * Packs the client as `npm publish` does, and installs it.
  *
- * @param from where its dependencies come from: those of this repository, without network, or the registry
+ * @param from the source of its dependencies: this repository, without network, or the registry
  */
 export async function installPackage(from: 'repository' | 'registry'): Promise<Stranger> {
   const parent = await mkdtemp(path.join(tmpdir(), 'stranger-'));
@@ -66,7 +66,7 @@ async function pack(folder: string, destination: string, ...options: readonly st
   return path.join(destination, packed?.filename ?? '');
 }
 
-/** Packs what a package of this repository depends on, from `node_modules`. */
+/** Packs the dependencies of a package from `node_modules` of this repository. */
 async function packDependencies(folder: string, destination: string): Promise<string[]> {
   const { dependencies = {} } = JSON.parse(await readFile(path.join(folder, 'package.json'), 'utf8')) as {
     dependencies?: Record<string, string>;
@@ -81,7 +81,7 @@ async function packDependencies(folder: string, destination: string): Promise<st
   return (await Promise.all(tarballs)).flat();
 }
 
-/** Runs npm. @throws Error with its messages */
+/** Runs npm. @throws Error with the messages of npm */
 async function npm(folder: string, args: readonly string[]): Promise<Ended> {
   const ended = await runProgram('npm', args, folder);
   if (ended.code !== 0) throw new Error(`npm ${args.join(' ')}:\n${ended.output}${ended.errors}`);
@@ -103,7 +103,7 @@ async function runProgram(
   return { code, output, errors };
 }
 
-/** What the program in `project/program.ts` prints on every runtime. */
+/** The output of `project/program.ts` on every runtime. */
 export function expectedOutput(runtime: string): object {
   return {
     runtime,

@@ -10,7 +10,7 @@ const post = (body: unknown, headers: Record<string, string> = {}): Promise<Answ
   setup.service.call('POST', promptsPath, { body, headers });
 
 describe('201', () => {
-  it('stores everything that was sent, as version 1', async () => {
+  it('stores the whole request as version 1', async () => {
     const sent = {
       name: 'Summarise support ticket',
       slug: 'summarise-support-ticket',
@@ -87,11 +87,11 @@ describe('201', () => {
     expect((await post(promptBody({ messages: [{ role: 'user', content }] }))).body.warnings).toHaveLength(100);
   });
 
-  it('takes strict: false for nothing said', async () => {
+  it('treats strict: false like a missing value', async () => {
     expect((await post(promptBody({ strict: false }))).body).not.toHaveProperty('strict');
   });
 
-  it('leaves out fields that were not set', async () => {
+  it('contains no fields that are not set', async () => {
     const { body } = await post({ name: 'Bare', messages: [{ role: 'user', content: 'x' }], test_settings: null });
     expect(Object.keys(body).sort()).toEqual(['created_at', 'id', 'messages', 'name', 'slug', 'updated_at', 'version']);
   });
@@ -111,7 +111,7 @@ describe('201', () => {
     expect(body).toMatchObject({ name, slug });
   });
 
-  it('numbers generated slugs, also where that makes them too long', async () => {
+  it('numbers generated slugs, also if they become too long', async () => {
     for (const slug of ['same-name', 'same-name-2', 'same-name-3']) {
       expect((await post(promptBody({ name: 'Same name' }))).body.slug).toBe(slug);
     }
@@ -120,7 +120,7 @@ describe('201', () => {
     expect((await post(promptBody({ name: long }))).body.slug).toBe(`${long.slice(0, 78)}-2`);
   });
 
-  it('finds a free slug among hundreds in a few look-ups', async () => {
+  it('finds a free slug among hundreds with a few look-ups', async () => {
     const count = 500;
     const { id } = await create(setup.service, { name: 'Crowd' });
     const prompts = setup.database.db.collection<RawDocument>('prompts');
@@ -143,7 +143,7 @@ describe('201', () => {
     expect(commands).toBeLessThanOrEqual(10);
   });
 
-  it('gives prompts of one name that are created at the same time a slug each', async () => {
+  it('gives each of several simultaneous prompts with the same name its own slug', async () => {
     const answers = await Promise.all(Array.from({ length: 20 }, () => post(promptBody({ name: 'Rush' }))));
     expect(answers.map(({ status }) => status)).toEqual(Array(20).fill(201));
     expect(new Set(answers.map(({ body }) => body.slug))).toEqual(
@@ -151,7 +151,7 @@ describe('201', () => {
     );
   });
 
-  it('keeps names and values that mean something to databases or JavaScript', async () => {
+  it('keeps names and values that are special in databases or JavaScript', async () => {
     const odd = ['__proto__', 'constructor', 'a.b', 'toString', '_id', 'hasOwnProperty'];
     const variables = `{${odd.map((name) => `${JSON.stringify(name)}: {"default": "$where"}`).join(', ')}}`;
     const settings = `{"$where": "1", "a.b": {"$gt": ""}, "__proto__": {"x": [{"$set": 1}]}, "": null, "a\\u0000": 1.5e-7}`;
@@ -193,7 +193,7 @@ describe('201', () => {
   );
 });
 
-/** As if the process had died between storing the prompt and keeping the answer. */
+/** Restores the state after a crash between storing the prompt and storing the answer. */
 async function forgetAnswerOf(resourceId: string): Promise<void> {
   await idempotencyKeys().updateOne({ resource_id: resourceId }, { $unset: { answer: '' }, $set: { given_up: true } });
 }
@@ -234,8 +234,8 @@ describe('400', () => {
     expect(answer).toMatchObject({ status: 400, body: { type: problem('malformed-body') } });
   });
 
-  it('takes test settings of 16 KiB and refuses one byte more', async () => {
-    // The two quotes count.
+  it('accepts test settings of 16 KiB, and refuses one byte more', async () => {
+    // The two quotes are part of the size.
     const fits = await post(promptBody({ test_settings: 'é'.repeat(8 * 1024 - 1) }));
     expect(fits.status).toBe(201);
     const options = {
@@ -247,7 +247,7 @@ describe('400', () => {
     expect(tooLarge.body.errors[0].pointer).toBe('#/test_settings');
   });
 
-  it('refuses numbers that it could not give back', async () => {
+  it('refuses numbers that it could not return exactly', async () => {
     const body = JSON.stringify(promptBody({ test_settings: 'NUMBER' })).replace('"NUMBER"', '[{"n": -1e999}]');
     const answer = await setup.service.call('POST', promptsPath, { body });
     expect([answer.status, answer.body.type]).toEqual([400, 'urn:prompt-gateway:problem:malformed-body']);
@@ -267,16 +267,16 @@ describe('409', () => {
     });
   });
 
-  it('gives a slug to one of many that choose it', async () => {
+  it('gives a slug to one of many simultaneous requests', async () => {
     const answers = await Promise.all(Array.from({ length: 10 }, () => post(promptBody({ slug: 'contested' }))));
     expect(answers.map(({ status }) => status).sort()).toEqual([201, ...(Array(9).fill(409) as number[])]);
   });
 
-  it('refuses an Idempotency-Key whose first request still runs', async () => {
+  it('refuses an Idempotency-Key whose first request is still running', async () => {
     const body = promptBody();
     const headers = { 'Idempotency-Key': 'create-running' };
     const first = await post(body, headers);
-    // As if another process were at work on it, and alive.
+    // These writes imitate another process that is alive and works on the request.
     const ofFirst = { resource_id: first.body.id };
     await idempotencyKeys().updateOne(ofFirst, { $unset: { answer: '' } });
     const beat = async (): Promise<unknown> => idempotencyKeys().updateOne(ofFirst, { $inc: { beat: 1 } as never });
@@ -289,7 +289,7 @@ describe('409', () => {
 });
 
 describe('422', () => {
-  it('knows no such provider, and stores nothing', async () => {
+  it('refuses an unknown provider, and stores nothing', async () => {
     const { status, body } = await post(promptBody({ slug: 'no-such-provider', selected_provider: 'opnai' }));
     expect(status).toBe(422);
     expect(body).toMatchObject({
@@ -310,7 +310,7 @@ describe('422', () => {
 });
 
 describe('500', () => {
-  it('does not describe the fault', async () => {
+  it('hides the cause', async () => {
     const body = promptBody();
     const headers = { 'Idempotency-Key': 'create-fault' };
     const first = await post(body, headers);

@@ -12,7 +12,7 @@ const remove = (key: string, headers: Record<string, string> = {}): Promise<Answ
 const prompts = () => setup.database.db.collection<RawDocument>('prompts');
 const versions = () => setup.database.db.collection<RawDocument>('prompt_versions');
 
-/** What the service's own maintenance does, here and now. */
+/** Runs the maintenance of the service now. */
 function sweeper(cascades: ((promptId: string) => Promise<void>)[] = []): Prompts {
   return createPrompts({ ...system, store: createPromptStore(setup.database), cascades, isKnownProvider: () => true });
 }
@@ -36,13 +36,13 @@ describe('200', () => {
     expect(await prompts().countDocuments({ _id: id })).toBe(0);
   });
 
-  it('frees the slug', async () => {
+  it('releases the slug', async () => {
     const { id, slug } = await create(setup.service);
     await remove(id);
     expect((await create(setup.service, { slug })).id).not.toBe(id);
   });
 
-  it('continues an interrupted removal, whatever If-Match is sent then', async () => {
+  it('continues an interrupted removal, with any If-Match', async () => {
     const { id, slug } = await createVersions(setup.service, 2);
     await prompts().updateOne({ _id: id }, { $set: { deleting: true, revision: 3 } });
     expect(await remove(slug, { 'If-Match': `"${id}.2"` })).toMatchObject({ status: 200, body: { ok: true } });
@@ -50,7 +50,7 @@ describe('200', () => {
     expect((await remove(slug)).status).toBe(404);
   });
 
-  it('leaves the prompt to be found again when a part of the removal fails, and finishes it later', async () => {
+  it('keeps the prompt for a later removal when a part of the removal fails, and finishes it then', async () => {
     const { id } = await createVersions(setup.service, 2);
     const other = await create(setup.service);
     await prompts().updateMany({ _id: { $in: [id, other.id] } }, { $set: { deleting: true } });
@@ -65,7 +65,7 @@ describe('200', () => {
     expect(await versions().countDocuments({ prompt_id: id })).toBe(0);
   });
 
-  it('leaves versions to the sweep that a crashed update archived late', async () => {
+  it('leaves versions that a crashed update stored late to the sweep', async () => {
     const { id } = await createVersions(setup.service, 2);
     const { id: kept } = await createVersions(setup.service, 3);
     const late = await versions().findOne({ prompt_id: id });
@@ -76,7 +76,7 @@ describe('200', () => {
     expect(await versions().countDocuments({ prompt_id: kept })).toBe(2);
   });
 
-  it('is done once for many who ask at the same time', async () => {
+  it('deletes once when many callers delete at the same time', async () => {
     const { id } = await createVersions(setup.service, 2);
     const answers = await Promise.all(Array.from({ length: 5 }, () => remove(id)));
     const statuses = answers.map(({ status }) => status);
@@ -84,7 +84,7 @@ describe('200', () => {
     expect(statuses.every((status) => status === 200 || status === 404)).toBe(true);
   });
 
-  it('wins against updates of the same time for good', async () => {
+  it('takes precedence over simultaneous updates, permanently', async () => {
     const { id } = await createVersions(setup.service, 2);
     const answers = await Promise.all([
       ...Array.from({ length: 10 }, (_, index) =>
@@ -98,14 +98,14 @@ describe('200', () => {
     expect(await versions().countDocuments({ prompt_id: id })).toBe(0);
   });
 
-  it('respects an If-Match that holds', async () => {
+  it('deletes a prompt that If-Match matches', async () => {
     const { id, etag } = await create(setup.service);
     expect((await remove(id, { 'If-Match': etag })).status).toBe(200);
   });
 });
 
 describe('400', () => {
-  it('refuses what cannot be a slug or id', async () => {
+  it('refuses a value that cannot be a slug or id', async () => {
     const { status, body } = await remove('Not-a-slug');
     expect(status).toBe(400);
     expect(body.errors).toMatchObject([{ parameter: 'slugOrId' }]);
@@ -113,7 +113,7 @@ describe('400', () => {
 });
 
 describe('404', () => {
-  it.each(['no-such-prompt', '00000000-0000-4000-8000-000000000000'])('knows no %s', async (key) => {
+  it.each(['no-such-prompt', '00000000-0000-4000-8000-000000000000'])('says that %s does not exist', async (key) => {
     const { status, body } = await remove(key);
     expect(status).toBe(404);
     expect(body.type).toBe(problem('prompt-not-found'));
@@ -121,7 +121,7 @@ describe('404', () => {
 });
 
 describe('412', () => {
-  it('leaves a prompt that has changed meanwhile', async () => {
+  it('does not delete a prompt that has changed', async () => {
     const { id, etag } = await create(setup.service);
     await setup.service.call('PUT', `${promptsPath}/${id}`, { body: { description: 'changed' } });
     const { status, body } = await remove(id, { 'If-Match': etag });
@@ -132,7 +132,7 @@ describe('412', () => {
 });
 
 describe('500', () => {
-  it('does not describe the fault', async () => {
+  it('hides the cause', async () => {
     const { id } = await create(setup.service);
     await prompts().updateOne({ _id: id }, { $unset: { messages: '' } });
     const { status, body } = await remove(id);

@@ -46,7 +46,7 @@ describe('400', () => {
     },
   );
 
-  it('refuses query parameters that it does not know', async () => {
+  it('refuses unknown query parameters', async () => {
     const { slug } = await create(setup.service);
     const { status } = await setup.service.call('GET', `${promptsPath}/${slug}?fields=name`);
     expect(status).toBe(400);
@@ -54,7 +54,7 @@ describe('400', () => {
 });
 
 describe('404', () => {
-  it.each(['no-such-prompt', '00000000-0000-4000-8000-000000000000'])('knows no %s', async (key) => {
+  it.each(['no-such-prompt', '00000000-0000-4000-8000-000000000000'])('says that %s does not exist', async (key) => {
     const { status, body } = await setup.service.call('GET', `${promptsPath}/${key}`);
     expect(status).toBe(404);
     expect(body).toMatchObject({
@@ -74,7 +74,7 @@ describe('404', () => {
 });
 
 describe('500', () => {
-  it('does not describe the fault', async () => {
+  it('hides the cause', async () => {
     const { id } = await create(setup.service, saying('secret'));
     await setup.database.db.collection<RawDocument>('prompts').updateOne({ _id: id }, { $unset: { messages: '' } });
     const { status, body } = await setup.service.call('GET', `${promptsPath}/${id}`);

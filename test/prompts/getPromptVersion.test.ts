@@ -15,7 +15,7 @@ const content = {
 };
 
 describe('200', () => {
-  it('shows the current version from the prompt and older ones as they were', async () => {
+  it('shows the current version from the prompt, and older versions unchanged', async () => {
     const { id, slug, body: created } = await create(setup.service, { ...content, test_settings: 1, description: 'd' });
     const current = await get(slug, 1);
     expect(current).toMatchObject({ status: 200 });
@@ -33,7 +33,7 @@ describe('200', () => {
     });
   });
 
-  it('keeps the time of a version when only metadata change', async () => {
+  it('keeps the time of a version when only metadata changes', async () => {
     const { id, body: created } = await create(setup.service);
     await setup.service.call('PUT', `${promptsPath}/${id}`, { body: { description: 'later' } });
     await setup.service.call('PUT', `${promptsPath}/${id}`, { body: saying('2') });
@@ -42,7 +42,7 @@ describe('200', () => {
 });
 
 describe('304', () => {
-  it('leaves out what the caller knows, until another version is the current one', async () => {
+  it('sends no body to a caller that has it, until another version is current', async () => {
     const { id } = await createVersions(setup.service, 2);
     const [old, current] = [await get(id, 1), await get(id, 2)];
     const known = { 'If-None-Match': `${old.headers['etag']}, ${current.headers['etag']}` };
@@ -70,7 +70,7 @@ describe('400', () => {
 });
 
 describe('404', () => {
-  it.each([2, 2147483647])('knows no version %s of a prompt of one', async (version) => {
+  it.each([2, 2147483647])('says that version %s of a new prompt does not exist', async (version) => {
     const { slug } = await create(setup.service);
     const { status, body } = await get(slug, version);
     expect(status).toBe(404);
@@ -80,13 +80,13 @@ describe('404', () => {
     });
   });
 
-  it('knows no such prompt', async () => {
+  it('says that the prompt does not exist', async () => {
     const { status, body } = await get('no-such-prompt', 1);
     expect(status).toBe(404);
     expect(body.type).toBe(problem('prompt-not-found'));
   });
 
-  it('forgets old versions with their prompt, also those it has just shown', async () => {
+  it('deletes old versions with their prompt, even those that were just read', async () => {
     const { id } = await createVersions(setup.service, 2);
     expect((await get(id, 1)).status).toBe(200);
     await setup.service.call('DELETE', `${promptsPath}/${id}`);
@@ -95,7 +95,7 @@ describe('404', () => {
 });
 
 describe('500', () => {
-  it('does not describe the fault', async () => {
+  it('hides the cause', async () => {
     const { id } = await createVersions(setup.service, 2);
     const versions = setup.database.db.collection<RawDocument>('prompt_versions');
     await versions.updateOne({ _id: `${id}:1` }, { $unset: { messages: '' } });

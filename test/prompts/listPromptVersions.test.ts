@@ -47,7 +47,7 @@ describe('200', () => {
     ]);
   });
 
-  it('is walked on while versions are added', async () => {
+  it('can be read page by page while versions are added', async () => {
     const { slug } = await createVersions(setup.service, 4);
     const first = await list(slug, '?limit=2');
     expect(numbersOf(first)).toEqual([4, 3]);
@@ -57,7 +57,7 @@ describe('200', () => {
     expect(second.body.pagination).toEqual({ total: 5, limit: 2, offset: 2, next: null });
   });
 
-  it('ends a page at 8 MiB and goes on in the next', async () => {
+  it('ends a page at 8 MiB and continues on the next', async () => {
     const { id } = await create(setup.service);
     for (let version = 2; version <= 11; version += 1) {
       await setup.service.call('PUT', `${promptsPath}/${id}`, { body: saying(`${version} ${'x'.repeat(999_000)}`) });
@@ -68,7 +68,7 @@ describe('200', () => {
     expect(numbersOf(await setup.service.call('GET', nextOf(first)))).toEqual([3, 2, 1]);
   });
 
-  it('does not mix up the versions of two prompts', async () => {
+  it('does not mix the versions of two prompts', async () => {
     const one = await createVersions(setup.service, 2);
     const other = await create(setup.service, saying('other'));
     expect(numbersOf(await list(other.id))).toEqual([1]);
@@ -86,7 +86,7 @@ describe('400', () => {
 });
 
 describe('404', () => {
-  it('knows no such prompt', async () => {
+  it('says that the prompt does not exist', async () => {
     const { status, body } = await list('no-such-prompt');
     expect(status).toBe(404);
     expect(body.type).toBe(problem('prompt-not-found'));
@@ -94,7 +94,7 @@ describe('404', () => {
 });
 
 describe('500', () => {
-  it('does not describe the fault', async () => {
+  it('hides the cause', async () => {
     const { id } = await createVersions(setup.service, 2);
     const versions = setup.database.db.collection<RawDocument>('prompt_versions');
     await versions.updateOne({ _id: `${id}:1` }, { $unset: { messages: '' } });

@@ -37,20 +37,20 @@ describe('200', () => {
       expect(namesOf(await list())[0]).toBe('two');
     });
 
-    it('shows each prompt whole', async () => {
+    it('shows each prompt completely', async () => {
       const { body } = await list({ limit: 1 });
       const found = await setup.service.call('GET', `${promptsPath}/${body.data[0].id}`);
       expect(body.data[0]).toEqual(found.body);
     });
 
-    it('orders by id what was updated in the same millisecond', async () => {
+    it('orders prompts of the same millisecond by id', async () => {
       const prompts = setup.database.db.collection<RawDocument>('prompts');
       await prompts.updateMany({}, { $set: { updated_at: new Date() } });
       const ids = (await list()).body.data.map(({ id }: { id: string }) => id) as string[];
       expect(ids).toEqual(Object.values(created).sort());
     });
 
-    it('leaves out prompts whose deletion has begun', async () => {
+    it('does not contain prompts whose deletion has begun', async () => {
       const prompts = setup.database.db.collection<RawDocument>('prompts');
       const change = (deleting: boolean) => prompts.updateOne({ _id: created['six'] ?? '' }, { $set: { deleting } });
       await change(true);
@@ -61,7 +61,7 @@ describe('200', () => {
     });
   });
 
-  describe('of those that contain a text', () => {
+  describe('of the prompts that contain a text', () => {
     beforeAll(async () => {
       await create(setup.service, { name: 'Café (draft) [v1.0]', slug: 'coffee-house' });
       await create(setup.service, { name: 'Other', description: 'costs $5 + a*b? ^start | pipe {2} back\\slash' });
@@ -90,12 +90,12 @@ describe('200', () => {
       expect(answer.body.pagination.total).toBe(names.length);
     });
 
-    it('does not search what the messages say', async () => {
+    it('does not search in messages', async () => {
       await create(setup.service, saying('needle in a message'));
       expect(namesOf(await list({ q: 'needle in a' }))).toEqual([]);
     });
 
-    it('carries the text over to the next page', async () => {
+    it('keeps the text on the next page', async () => {
       await create(setup.service, { name: 'Page & more #1' });
       await create(setup.service, { name: 'Page & more #2' });
       const first = await list({ q: 'e & m', limit: 1 });
@@ -105,7 +105,7 @@ describe('200', () => {
       expect(second.headers['link']).toBeUndefined();
     });
 
-    it('takes the longest text there may be', async () => {
+    it('accepts the longest allowed text', async () => {
       await create(setup.service, { name: '🎉'.repeat(200) });
       await create(setup.service, { name: '🎉'.repeat(200) });
       const first = await list({ q: '🎉'.repeat(200), limit: 1 });
@@ -114,7 +114,7 @@ describe('200', () => {
     });
   });
 
-  it('ends a page at 8 MiB and goes on in the next', async () => {
+  it('ends a page at 8 MiB and continues on the next', async () => {
     for (let number = 0; number < 10; number += 1) {
       await create(setup.service, { name: `Large ${number}`, ...saying('é'.repeat(500_000)) });
     }
@@ -148,7 +148,7 @@ describe('400', () => {
 });
 
 describe('500', () => {
-  it('does not describe the fault', async () => {
+  it('hides the cause', async () => {
     const { id } = await create(setup.service, { name: 'Broken' });
     const prompts = setup.database.db.collection<RawDocument>('prompts');
     await prompts.updateOne({ _id: id }, { $set: { messages: 5 } });

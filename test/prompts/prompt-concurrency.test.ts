@@ -31,7 +31,7 @@ async function historyOf(id: string): Promise<Version[]> {
   }
 }
 
-/** Each number from 1 to n once, each write once, and each where its answer said it would be. */
+/** Checks that the versions are 1 to n, that each write occurs once, and that each has the number in its answer. */
 async function expectWholeHistory(id: string, answers: readonly Answer[]): Promise<void> {
   expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
   const history = await historyOf(id);
@@ -48,14 +48,14 @@ async function expectWholeHistory(id: string, answers: readonly Answer[]): Promi
   expect(times).toEqual([...times].sort().reverse());
 }
 
-describe('updates of one prompt at the same time', () => {
-  it.each([20, 100])('%d of them make as many versions', async (count) => {
+describe('simultaneous updates of one prompt', () => {
+  it.each([20, 100])('%d of them create as many versions', async (count) => {
     const { id } = await create(setup.service);
     const writes = Array.from({ length: count }, (_, index) => put(setup.service, id, saying(`write ${index}`)));
     await expectWholeHistory(id, await Promise.all(writes));
   });
 
-  it('through two processes make as many versions', async () => {
+  it('through two processes create as many versions', async () => {
     const { id, slug } = await create(setup.service);
     const writes = Array.from({ length: 40 }, (_, index) =>
       put(index % 2 === 0 ? setup.service : other, index % 3 === 0 ? id : slug, saying(`write ${index}`)),
@@ -63,7 +63,7 @@ describe('updates of one prompt at the same time', () => {
     await expectWholeHistory(id, await Promise.all(writes));
   });
 
-  it('keep each others changes of other fields', async () => {
+  it('keep changes of other fields by other callers', async () => {
     const { id } = await create(setup.service);
     const changes = [
       saying('changed'),
@@ -81,7 +81,7 @@ describe('updates of one prompt at the same time', () => {
     expect(body).toMatchObject({ ...Object.assign({}, ...changes), version: 4 });
   });
 
-  it('that check If-Match lose nothing that was counted', async () => {
+  it('with If-Match lose no acknowledged change', async () => {
     const { id } = await create(setup.service, { description: '0' });
     const countUp = async (service: TestService): Promise<void> => {
       for (;;) {
@@ -98,8 +98,8 @@ describe('updates of one prompt at the same time', () => {
   });
 });
 
-describe('prompts created at the same time through two processes', () => {
-  it('get a slug each, in a row', async () => {
+describe('prompts created at the same time in two processes', () => {
+  it('get consecutive slugs', async () => {
     const body = { name: 'Two processes', messages: [{ role: 'user', content: 'x' }] };
     const answers = await Promise.all(
       Array.from({ length: 30 }, (_, index) =>
@@ -112,7 +112,7 @@ describe('prompts created at the same time through two processes', () => {
 });
 
 describe('readers', () => {
-  it('find every version up to the one they were told of while writers go on', async () => {
+  it('find every version that was acknowledged while updates continue', async () => {
     const { id } = await create(setup.service);
     let writing = true;
     const writer = (async () => {
@@ -135,8 +135,8 @@ describe('readers', () => {
   });
 });
 
-describe('reads of many prompts at the same time', () => {
-  it('give each caller its own, by id and by slug, as it is after the last write', async () => {
+describe('simultaneous reads of many prompts', () => {
+  it('give each caller its own prompt, by id and by slug, as the last write left it', async () => {
     const prompts = await Promise.all(Array.from({ length: 40 }, () => create(setup.service)));
     await Promise.all(prompts.map(({ id }) => put(setup.service, id, saying(`of ${id}`))));
     const absent = { id: randomUUID(), slug: 'nothing-has-this-slug' };

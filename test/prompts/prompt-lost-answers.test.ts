@@ -5,7 +5,7 @@ import type { Answer, TestService } from '../support/service.ts';
 import { create, createVersions, promptBody, promptsPath, saying, type RawDocument } from './prompts-harness.ts';
 import { setUp, startAnother } from '../support/per-operation.ts';
 
-/** `setup.service` reaches the database directly, `service` through a proxy that loses what it is told to lose. */
+/** `setup.service` reaches the database directly, `service` through a proxy that loses messages on request. */
 const setup = setUp();
 let proxy: LossyProxy;
 let service: TestService;
@@ -26,13 +26,13 @@ const versionsOf = async (id: string): Promise<number[]> => {
 };
 
 const losses: [string, Loss][] = [
-  ['its answer is lost', { of: 'answer' }],
-  ['its answer is lost three times', { of: 'answer', times: 3 }],
-  ['it is lost on its way', { of: 'request' }],
-  ['its confirmation by the majority fails', { of: 'confirmation' }],
+  ['the answer of a write is lost', { of: 'answer' }],
+  ['the answer of a write is lost three times', { of: 'answer', times: 3 }],
+  ['the request of a write is lost', { of: 'request' }],
+  ['the majority does not confirm a write', { of: 'confirmation' }],
 ];
 
-describe.each(losses)('when a write is made and %s', (_what, loss) => {
+describe.each(losses)('when %s', (_what, loss) => {
   const lose = (collection: string, ...commands: string[]): Promise<void> =>
     proxy.lose({ ...loss, collection, commands });
 
@@ -47,7 +47,7 @@ describe.each(losses)('when a write is made and %s', (_what, loss) => {
     expect(found.body.data).toEqual([created.body]);
   });
 
-  it.each(['prompts', 'prompt_versions'])('updatePrompt makes one version (%s)', async (collection) => {
+  it.each(['prompts', 'prompt_versions'])('updatePrompt creates one version (%s)', async (collection) => {
     const { id, etag } = await createVersions(setup.service, 1).then(async ({ id: made }) => {
       const { headers } = await setup.service.call('GET', `${promptsPath}/${made}`);
       return { id: made, etag: headers['etag'] ?? '' };
@@ -62,7 +62,7 @@ describe.each(losses)('when a write is made and %s', (_what, loss) => {
     expect(await versionsOf(id)).toEqual([2, 1]);
   });
 
-  it('updatePrompt moves a slug', async () => {
+  it('updatePrompt changes a slug', async () => {
     const { id, slug } = await create(setup.service);
     const lost = lose('prompts', 'update');
     const updated = await put(slug, { slug: `${slug}-moved` });
@@ -70,7 +70,7 @@ describe.each(losses)('when a write is made and %s', (_what, loss) => {
     expect(updated).toMatchObject({ status: 200, body: { id, slug: `${slug}-moved` } });
   });
 
-  it('restorePromptVersion makes one version', async () => {
+  it('restorePromptVersion creates one version', async () => {
     const { id } = await createVersions(setup.service, 2);
     const lost = lose('prompts', 'update');
     const { status, body } = await service.call('POST', `${promptsPath}/${id}/versions/1/restore`);
@@ -93,7 +93,7 @@ describe.each(losses)('when a write is made and %s', (_what, loss) => {
     expect(await setup.database.db.collection('prompt_versions').countDocuments({ prompt_id: id })).toBe(0);
   });
 
-  it('twenty updates at the same time make twenty versions', async () => {
+  it('twenty simultaneous updates create twenty versions', async () => {
     const { id } = await create(setup.service);
     const lost = [lose('prompts', 'update'), lose('prompt_versions', 'update')];
     const answers = await Promise.all(Array.from({ length: 20 }, (_, index) => put(id, saying(`write ${index}`))));
@@ -104,7 +104,7 @@ describe.each(losses)('when a write is made and %s', (_what, loss) => {
   });
 });
 
-describe('when no answer comes through for as long as the service tries', () => {
+describe('when no answer arrives during all attempts of the service', () => {
   let cut: LossyProxy;
   let unlucky: TestService;
   beforeEach(async () => {
@@ -128,7 +128,7 @@ describe('when no answer comes through for as long as the service tries', () => 
     expect(await prompts.countDocuments({ slug: 'stored-but-not-answered' })).toBe(1);
   });
 
-  it('a repeated updatePrompt makes no second version', async () => {
+  it('a repeated updatePrompt creates no second version', async () => {
     const { id } = await create(setup.service);
     const first = await unlucky.call('PUT', `${promptsPath}/${id}`, { body: saying('new') });
     expect(first.status).toBe(503);

@@ -4,7 +4,7 @@ import type { Answer, TestService } from '../support/service.ts';
 
 export const promptsPath = '/api/v1/prompts';
 
-/** Documents as a test looks at them or breaks them. */
+/** Documents that a test reads or damages. */
 export interface RawDocument {
   _id: string;
   [field: string]: unknown;
@@ -16,12 +16,12 @@ export interface PromptBody {
   [member: string]: unknown;
 }
 
-/** A valid body, of a name of its own unless one is given. */
+/** A valid body, with its own name by default. */
 export function promptBody(members: Record<string, unknown> = {}): PromptBody {
   return { name: `Prompt ${randomUUID().slice(0, 8)}`, messages: [{ role: 'user', content: 'Hello' }], ...members };
 }
 
-/** Creates a prompt; the created prompt with its entity tag. */
+/** Creates a prompt. Returns it with its entity tag. */
 export async function create(
   service: TestService,
   members: Record<string, unknown> = {},
@@ -32,12 +32,12 @@ export async function create(
   return { id: body.id, slug: body.slug, etag: answer.headers['etag'] ?? '', body };
 }
 
-/** One message that says this. */
+/** One message with this text. */
 export function saying(content: string): { messages: { role: string; content: string }[] } {
   return { messages: [{ role: 'user', content }] };
 }
 
-/** A prompt of versions 1 to `count`, which say `v1`, `v2` … */
+/** A prompt with versions 1 to `count` and the texts `v1`, `v2` … */
 export async function createVersions(service: TestService, count: number): Promise<{ id: string; slug: string }> {
   const prompt = await create(service, saying('v1'));
   for (let version = 2; version <= count; version += 1) {

@@ -11,7 +11,7 @@ const put = (key: string, body: unknown): Promise<Answer> =>
 const get = (path: string): Promise<Answer> => setup.service.call('GET', `${promptsPath}/${path}`);
 
 describe('200', () => {
-  it('makes a new version of the old content and leaves the rest of the prompt alone', async () => {
+  it('creates a new version with the old content, and does not change the other fields', async () => {
     const content = { ...saying('first {{x}}'), variables: { x: { required: true } }, selected_provider: 'echo' };
     const { id, body: created } = await create(setup.service, content);
     await put(id, {
@@ -31,14 +31,14 @@ describe('200', () => {
     expect((await get(`${id}/versions/3`)).body).toMatchObject({ ...content, created_at: body.updated_at });
   });
 
-  it('warns of the restored content', async () => {
+  it('gives the warnings of the restored content', async () => {
     const { id, body: created } = await create(setup.service, saying('{{user name}}'));
     expect(created.warnings).toHaveLength(1);
     await put(id, saying('{{user}}'));
     expect((await restore(id, 1)).body.warnings).toEqual(created.warnings);
   });
 
-  it.each(['the current one', 'one of the same content'])('makes no version of %s', async (which) => {
+  it.each(['the current one', 'one of the same content'])('creates no version for %s', async (which) => {
     const { id } = await create(setup.service, saying('same'));
     await put(id, saying('other'));
     const before = await put(id, saying('same'));
@@ -47,7 +47,7 @@ describe('200', () => {
     expect(headers['etag']).toBe(before.headers['etag']);
   });
 
-  it('respects an If-Match that holds', async () => {
+  it('restores if If-Match matches', async () => {
     const { id } = await createVersions(setup.service, 2);
     const etag = (await get(id)).headers['etag'] ?? '';
     expect((await restore(id, 1, { 'If-Match': etag })).body.version).toBe(3);
@@ -74,14 +74,14 @@ describe('200', () => {
     expect(await restore(id, 1, headers)).toMatchObject({ status: 200, body: later.body });
   });
 
-  it('restores for each of many at the same time at most once', async () => {
+  it('creates at most one version for each of many simultaneous requests', async () => {
     const { id } = await createVersions(setup.service, 3);
     const answers = await Promise.all([1, 2, 1, 2, 1, 2].map((version) => restore(id, version)));
     expect(answers.every(({ status }) => status === 200)).toBe(true);
     const { body } = await get(`${id}/versions`);
     const contents = body.data.map((version: { messages: { content: string }[] }) => version.messages[0]?.content);
     expect(contents.length).toBe((await get(id)).body.version);
-    // Each restoration changed something: no two neighbours are alike.
+    // Each version differs from the one before.
     for (let index = 1; index < contents.length; index += 1) expect(contents[index]).not.toBe(contents[index - 1]);
   });
 });
@@ -100,14 +100,14 @@ describe('400', () => {
 });
 
 describe('404', () => {
-  it('knows no such version', async () => {
+  it('says that the version does not exist', async () => {
     const { id } = await create(setup.service);
     const { status, body } = await restore(id, 2);
     expect(status).toBe(404);
     expect(body.type).toBe(problem('version-not-found'));
   });
 
-  it('knows no such prompt', async () => {
+  it('says that the prompt does not exist', async () => {
     const { status, body } = await restore('no-such-prompt', 1);
     expect(status).toBe(404);
     expect(body.type).toBe(problem('prompt-not-found'));
@@ -119,7 +119,7 @@ describe('409', () => {
     const { id } = await createVersions(setup.service, 2);
     const headers = { 'Idempotency-Key': 'restore-running' };
     await restore(id, 1, headers);
-    // As if another process were at work on it, and alive.
+    // These writes imitate another process that is alive and works on the request.
     await idempotencyKeys().updateMany({}, { $unset: { answer: '' } });
     const beat = async (): Promise<unknown> => idempotencyKeys().updateMany({}, { $inc: { beat: 1 } as never });
     const beating = setInterval(() => void beat(), 20);
@@ -131,7 +131,7 @@ describe('409', () => {
 });
 
 describe('412', () => {
-  it('leaves a prompt that has changed meanwhile', async () => {
+  it('does not change a prompt that has changed', async () => {
     const { id } = await createVersions(setup.service, 2);
     const etag = (await get(id)).headers['etag'] ?? '';
     await put(id, { description: 'changed' });
@@ -143,7 +143,7 @@ describe('412', () => {
 });
 
 describe('500', () => {
-  it('does not describe the fault', async () => {
+  it('hides the cause', async () => {
     const { id } = await createVersions(setup.service, 2);
     const versions = setup.database.db.collection<RawDocument>('prompt_versions');
     await versions.updateOne({ _id: `${id}:1` }, { $unset: { messages: '' } });

@@ -65,7 +65,7 @@ describe('200', () => {
     expect((await setup.service.call('GET', `${promptsPath}/both-at-once`)).body.id).toBe(id);
   });
 
-  it('clears by null', async () => {
+  it('clears a field with null', async () => {
     const { id, body: before } = await create(setup.service, full);
     const { messages: _messages, ...clearable } = full;
     const cleared = Object.fromEntries(Object.keys(clearable).map((name) => [name, null]));
@@ -76,7 +76,7 @@ describe('200', () => {
     expect(again.body).toEqual(body);
   });
 
-  it('changes nothing for what a GET returned', async () => {
+  it('changes nothing when the answer of getPrompt is sent back', async () => {
     const { id, etag } = await create(setup.service, full);
     const got = await setup.service.call('GET', `${promptsPath}/${id}`);
     const { status, body, headers } = await put(id, got.text);
@@ -86,13 +86,13 @@ describe('200', () => {
   });
 
   it.each([
-    ['nothing at all', {}],
+    ['an empty body', {}],
     [
       'the same variables in another order',
       { variables: { two: { description: 'second' }, one: { required: false, default: '1' } } },
     ],
     [
-      'the same variables spelt twice',
+      'the same variables sent twice',
       `{"variables": {"two": {}, "two": {"description": "second"}, "one": ${JSON.stringify(full.variables.one)}}}`,
     ],
     ['the same test settings', { test_settings: { seed: 7 } }],
@@ -103,7 +103,7 @@ describe('200', () => {
     expect(headers['etag']).toBe(etag);
   });
 
-  it('makes a version of a change of strictness, and none of the same', async () => {
+  it('creates a version when strictness changes, and none when it stays the same', async () => {
     const { id } = await create(setup.service);
     expect((await put(id, { strict: false })).body.version).toBe(1);
     expect((await put(id, { strict: true })).body).toMatchObject({ version: 2, strict: true });
@@ -116,7 +116,7 @@ describe('200', () => {
     expect(third.body.strict).toBe(true);
   });
 
-  it('warns of the content as it is now, and takes the answer back', async () => {
+  it('gives the warnings of the current content, and accepts its answer as a request', async () => {
     const { id } = await create(setup.service);
     const { body } = await put(id, { ...saying('{{user name}}'), variables: { user: {} } });
     expect(body.warnings).toEqual([
@@ -132,7 +132,7 @@ describe('200', () => {
     expect((await put(id, { ...saying('{{user}}') })).body).not.toHaveProperty('warnings');
   });
 
-  it('takes no variables and an empty list of them for the same', async () => {
+  it('treats missing variables and an empty list alike', async () => {
     const without = await create(setup.service);
     expect((await put(without.id, { variables: {} })).body).toEqual(without.body);
     const empty = await create(setup.service, { variables: {} });
@@ -140,7 +140,7 @@ describe('200', () => {
     expect(await versionsOf(empty.id)).toBe(1);
   });
 
-  it('keeps a provider that the service knows no longer', async () => {
+  it('keeps a provider that the service no longer has', async () => {
     const { id } = await create(setup.service, full);
     const provider = { $set: { selected_provider: 'retired' } };
     await setup.database.db.collection<RawDocument>('prompts').updateOne({ _id: id }, provider);
@@ -158,7 +158,7 @@ describe('200', () => {
     expect((await put(id, { variables: null })).body.version).toBe(5);
   });
 
-  it('frees a slug that it changes, for another prompt', async () => {
+  it('releases its former slug for another prompt', async () => {
     const { id, slug } = await create(setup.service);
     await put(slug, { slug: `${slug}-renamed` });
     expect((await setup.service.call('GET', `${promptsPath}/${slug}`)).status).toBe(404);
@@ -166,7 +166,7 @@ describe('200', () => {
     expect(other.id).not.toBe(id);
   });
 
-  it('lists the prompt first afterwards, even when clocks disagree', async () => {
+  it('moves the prompt to the top of the list, even if clocks differ', async () => {
     const { id } = await create(setup.service);
     const future = new Date(Date.now() + 60_000);
     await setup.database.db.collection<RawDocument>('prompts').updateOne({ _id: id }, { $set: { updated_at: future } });
@@ -207,7 +207,7 @@ describe('400', () => {
     expect((await setup.service.call('GET', `${promptsPath}/${id}`)).body).toEqual(before);
   });
 
-  it('refuses test settings of more than 16 KiB, before it looks for the prompt', async () => {
+  it('refuses test settings of more than 16 KiB before it looks for the prompt', async () => {
     const tooLarge = { test_settings: 'x'.repeat(16 * 1024) };
     const { status, body } = await put('no-such-prompt', tooLarge, { differs: 'test-settings-size' });
     expect(status).toBe(400);
@@ -216,13 +216,13 @@ describe('400', () => {
 });
 
 describe('404', () => {
-  it.each(['no-such-prompt', '00000000-0000-4000-8000-000000000000'])('knows no %s', async (key) => {
+  it.each(['no-such-prompt', '00000000-0000-4000-8000-000000000000'])('says that %s does not exist', async (key) => {
     const { status, body } = await put(key, {}, { headers: { 'If-Match': '"x"' } });
     expect(status).toBe(404);
     expect(body.type).toBe(problem('prompt-not-found'));
   });
 
-  it('does not bring back a prompt whose deletion has begun', async () => {
+  it('does not restore a prompt whose deletion has begun', async () => {
     const { id } = await create(setup.service);
     const prompts = setup.database.db.collection<RawDocument>('prompts');
     await prompts.updateOne({ _id: id }, { $set: { deleting: true } });
@@ -232,7 +232,7 @@ describe('404', () => {
 });
 
 describe('422', () => {
-  it.each(['opnai', 'toString', 'ECHO'])('knows no provider %s', async (provider) => {
+  it.each(['opnai', 'toString', 'ECHO'])('refuses the unknown provider %s', async (provider) => {
     const { id, etag } = await create(setup.service, full);
     const { status, body } = await put(id, { selected_provider: provider, name: 'New' });
     expect(status).toBe(422);
@@ -258,7 +258,7 @@ describe('409', () => {
 });
 
 describe('412', () => {
-  it('refuses a change of what has changed meanwhile', async () => {
+  it('refuses to change a prompt that has changed', async () => {
     const { id, etag } = await create(setup.service);
     await put(id, { description: 'someone else' });
     const { status, body } = await put(id, saying('too late'), { headers: { 'If-Match': etag } });
@@ -272,7 +272,7 @@ describe('412', () => {
     expect((await put(id, {}, { headers: { 'If-Match': `W/${etag}` } })).status).toBe(412);
   });
 
-  it('lets one of many win who know the same state', async () => {
+  it('accepts one of many simultaneous changes of the same version', async () => {
     const { id, etag } = await create(setup.service);
     const headers = { 'If-Match': etag };
     const answers = await Promise.all(
@@ -284,7 +284,7 @@ describe('412', () => {
 });
 
 describe('500', () => {
-  it('does not describe the fault', async () => {
+  it('hides the cause', async () => {
     const { id } = await create(setup.service);
     await setup.database.db.collection<RawDocument>('prompts').updateOne({ _id: id }, { $unset: { messages: '' } });
     const { status, body } = await put(id, {});

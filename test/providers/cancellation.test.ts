@@ -15,13 +15,13 @@ afterAll(async () => {
   await harness.close();
 });
 
-/** Waits until the provider has received so many requests. */
+/** Waits until the provider has received this number of requests. */
 async function received(count: number): Promise<void> {
   while (harness.mock.requests.length < count) await sleep(5);
 }
 
-describe.each(['openai', 'anthropic', 'google', 'local'])('cancelling a call to %s', (id) => {
-  it.each(['mock-hang', 'mock-stall'])('closes the connection upstream (%s)', async (model) => {
+describe.each(['openai', 'anthropic', 'google', 'local'])('canceling a call to %s', (id) => {
+  it.each(['mock-hang', 'mock-stall'])('closes the connection to the provider (%s)', async (model) => {
     const caller = new AbortController();
     const call = provider(harness.registry, id).generate(request(model, { signal: caller.signal }));
     await received(1);
@@ -35,7 +35,7 @@ describe.each(['openai', 'anthropic', 'google', 'local'])('cancelling a call to 
   });
 });
 
-describe('cancelling', () => {
+describe('canceling', () => {
   it('before the call sends nothing', async () => {
     const reason = new Error('Gone.');
     const signal = AbortSignal.abort(reason);
@@ -53,7 +53,7 @@ describe('cancelling', () => {
     expect(harness.mock.requests).toHaveLength(1);
   });
 
-  it('leaves other calls alone', async () => {
+  it('does not affect other calls', async () => {
     const caller = new AbortController();
     const cancelled = provider(harness.registry, 'openai').generate(request('mock-hang', { signal: caller.signal }));
     const other = provider(harness.registry, 'openai').generate(request('mock-slow-100'));
@@ -63,7 +63,7 @@ describe('cancelling', () => {
     await expect(other).resolves.toMatchObject({ finishReason: 'stop' });
   });
 
-  it('leaves no listener on a signal that lives on', async () => {
+  it('leaves no listener on a signal that is used later', async () => {
     const { signal } = new AbortController();
     let listeners = 0;
     const add = signal.addEventListener.bind(signal);
@@ -83,14 +83,14 @@ describe('cancelling', () => {
 });
 
 describe('a deadline', () => {
-  it('closes the connection upstream', async () => {
+  it('closes the connection to the provider', async () => {
     await failure(harness.registry, 'openai', request('mock-hang', { within: 100 }));
     const [upstream] = harness.mock.requests;
     await upstream?.ended;
     expect(upstream?.aborted).toBe(true);
   });
 
-  it.each([-1_000, 0])('that is %i ms away is a time-out at once', async (within) => {
+  it.each([-1_000, 0])('that is %i ms away is a time-out immediately', async (within) => {
     const problem = await failure(harness.registry, 'openai', request('mock-hang', { within }));
     expect(problem.type).toBe('provider-timeout');
   });

@@ -26,7 +26,7 @@ describe('echo', () => {
     expect(result).toEqual({ text, finishReason: 'stop', usage: { inputTokens: 6, outputTokens: 3 } });
   });
 
-  it('answers the last message when no user spoke', async () => {
+  it('answers with the last message if there is no user message', async () => {
     const only: Message[] = [{ role: 'system', content: 'Be brief.' }];
     const result = await provider(registry, 'echo').generate(request('echo-1', { messages: only }));
     expect(result.text).toBe('Be brief.');
@@ -38,7 +38,7 @@ describe('echo', () => {
     expect(result).toEqual({ text: '', finishReason: 'stop', usage: { inputTokens: 0, outputTokens: 0 } });
   });
 
-  it('refuses a model it does not have', async () => {
+  it('refuses an unknown model', async () => {
     const problem = await failure(registry, 'echo', request('gpt'));
     expect(problem).toMatchObject({ type: 'provider-failed', extensions: { provider: 'echo', retryable: false } });
   });

@@ -4,7 +4,7 @@ import type { Fetch } from '../../src/providers/http.ts';
 import { provider, remoteIds, request, secret } from './providers-harness.ts';
 import { system } from '../../src/runtime/system.ts';
 
-/** What the provider packages, or the AWS SDK beside them, would look up if they were let. */
+/** Variables that the provider packages, or the AWS SDK, would read if they could. */
 const hostile: Record<string, string> = {
   OPENAI_BASE_URL: 'http://127.0.0.1:9/wrong',
   ANTHROPIC_BASE_URL: 'http://127.0.0.1:9/wrong',
@@ -45,7 +45,7 @@ const addresses: Record<(typeof remoteIds)[number], string> = {
 };
 
 describe.each(remoteIds)('%s', (id) => {
-  it('uses only the settings, whatever the environment contains', async () => {
+  it('uses only its settings, whichever variables are set', async () => {
     const calls: string[] = [];
     const fetch: Fetch = (input, init) => {
       calls.push(String(input), JSON.stringify(init?.headers));

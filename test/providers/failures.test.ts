@@ -32,7 +32,7 @@ interface Expected {
   status?: number;
   retryable: boolean;
   within?: number;
-  /** Requests that reach the provider. */
+  /** The number of requests that the provider gets. */
   attempts: number;
   headers?: Record<string, string>;
 }
@@ -76,7 +76,7 @@ describe.each(['openai', 'anthropic', 'google', 'local'])('%s', (id) => {
       expect(harness.mock.requests).toHaveLength(attempts);
       expect(visitsElsewhere).toBe(0);
 
-      // What a logger could print of it, causes and their fields included.
+      // Everything that a logger could print, with causes and their fields.
       const everything = inspect(problem, { depth: 20, showHidden: true });
       expect(everything).not.toContain(secret);
       expect(everything).not.toContain(confidential);
@@ -84,7 +84,7 @@ describe.each(['openai', 'anthropic', 'google', 'local'])('%s', (id) => {
     },
   );
 
-  it('was given the key and the prompt that its failures do not show', async () => {
+  it('received the key and the prompt that its failures do not show', async () => {
     await provider(harness.registry, id).generate(request('llama'));
 
     const sent = JSON.stringify(harness.mock.requests);
@@ -94,25 +94,25 @@ describe.each(['openai', 'anthropic', 'google', 'local'])('%s', (id) => {
 });
 
 describe('an error code', () => {
-  it('is repeated when it is a known one', async () => {
+  it('is shown if it is known', async () => {
     harness.mock.behave('gpt', { kind: 'status', status: 404, code: 'model_not_found' });
     const problem = await failure(harness.registry, 'openai', request('gpt'));
     expect(problem.message).toBe('The provider answered with an error (status 404, model_not_found).');
   });
 
-  it('is not repeated when it is not', async () => {
+  it('is not shown if it is unknown', async () => {
     harness.mock.behave('gpt', { kind: 'status', status: 404, code: secret });
     const problem = await failure(harness.registry, 'openai', request('gpt'));
     expect(problem.message).toBe('The provider answered with an error (status 404).');
   });
 
-  it("tells Google's refusal of a key, which comes as 400", async () => {
+  it('identifies a refused key of Google, which has status 400', async () => {
     harness.mock.behave('gemini', { kind: 'status', status: 400, code: 'API_KEY_INVALID' });
     const problem = await failure(harness.registry, 'google', request('gemini'));
     expect(problem).toMatchObject({ type: 'provider-refused-credentials', extensions: { provider_status: 400 } });
   });
 
-  it('tells an exhausted quota, which no retry helps', async () => {
+  it('identifies an exhausted quota, which a retry cannot change', async () => {
     harness.mock.behave('gpt', { kind: 'status', status: 429, code: 'insufficient_quota' });
     const problem = await failure(harness.registry, 'openai', request('gpt'));
     expect(problem).toMatchObject({ type: 'provider-rate-limited', extensions: { retryable: false } });
@@ -122,7 +122,7 @@ describe('an error code', () => {
 
 describe('a provider that cannot be reached', () => {
   it.each([
-    ['nobody listens', 'http://127.0.0.1:9', true],
+    ['no server listens', 'http://127.0.0.1:9', true],
     ['the name does not resolve', 'http://provider.invalid', false],
   ])('is provider-failed when %s', async (_why, baseUrl, retryable) => {
     const registry = harness.with({ settings: { builtIn: { openai: { apiKey: secret, baseUrl } } } });
@@ -142,7 +142,7 @@ describe('a model name that would change the URL', () => {
     expect(harness.mock.requests).toHaveLength(0);
   });
 
-  it('is escaped where the package escapes it', async () => {
+  it('is escaped if the package escapes it', async () => {
     await provider(harness.registry, 'amazon-bedrock').generate(request('../x?y'));
     expect(harness.mock.requests[0]?.path).toBe('/model/..%2Fx%3Fy/converse');
   });

@@ -48,27 +48,27 @@ describe.each([...remoteIds, 'local'])('%s', (id) => {
     expect(JSON.stringify(harness.mock.requests[0]?.headers)).toContain(secret);
   });
 
-  it('says length when the answer was cut short', async () => {
+  it('has the finish reason length when the answer was cut short', async () => {
     harness.mock.behave('llama', { kind: 'answer', finish: 'length' });
     const result = await provider(harness.registry, id).generate(request('llama'));
     // The package for xAI drops the reason why an answer is incomplete.
     expect(result.finishReason).toBe(id === 'xai' ? 'other' : 'length');
   });
 
-  it('sends every message, wherever the system messages stand', async () => {
+  it('sends every message, with system messages in any place', async () => {
     await provider(harness.registry, id).generate(request('llama', { messages: scattered }));
     const sent = JSON.stringify(harness.mock.requests[0]?.body);
     for (const { content } of scattered) expect(sent).toContain(content);
   });
 
-  it('sends a prompt of nothing but a system message', async () => {
+  it('sends a prompt that has only a system message', async () => {
     await provider(harness.registry, id).generate(request('llama', { messages: [{ role: 'system', content: 'Go' }] }));
     expect(JSON.stringify(harness.mock.requests[0]?.body)).toContain('"Go"');
   });
 });
 
 describe('usage', () => {
-  it.each(['openai', 'google', 'local'])('is 0 where %s leaves it out', async (id) => {
+  it.each(['openai', 'google', 'local'])('is 0 if %s does not send it', async (id) => {
     const { usage } = await provider(harness.registry, id).generate(request('mock-nousage'));
     expect(usage).toEqual({ inputTokens: 0, outputTokens: 0 });
   });
@@ -84,13 +84,13 @@ describe('system messages', () => {
     expect(harness.mock.requests[0]?.body[field]).toMatchObject(expected);
   });
 
-  it('stay where they are for chat completions', async () => {
+  it('keep their places in chat completions', async () => {
     await provider(harness.registry, 'local').generate(request('llama', { messages: scattered }));
     const sent = harness.mock.requests[0]?.body['messages'] as { role: string }[];
     expect(sent.map(({ role }) => role)).toEqual(['user', 'assistant', 'system', 'user', 'system']);
   });
 
-  it.each(['anthropic', 'amazon-bedrock'])('become the turn when nothing else is there for %s', async (id) => {
+  it.each(['anthropic', 'amazon-bedrock'])('are followed by a user message if there is none, for %s', async (id) => {
     const messages: Message[] = [
       { role: 'system', content: 'One' },
       { role: 'system', content: 'Two' },
@@ -106,14 +106,14 @@ describe('system messages', () => {
 });
 
 describe('xai', () => {
-  it('is told to keep nothing', async () => {
+  it('is told not to store anything', async () => {
     await provider(harness.registry, 'xai').generate(request('grok'));
     expect(harness.mock.requests[0]?.body).toMatchObject({ store: false });
   });
 });
 
 describe('an OpenAI-compatible server', () => {
-  it('gets the configured headers, and no authorization where there is no key', async () => {
+  it('gets the configured headers, and no authorization without a key', async () => {
     const server = { id: 'own', name: 'Own', baseUrl: `${harness.mock.url}/v1/`, models: ['a', 'b'] };
     const registry = harness.with({ settings: { compatible: [{ ...server, headers: { 'X-Team': 'blue' } }] } });
     await provider(registry, 'own').generate(request('a'));

@@ -23,7 +23,7 @@ afterEach(() => {
 });
 
 describe('fetch', () => {
-  it('sends method, path, headers and body, and gives back status, headers and body', async () => {
+  it('sends method, path, headers and body, and returns status, headers and body', async () => {
     const url = await serve((request, response) => {
       request.setEncoding('utf8');
       let body = '';
@@ -81,7 +81,7 @@ describe('fetch', () => {
     await http.close();
   });
 
-  it('gives up a request that still waits for its connection', async () => {
+  it('stops a request that still waits for its connection', async () => {
     const url = await serve(() => {});
     const http = createProviderHttp({ lookUp, connections: 1 });
     const first = new AbortController();
@@ -95,7 +95,7 @@ describe('fetch', () => {
     await http.close();
   });
 
-  it('tells a connection that nobody accepts', async () => {
+  it('reports a refused connection', async () => {
     const http = createProviderHttp({ lookUp });
     const error: unknown = await http.fetch('http://127.0.0.1:9').catch((reason: unknown) => reason);
     expect(error).toBeInstanceOf(ProviderHttpError);
@@ -105,7 +105,7 @@ describe('fetch', () => {
 });
 
 describe('names of providers', () => {
-  it('that are not answered stop no others', async () => {
+  it('that are not answered do not delay others', async () => {
     const url = await serve((_request, response) => response.end('alive'));
     const names = await startDnsServer((name) => (name === 'alive.test' ? ['127.0.0.1'] : 'silence'));
     const http = createProviderHttp({ lookUp: createLookUp({ servers: [names.address], timeoutMs: 500 }) });
@@ -127,7 +127,7 @@ describe('retryAfterOf', () => {
     ['seconds', { 'retry-after': '7' }, 7_000],
     ['fractions', { 'retry-after': '0.5' }, 500],
     ['a date', { 'retry-after': 'Sat, 21 Nov 2026 12:00:09 GMT' }, 9_000],
-    ['a date gone by', { 'retry-after': 'Sat, 21 Nov 2026 11:00:00 GMT' }, 0],
+    ['a date in the past', { 'retry-after': 'Sat, 21 Nov 2026 11:00:00 GMT' }, 0],
     ['milliseconds first', { 'retry-after-ms': '250', 'retry-after': '1' }, 250],
     ['a day at most', { 'retry-after': '999999' }, 86_400_000],
     ['a day of many digits', { 'retry-after': '99999999999' }, 86_400_000],

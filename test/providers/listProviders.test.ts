@@ -58,12 +58,12 @@ describe('200', () => {
     ]);
   });
 
-  it('tells which of them can be called: half of what a provider needs is not enough', async () => {
+  it('shows which of them are configured: a part of the required settings is not enough', async () => {
     const configured = (await list()).filter((provider) => provider.configured);
     expect(configured.map(({ id }) => id)).toEqual(['anthropic', 'echo', 'ollama']);
   });
 
-  it('describes each as the configuration does', async () => {
+  it('describes each provider as the configuration does', async () => {
     const providers = await list();
     expect(providers.find(({ id }) => id === 'echo')).toEqual({
       id: 'echo',
@@ -117,19 +117,19 @@ describe('200', () => {
   });
 });
 
-it('400: knows no parameters', async () => {
+it('400: takes no parameters', async () => {
   expect((await service.call('GET', `${path}?configured=true`)).status).toBe(400);
 });
 
-it('401: needs a key', async () => {
+it('401: requires a key', async () => {
   expect((await service.call('GET', path, { key: null })).status).toBe(401);
 });
 
-it('403: needs the scope prompts:read', async () => {
+it('403: requires the scope prompts:read', async () => {
   expect((await service.call('GET', path, { key: await service.createKey('prompts:invoke') })).status).toBe(403);
   expect((await service.call('GET', path, { key: await service.createKey('prompts:read') })).status).toBe(200);
 });
 
-it('406: answers JSON only', async () => {
+it('406: answers only JSON', async () => {
   expect((await service.call('GET', path, { headers: { Accept: 'text/html' } })).status).toBe(406);
 });

@@ -14,7 +14,7 @@ afterAll(async () => {
 });
 
 describe('concurrency', () => {
-  it('is bounded per provider', async () => {
+  it('is limited per provider', async () => {
     const registry = harness.with({ settings: { concurrency: 4 } });
     const calls = Array.from({ length: 20 }, () => provider(registry, 'openai').generate(request('mock-slow-30')));
     await Promise.all(calls);
@@ -22,7 +22,7 @@ describe('concurrency', () => {
     expect(harness.mock.mostConcurrent).toBe(4);
   });
 
-  it('of one provider does not hold up another', async () => {
+  it('of one provider does not delay another', async () => {
     const registry = harness.with({ settings: { concurrency: 1 } });
     const caller = new AbortController();
     const stuck = provider(registry, 'openai').generate(request('mock-hang', { signal: caller.signal }));
@@ -31,7 +31,7 @@ describe('concurrency', () => {
     await expect(stuck).rejects.toThrow('Gone.');
   });
 
-  it('is a time-out for a call that gets no place', async () => {
+  it('leads to a time-out for a call that gets no place', async () => {
     const registry = harness.with({ settings: { concurrency: 1 } });
     const first = failure(registry, 'openai', request('mock-hang', { within: 400 }));
     const second = await failure(registry, 'openai', request('gpt', { within: 100 }));
@@ -42,7 +42,7 @@ describe('concurrency', () => {
     await expect(provider(registry, 'openai').generate(request('gpt'))).resolves.toBeDefined();
   });
 
-  it('is shared fairly: a crowd of one key does not hold up a call of another', async () => {
+  it('is shared fairly: many calls of one key do not delay a call of another', async () => {
     const registry = harness.with({ settings: { concurrency: 1 } });
     const order: string[] = [];
     const call = async (keyId: string, model: string, background = false): Promise<void> => {
@@ -54,7 +54,7 @@ describe('concurrency', () => {
     expect(order.indexOf('one')).toBeLessThan(3);
   });
 
-  it('puts calls that somebody waits for before test runs, which have half of the places', async () => {
+  it('serves invocations before test runs, which can use half of the places', async () => {
     const registry = harness.with({ settings: { concurrency: 4 } });
     const order: string[] = [];
     const call = async (name: string, background: boolean): Promise<void> => {
@@ -67,7 +67,7 @@ describe('concurrency', () => {
     expect(order.slice(0, 8).filter((name) => name === 'invocation')).toHaveLength(6);
   });
 
-  it('leaves places that calls which hang cannot take', async () => {
+  it('reserves places that hanging calls cannot take', async () => {
     const registry = harness.with({ settings: { concurrency: 8 } });
     const caller = new AbortController();
     const hanging = Array.from({ length: 20 }, () =>

@@ -8,10 +8,10 @@ import { ProblemError } from '../../src/errors/problem-error.ts';
 import { startMockProvider, type MockProvider } from '../support/mock-provider.ts';
 import { systemRandom } from '../../src/runtime/random.ts';
 
-/** Stands for every credential; must never come out again. */
+/** Used as every credential. It must not appear in any result. */
 export const secret = 'sk-do-not-show-0123456789';
 
-/** Stands for what callers say; must not appear in failures. */
+/** Used as the prompt. It must not appear in failures. */
 export const confidential = 'the merger with Initech is on';
 
 export const remoteIds = [
@@ -31,14 +31,14 @@ export interface Harness {
   readonly mock: MockProvider;
   readonly http: ProviderHttp;
   readonly registry: ProviderRegistry;
-  /** A registry over the same mock with something different about it. */
+  /** A registry on the same mock with other settings. */
   with(
     options: Partial<Omit<ProviderRegistryOptions, 'settings'>> & { settings?: Partial<ProviderSettings> },
   ): ProviderRegistry;
   close(): Promise<void>;
 }
 
-/** Every provider, and an OpenAI-compatible one named `local`, configured against one mock. */
+/** Every provider, and an OpenAI-compatible one named `local`, all of them on one mock. */
 export async function startHarness(redirectTarget?: string): Promise<Harness> {
   const mock = await startMockProvider(redirectTarget === undefined ? {} : { redirectTarget });
   const http = createProviderHttp({ lookUp: createLookUp() });
@@ -49,7 +49,7 @@ export async function startHarness(redirectTarget?: string): Promise<Harness> {
     models: {},
     concurrency: 100,
   };
-  // No jitter, and pauses as short as they get.
+  // No jitter, and the shortest pauses.
   const base = { settings, fetch: http.fetch, random: { ...systemRandom, fraction: () => 0.999_999 } };
   return {
     mock,
@@ -67,7 +67,7 @@ export async function startHarness(redirectTarget?: string): Promise<Harness> {
 /** A request, and how it is called. */
 export type Call = GenerateRequest & CallOptions;
 
-/** A request with a confidential prompt, due in 5 s unless told otherwise. */
+/** A request with a confidential prompt and, by default, a deadline in 5 s. */
 export function request(model: string, changes: Partial<Call> & { within?: number } = {}): Call {
   const { within = 5_000, ...rest } = changes;
   return {
@@ -87,7 +87,7 @@ export interface TestedProvider extends ProviderInfo {
   generate(call: Call): Promise<GenerateResult>;
 }
 
-/** Runs a prompt that must fail with a problem, and returns the problem. */
+/** Runs a prompt that is expected to fail, and returns the problem. */
 export async function failure(registry: ProviderRegistry, id: string, input: Call): Promise<ProblemError> {
   const outcome: unknown = await provider(registry, id)
     .generate(input)
@@ -96,7 +96,7 @@ export async function failure(registry: ProviderRegistry, id: string, input: Cal
   return outcome;
 }
 
-/** A provider whose calls are told all in one. */
+/** A provider with a single function for a call. */
 export function provider(registry: ProviderRegistry, id: string): TestedProvider {
   const found = registry.get(id);
   if (found === undefined) throw new Error(`There is no provider ${id}.`);

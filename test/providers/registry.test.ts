@@ -20,13 +20,13 @@ const registryOf = (settings: Partial<ProviderSettings>) =>
 const server = { id: 'ollama', name: 'Ollama', baseUrl: 'http://127.0.0.1:11434/v1', models: ['llama', 'qwen'] };
 
 describe('list', () => {
-  it('has every built-in provider in order, of which only echo is configured by nothing', () => {
+  it('has every built-in provider in order; only echo is configured without settings', () => {
     const listed = registryOf({}).list();
     expect(listed.map(({ id }) => id)).toEqual([...builtInProviderIds]);
     expect(listed.filter(({ configured }) => configured).map(({ id }) => id)).toEqual(['echo']);
   });
 
-  it('has the fields of a provider and nothing else', () => {
+  it('has only the fields of a provider', () => {
     for (const info of registryOf({ compatible: [server] }).list()) {
       expect(Object.keys(info).sort()).toEqual(['configured', 'defaultModel', 'id', 'models', 'name', 'settings']);
     }
@@ -41,7 +41,7 @@ describe('list', () => {
     ]);
   });
 
-  it('extends model lists by configuration, without repeating any', () => {
+  it('adds models from the configuration without repetition', () => {
     const registry = registryOf({ compatible: [server], models: { echo: ['echo-1', 'mine'], ollama: ['phi'] } });
     expect(provider(registry, 'echo').models).toEqual(['echo-1', 'echo-upper', 'echo-reverse', 'mine']);
     expect(provider(registry, 'ollama').models).toEqual(['llama', 'qwen', 'phi']);
@@ -66,20 +66,20 @@ describe('configured', () => {
     expect(provider(registryOf({ builtIn: { [id]: settings } }), id).configured).toBe(expected);
   });
 
-  it('decides whether a call is made at all', async () => {
+  it('decides whether a call is made', async () => {
     const problem = await failure(registryOf({}), 'openai', request('gpt'));
     expect(problem).toMatchObject({ type: 'provider-not-configured', status: 422 });
   });
 });
 
 describe('get', () => {
-  it.each(['nobody', '', '__proto__', 'constructor'])('knows no %j', (id) => {
+  it.each(['nobody', '', '__proto__', 'constructor'])('finds no %j', (id) => {
     expect(registryOf({}).get(id)).toBeUndefined();
   });
 });
 
 describe('the catalog', () => {
-  it.each(builtInProviderIds)('of %s has sendable, distinct names and a default among them', (id) => {
+  it.each(builtInProviderIds)('of %s has valid, distinct names that include the default', (id) => {
     const { models, defaultModel } = catalog[id];
     expect(models).toContain(defaultModel);
     expect(new Set(models).size).toBe(models.length);
@@ -88,7 +88,7 @@ describe('the catalog', () => {
 });
 
 describe('findSettingsMistakes', () => {
-  it('finds none in settings that are right', () => {
+  it('finds none in valid settings', () => {
     expect(findSettingsMistakes({ ...none, compatible: [server], models: { ollama: ['phi'] } })).toEqual([]);
   });
 
@@ -115,7 +115,7 @@ describe('findSettingsMistakes', () => {
     ]);
   });
 
-  it('finds lists that are too long to be listed', () => {
+  it('finds lists that are too long', () => {
     const models = Array.from({ length: 501 }, (_, index) => `m${index}`);
     expect(findSettingsMistakes({ ...none, compatible: [{ ...server, models }], models: { echo: models } })).toEqual([
       'Models of "ollama" must not be more than 500.',
@@ -123,7 +123,7 @@ describe('findSettingsMistakes', () => {
     ]);
   });
 
-  it('keeps a registry from being made of them', () => {
+  it('prevents a registry with them', () => {
     expect(() => registryOf({ models: { nobody: ['x'] } })).toThrow('No provider has the id "nobody".');
   });
 });

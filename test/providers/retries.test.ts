@@ -16,7 +16,7 @@ afterAll(async () => {
 });
 
 describe('retries', () => {
-  it.each([1, 2])('get over %i server errors', async (failures) => {
+  it.each([1, 2])('succeed after %i server errors', async (failures) => {
     const result = await provider(harness.registry, 'openai').generate(request(`mock-flaky-${failures}`));
     expect(result.text).toBe(`Hello from mock-flaky-${failures}.`);
     expect(harness.mock.requests).toHaveLength(failures + 1);
@@ -28,7 +28,7 @@ describe('retries', () => {
     expect(harness.mock.requests).toHaveLength(3);
   });
 
-  it('are told of', async () => {
+  it('are reported', async () => {
     const notices: RetryNotice[] = [];
     const registry = harness.with({
       onRetry: (notice) => notices.push(notice),
@@ -42,7 +42,7 @@ describe('retries', () => {
     ]);
   });
 
-  it('spread by half of the pause at most', async () => {
+  it('vary their pause by at most half', async () => {
     const delays: number[] = [];
     const registry = harness.with({
       onRetry: ({ delay }) => delays.push(delay),
@@ -60,8 +60,8 @@ describe('retries', () => {
     expect(harness.mock.requests).toHaveLength(2);
   });
 
-  it('are not begun when the pause would reach the deadline', async () => {
-    // The test would be over before the pause is.
+  it('are skipped if the pause would exceed the deadline', async () => {
+    // With a pause, the test would not end in time.
     const problem = await failure(harness.registry, 'openai', request('mock-429-300', { within: 200_000 }));
     expect(problem).toMatchObject({ type: 'provider-rate-limited', headers: { 'Retry-After': '300' } });
     expect(harness.mock.requests).toHaveLength(1);
@@ -76,13 +76,13 @@ describe('retries', () => {
     expect(harness.mock.requests).toHaveLength(2);
   });
 
-  it('do not follow an answer that may have been charged for', async () => {
+  it('do not follow an answer that may have been charged', async () => {
     harness.mock.behave('gpt', { kind: 'cut' });
     await failure(harness.registry, 'openai', request('gpt'));
     expect(harness.mock.requests).toHaveLength(1);
   });
 
-  it('follow a connection that was closed before any answer', async () => {
+  it('follow a connection that was closed before an answer', async () => {
     harness.mock.behave('gpt', { kind: 'reset' });
     const { text } = await provider(harness.registry, 'openai').generate(request('gpt'));
     expect(text).toBe('Hello from gpt.');

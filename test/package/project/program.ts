@@ -3,7 +3,7 @@ import schema from 'prompt-gateway-client/schemas/ORDER_PLACED.v1.json' with { t
 import { renderMessages } from 'prompt-gateway-client/template';
 import { signForTest, unwrap, WebhookVerificationError } from 'prompt-gateway-client/webhooks';
 
-/** A program of a stranger, which runs in an empty project on each runtime. It prints what it saw as JSON. */
+/** A program of a user, in an empty project on each runtime. It prints its results as JSON. */
 const baseUrl = process.env['PROMPT_GATEWAY_URL'] ?? '';
 const gateway = new PromptGateway({ baseUrl, apiKey: process.env['PROMPT_GATEWAY_API_KEY'] ?? '' });
 

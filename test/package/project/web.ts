@@ -3,7 +3,7 @@ import { contentWarnings } from 'prompt-gateway-client/template';
 import { fetchReceiver } from 'prompt-gateway-client/webhooks';
 import schema from 'prompt-gateway-client/schemas/TEST.v1.json';
 
-/** Compiles for a browser or a worker: with the types of the web, and without those of Node. */
+/** Compiles for a browser or a worker: with the web types, and without those of Node. */
 export const gateway = new PromptGateway({ baseUrl: '/', apiKey: null, fetch: (url, init) => fetch(url, init) });
 export const receiver: (request: Request) => Promise<Response> = fetchReceiver({ secrets: 'x'.repeat(24) }, () => {});
 export const id: string = schema.$id;
