@@ -8,7 +8,10 @@ import { createMetrics } from '../src/observability/metrics.ts';
 const root = path.join(import.meta.dirname, '..');
 const text = await readFile(path.join(root, 'ARCHITECTURE.md'), 'utf8');
 
-/** The files that the tables name for a behaviour. After the first in a cell, a bare name is in the same folder. */
+/**
+ * The files that the tables name for a behaviour. After the first one in a cell, a name without a folder is in the same
+ * folder.
+ */
 function namedFiles(): string[] {
   return text.split('\n').flatMap((line) => {
     const cells = line.split('|').map((cell) => cell.trim());
@@ -38,7 +41,7 @@ describe('ARCHITECTURE', () => {
     expect(namedCollections()).toEqual(expect.arrayContaining([...collections, 'lanes']));
   });
 
-  it('names metrics that the service has', async () => {
+  it('names only metrics that the service has', async () => {
     const named = new Set(text.match(/\bwebhook_[a-z_]+\b/g));
     const rendered = await createMetrics().render();
     expect(named.size).toBeGreaterThan(5);

@@ -24,7 +24,7 @@ const document = {
 };
 
 describe('a table of fields', () => {
-  it('maps between thing, document and answer, field by field', () => {
+  it('maps between object, document and answer, field by field', () => {
     const strange = { unknown: true, parts: [{ id: '3', unit_price: 4, unknown: true }] };
     expect(thingFields.toDocument({ ...thing, ...{ unknown: true } })).toStrictEqual(document);
     expect(thingFields.fromDocument({ ...document, ...strange })).toStrictEqual(thing);
@@ -34,24 +34,24 @@ describe('a table of fields', () => {
     });
   });
 
-  it('gives documents of earlier versions the initial values', () => {
+  it('gives initial values to fields that documents of earlier releases lack', () => {
     const { rate: _, ...earlier } = document;
     expect(thingFields.fromDocument(earlier as typeof document).rate).toBe(0);
   });
 
-  it('refuses a document that lacks what has to be there', () => {
+  it('refuses a document without a required field', () => {
     const { name: _, ...damaged } = document;
     expect(() => thingFields.fromDocument(damaged as typeof document)).toThrow('the document 1 has no name');
   });
 
-  it('stores what is set and removes what is cleared', () => {
+  it('stores fields that are set and removes fields that are cleared', () => {
     expect(thingFields.toUpdate({ id: '1', name: 'Chair', note: 'old' })).toStrictEqual({
       $set: { name: 'Chair', note: 'old' },
     });
     expect(thingFields.toUpdate({ note: undefined })).toStrictEqual({ $set: {}, $unset: { note: '' } });
   });
 
-  it('reads what a caller decides', () => {
+  it('reads the fields that a caller can set', () => {
     expect(thingFields.readNew({ owner_id: '2', name: 'Table' })).toStrictEqual({
       ...{ ownerId: '2', name: 'Table', note: undefined, parts: [], rate: 0 },
     });
@@ -59,12 +59,12 @@ describe('a table of fields', () => {
     expect(thingFields.readChange(sent)).toStrictEqual({ note: undefined, rate: 7 });
   });
 
-  it('tells what a PUT has of other fields', () => {
+  it('returns the other fields in the body of a PUT', () => {
     const others = { id: '1', owner_id: '9', created_at: '2026-11-04T09:10:00+01:00' };
     expect(thingFields.others({ ...others, name: 'Chair', rate_bp: 7 })).toEqual(others);
   });
 
-  it('does not compile when contract and table have different fields', () => {
+  it('does not compile if contract and table have different fields', () => {
     type Table = typeof thingFields.table;
     type Sent = { owner_id: string; name: string; note?: string; parts?: []; rate_bp?: number };
     type Answer = Sent & { id: string; created_at: string };
@@ -79,14 +79,14 @@ describe('a table of fields', () => {
     expect(none).toEqual([]);
   });
 
-  it('does not compile when a thing or a body lacks a field', () => {
+  it('does not compile if an object or a body lacks a field', () => {
     const { name: _, ...nameless } = thing;
     // @ts-expect-error The name is missing.
     const document: { name: string } = thingFields.toDocument(nameless);
     expect(document.name).toBeUndefined();
     // @ts-expect-error The owner's id is missing.
     expect(thingFields.readNew({ name: 'Table' }).ownerId).toBeUndefined();
-    // @ts-expect-error The id is the server's.
+    // @ts-expect-error The server sets the id.
     expect(thingFields.readChange({}).id).toBeUndefined();
   });
 });

@@ -17,7 +17,7 @@ import { startTestService, type TestService } from './support/service.ts';
 
 const run = promisify(execFile);
 
-/** Where the README has its receiver; the test gives it a free port. */
+/** The port of the receiver in the README. The test replaces it by a free port. */
 const receiverAddress = '127.0.0.1:9000';
 const ids = /(cat_[0-9a-f]{32}|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12})/g;
 
@@ -49,7 +49,7 @@ function blockWith(language: string, part: string): string {
   return found.text;
 }
 
-/** Every `sh` block with a curl call and the `json` block that follows it. */
+/** Every `sh` block with a curl call, and the `json` block that follows it. */
 function readCalls(): { command: string; answer: unknown }[] {
   return blocks.flatMap(({ language, text }, index) => {
     const next = blocks[index + 1];
@@ -58,7 +58,7 @@ function readCalls(): { command: string; answer: unknown }[] {
   });
 }
 
-/** Starts the README's receiver by its own command. */
+/** Starts the receiver of the README with the command of the README. */
 async function startReceiver(): Promise<typeof receiver> {
   const folder = await mkdtemp(path.join(tmpdir(), 'receiver-'));
   const port = await reservePort();
@@ -94,8 +94,8 @@ async function isListening(port: number): Promise<boolean> {
 }
 
 /**
- * Runs the calls one after the other, as a reader would: ids of the README's answers become those of the real answers,
- * and variables that are set once stay set.
+ * Runs the calls one after the other, as a reader does. Ids in the README are replaced by the ids of the real answers,
+ * and variables keep their values.
  */
 async function perform(calls: readonly { command: string; answer: unknown }[]): Promise<unknown[]> {
   const realIds = new Map<string, string>();
@@ -120,7 +120,7 @@ function keyIn(text: string): string {
   return /pgw_[0-9a-f]{32}_[\w-]{43}/.exec(text)?.[0] ?? '';
 }
 
-/** Ids by order of appearance; times, latencies and signatures by their form: what differs from run to run. */
+/** Replaces what differs between runs: ids by their order, and times, latencies and signatures by their form. */
 function normalise(texts: readonly unknown[]): unknown {
   const seen: string[] = [];
   return JSON.parse(
@@ -138,7 +138,7 @@ function normalise(texts: readonly unknown[]): unknown {
 }
 
 describe('README', () => {
-  it('shows calls, answers and the webhook as they are', async () => {
+  it('shows calls, answers and the webhook as they really are', async () => {
     const calls = readCalls();
     expect(calls.length).toBeGreaterThanOrEqual(10);
     const shownWebhook = blockWith('text', 'x-service-signature');
@@ -148,7 +148,7 @@ describe('README', () => {
     expect(normalise([...answers, webhook])).toEqual(normalise([...calls.map(({ answer }) => answer), shownWebhook]));
   });
 
-  it('shows a webhook whose signatures fit', () => {
+  it('shows a webhook with valid signatures', () => {
     const shown = blockWith('text', 'x-service-signature');
     const [, secret = ''] = /WEBHOOK_SECRET=(\S+)/.exec(blockWith('sh', 'node receiver.mjs')) ?? [];
     const header = (name: string): string => new RegExp(`'${name}': '([^']+)'`).exec(shown)?.[1] ?? '';
@@ -159,7 +159,7 @@ describe('README', () => {
     expect(header('webhook-signature')).toBe(`v1,${createHmac('sha256', secret).update(signed).digest('base64')}`);
   });
 
-  it('shows a receiver that refuses what is not signed with its secret', async () => {
+  it('shows a receiver that refuses a request without a valid signature', async () => {
     const body = '{"type":"ORDER_PLACED"}';
     const signature = createHmac('sha256', 'another-secret-of-somebody').update(body).digest('hex');
     const headers = { 'x-service-signature': signature };
@@ -195,7 +195,7 @@ describe('README', () => {
     expect(new Set(made?.scopes)).toEqual(new Set(allScopes));
   });
 
-  it('says what each runtime dependency is for', () => {
+  it('gives the reason for each runtime dependency', () => {
     const [, table = ''] = /## Runtime dependencies\n\n([^]*?)\n\n/.exec(readme) ?? [];
     const rows = [...table.matchAll(/^\| (`.+?) +\| (\S.*?) +\|$/gm)];
     const named = rows.flatMap(([, names = '']) => [...names.matchAll(/`([^`]+)`/g)].map(([, name = '']) => name));

@@ -9,12 +9,12 @@ import { installPythonPackage } from '../../src/db/embedded/python-package.ts';
 import { consoleLog } from '../support/log.ts';
 import { contract } from '../support/schema-arbitraries.ts';
 
-/** The release that is installed. https://pypi.org/project/openapi-python-client/ */
+/** The installed release. https://pypi.org/project/openapi-python-client/ */
 const version = '0.29.1';
 const run = promisify(execFile);
 const generated = path.join(import.meta.dirname, '../../generated');
 
-/** An answer for the client to read. */
+/** An answer that the client reads. */
 interface Answer {
   readonly operationId: string;
   readonly status: number;
@@ -22,8 +22,8 @@ interface Answer {
 }
 
 /**
- * Makes a client of the contract with openapi-python-client, which reads strictly, and has it read every example of an
- * answer twice: as it is, and as a later release might give it, with another value in each value list.
+ * Generates a client from the contract with openapi-python-client, which is strict. The client reads every example of
+ * an answer twice: unchanged, and with a new value in each value list, as a later release may send it.
  */
 async function main(): Promise<void> {
   const programs = await installPythonPackage({
@@ -50,7 +50,9 @@ async function main(): Promise<void> {
   }
 }
 
-/** The examples of all answers in JSON. @param later whether value lists have a value that the contract does not know */
+/**
+ * The examples of all answers in JSON. @param later whether value lists have a value that the contract does not contain
+ */
 function examples(later: boolean): Answer[] {
   return listOperations(contract).flatMap(({ operation: { operationId, responses } }) =>
     Object.entries(responses).flatMap(([status, response]) =>
@@ -59,7 +61,7 @@ function examples(later: boolean): Answer[] {
         .flatMap(([, media]) =>
           bodies(media).map((body) => ({
             operationId,
-            // An answer that is not declared, for `default`.
+            // An undeclared answer, for `default`.
             status: status === 'default' ? 418 : Number(status),
             body: later ? withOtherValues(media.schema, body) : body,
           })),
@@ -73,7 +75,7 @@ function bodies({ example, examples: named = {} }: MediaType): unknown[] {
   return example === undefined ? values : [example, ...values];
 }
 
-/** A copy of a value in which each member of an open value list is one that the list does not have. */
+/** A copy of a value. Each value from an open value list is replaced by one that the list does not contain. */
 function withOtherValues(reference: Schema | undefined, value: unknown): unknown {
   const schema = resolve(contract, reference) as Record<'anyOf' | 'oneOf' | 'allOf', Schema[] | undefined> & Schema;
   if (schema.anyOf?.some(({ $ref }) => $ref === '#/components/schemas/OtherValue') === true) return 'a-later-value';
@@ -92,7 +94,7 @@ function withOtherValues(reference: Schema | undefined, value: unknown): unknown
   );
 }
 
-/** Whether a value is of this member of a union. */
+/** Whether a value belongs to this member of a union. */
 function isOf(part: Schema, value: object): boolean {
   const properties = (resolve(contract, part)['properties'] ?? {}) as Record<string, { const?: unknown }>;
   return Object.entries(value).every(

@@ -13,22 +13,22 @@ import { createLogger } from '../../src/observability/logger.ts';
 import { startService } from '../../src/start.ts';
 import { consoleLog } from '../support/log.ts';
 
-/** The releases that are installed. https://pypi.org/project/standardwebhooks/, https://pypi.org/project/jsonschema/ */
+/** The installed releases. https://pypi.org/project/standardwebhooks/, https://pypi.org/project/jsonschema/ */
 const versions = { standardwebhooks: '1.1.0', jsonschema: '4.26.0' };
 const adminKey = 'administrator-key-of-the-receiver-0123456789';
 const secret = 'EXAMPLE-not-a-real-secret-0123456789';
-/** Milliseconds until the receiver must have everything. */
+/** The time limit for the receiver to get all events, in milliseconds. */
 const limitMs = 5 * 60_000;
 
-/** Orders, half of which are completed and half canceled; updates of a product, each with an event of its category. */
+/** Orders, half of them completed and half canceled, and updates of a product, each with an event of its category. */
 const counts = { orders: 400, updates: 90, tests: 19 };
 const events = counts.orders * 2 + counts.updates * 2 + counts.tests + 1;
 
 type Post = (path: string, body?: unknown, method?: string) => Promise<{ id: string }>;
 
 /**
- * Starts the service as it is without configuration, and a receiver in Python that verifies each delivery and validates it
- * against the schemas that the service serves to everyone.
+ * Starts the service with its defaults, and a receiver in Python that verifies each delivery and validates it against
+ * the schemas that the service publishes.
  *
  * @returns the exit code of the receiver
  */
@@ -81,7 +81,7 @@ async function main(): Promise<number> {
   }
 }
 
-/** Makes events of every type, and as many as the receiver waits for. */
+/** Causes events of every type, and as many as the receiver waits for. */
 async function causeEvents(post: Post, url: string): Promise<void> {
   const place = { name: 'Canal Café', currency: 'EUR', timezone: 'UTC', fiscal_day_end: '00:00' };
   const { id: location_id } = await post('/v1/locations', place);

@@ -10,14 +10,14 @@ import { createLogger } from '../../src/observability/logger.ts';
 import { startService } from '../../src/start.ts';
 import { consoleLog } from '../support/log.ts';
 
-/** The release of Schemathesis that is installed. https://pypi.org/project/schemathesis/ */
+/** The installed release of Schemathesis. https://pypi.org/project/schemathesis/ */
 const version = '4.32.5';
 const adminKey = 'administrator-key-of-schemathesis-0123456789';
 
 /**
- * Starts the service as it is without configuration, on a data folder of its own, and lets Schemathesis read its
- * `/openapi.json` and test every operation with all checks, examples, boundary values, random data and chains of
- * operations along the contract's links. Arguments are passed on: `npm run test:schemathesis -- --seed 7 -n 200`.
+ * Starts the service with its defaults on its own data folder. Schemathesis reads its `/openapi.json` and tests every
+ * operation with all checks, examples, boundary values, random data and chains of operations along the links of the
+ * contract. Arguments are passed on: `npm run test:schemathesis -- --seed 7 -n 200`.
  *
  * @returns the exit code of Schemathesis
  */
@@ -49,7 +49,7 @@ async function main(args: readonly string[]): Promise<number> {
         ...bounds,
         ...args,
       ],
-      // Whatever it writes, it writes into a folder that goes.
+      // Schemathesis writes its files into a folder that is removed.
       { cwd: folder, stdio: ['ignore', 'inherit', 'inherit'] },
     );
     const [code] = (await once(child, 'close')) as [number | null];

@@ -1,15 +1,15 @@
 import { systemClock, type Clock } from '../../src/runtime/clock.ts';
 
-/** A clock whose wall time is so many milliseconds ahead. */
+/** A clock whose wall time is `ahead` milliseconds ahead. */
 export function clockAhead(milliseconds: number): Clock {
   return { ...systemClock, now: () => new Date(Date.now() + milliseconds) };
 }
 
 /** A clock that a test can set forward, as if time had passed. */
 export interface MovableClock extends Clock {
-  /** Lets so many milliseconds pass at once. */
+  /** Sets the clock forward by this number of milliseconds. */
   advance(milliseconds: number): void;
-  /** Lets no time pass by itself, however slow the machine is. */
+  /** Stops the clock, so that time does not depend on the speed of the machine. */
   hold(): void;
   release(): void;
 }
@@ -17,7 +17,7 @@ export interface MovableClock extends Clock {
 export function createMovableClock(): MovableClock {
   let ahead = 0;
   let heldAt: number | undefined;
-  /** Since it is held, or 0. */
+  /** The time when it was stopped, or 0. */
   const behind = (): number => (heldAt === undefined ? 0 : systemClock.monotonic() - heldAt);
   return {
     now: () => new Date(Date.now() + ahead - behind()),
@@ -35,9 +35,9 @@ export function createMovableClock(): MovableClock {
   };
 }
 
-/** The wall clock of this process (`Date.now`), which a test can set forward and back as an operator or NTP does. */
+/** The wall clock of this process (`Date.now`). A test can set it forward and back, as an operator or NTP does. */
 export interface SteppableClock {
-  /** Steps the clock by so many milliseconds; `performance.now` goes on as before. */
+  /** Sets the wall clock by this number of milliseconds. `performance.now` does not change. */
   step(milliseconds: number): void;
   restore(): void;
 }

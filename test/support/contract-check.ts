@@ -4,7 +4,7 @@ import document from '../../generated/openapi.json' with { type: 'json' };
 import { operationTable, type OperationId, type OperationRow } from '../../generated/operations.ts';
 import { problems } from '../../generated/problems.ts';
 
-/** An answer as it came over the wire. */
+/** An answer as it was received. */
 export interface WireAnswer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
@@ -17,7 +17,7 @@ interface DeclaredResponse {
   content?: Record<string, { schema: Schema }>;
 }
 
-/** Fields that belong to HTTP itself rather than to an operation. */
+/** Header fields that belong to HTTP and not to an operation. */
 const transport = new Set([
   'connection',
   'content-encoding',
@@ -40,9 +40,9 @@ const byName = new Map<string, ValidateFunction>();
 const bySchema = new Map<string, ValidateFunction>();
 
 /**
- * Everything that is wrong with an answer by the contract: undeclared status, media type, header or problem type,
- * a missing or malformed header, and any body member or value that the contract does not list (answers are judged by a
- * closed copy of their schemas). Empty when nothing is.
+ * Finds everything in an answer that violates the contract: an undeclared status, media type, header or problem type, a
+ * missing or malformed header, and any body member or value that the contract does not list. It uses a closed copy of
+ * the schemas of answers. Empty if the answer is correct.
  */
 export function checkAnswer(operationId: OperationId, answer: WireAnswer): string[] {
   const row = table[operationId];
@@ -91,7 +91,7 @@ function checkHeaders(response: string, declared: DeclaredResponse, { headers }:
   return wrong;
 }
 
-/** Compiled once for each schema: operations share most of their headers and problems. */
+/** Compiled once for each schema, because operations share most of their headers and problems. */
 function validator(name: string, schema: () => Schema): ValidateFunction {
   const known = byName.get(name);
   if (known !== undefined) return known;
@@ -141,7 +141,7 @@ function deref<T>(value: T): T {
   return deref(target as T);
 }
 
-/** A copy without references whose objects allow no member that is not described, and whose value lists are closed. */
+/** A copy without references. Its objects allow only described members, and its value lists are closed. */
 function close(schema: Schema, part = false): Schema {
   if (schema['$ref'] === '#/components/schemas/OtherValue') return { not: {} };
   const copy = mapSchema(deref<Schema>(schema), (child, keyword) => close(child, keyword === 'allOf'));

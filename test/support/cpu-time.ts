@@ -1,4 +1,4 @@
-/** Milliseconds of CPU that this process spends on some work: other processes on the machine do not count. */
+/** Milliseconds of CPU that this process uses for some work. Other processes of the machine do not count. */
 export function cpuMilliseconds(work: () => unknown): number {
   const before = process.cpuUsage();
   work();
@@ -6,5 +6,5 @@ export function cpuMilliseconds(work: () => unknown): number {
   return (user + system) / 1_000;
 }
 
-/** More than linear work on a megabyte takes minutes, linear work takes a fraction of this on any machine. */
+/** Work on a megabyte that is not linear takes minutes. Linear work takes a fraction of this limit on any machine. */
 export const linearWorkMs = 10_000;

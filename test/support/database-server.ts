@@ -6,11 +6,11 @@ import { ENGINE_ORDER, engineIdSchema, type EngineId } from '../../src/db/embedd
 import { startEmbeddedDatabase } from '../../src/db/embedded/embedded-database.ts';
 import { consoleLog } from './log.ts';
 
-/** A server with a data folder of its own. */
+/** A server with its own data folder. */
 export interface StartedServer extends DatabaseServer {
   /** Product, release and origin. */
   readonly engine: string;
-  /** Of the server's process at present: after a crash it is another one. */
+  /** The current process of the server. After a crash it is another one. */
   pid(): Promise<number>;
 }
 
@@ -20,23 +20,24 @@ export interface DatabaseServer {
   stop(): Promise<void>;
 }
 
-/** The engine that tests prefer: `TEST_ENGINE`, or SecantusDB from PyPI, because every machine can have it. */
+/** The engine that tests prefer: `TEST_ENGINE`, or SecantusDB from PyPI, because it runs on every machine. */
 export function engineOfTests(): EngineId {
   return engineIdSchema.parse(process.env['TEST_ENGINE'] ?? 'secantusd-py');
 }
 
-/** The fastest engine that can be had without a MongoDB: what benchmarks and fault programs prefer. */
+/** The fastest engine without a MongoDB. Benchmarks and fault programs prefer it. */
 export const fastEngine: EngineId = 'secantusd-rs';
 
-/** For a service on an engine: those that only serve benchmarks do not pass the check of the database. */
+/** Settings for a service on an engine. Engines that are only for benchmarks do not pass the check of the database. */
 export function checkSetting(engine: EngineId): Readonly<Record<string, string>> {
   return ENGINE_ORDER.includes(engine) ? {} : { DATABASE_CHECK: 'off' };
 }
 
 /**
- * Starts a server by the code that the service itself uses when nothing is configured.
+ * Starts a server in the same way as the service does without configuration.
+ *
  * @param preferred is tried first
- * @param syncsWrites false where no test kills the server
+ * @param syncsWrites false if no test kills the server
  */
 export async function startDatabaseServer(
   preferred: EngineId,

@@ -9,7 +9,7 @@ export interface TestDatabase extends Database {
   drop(): Promise<void>;
 }
 
-/** Where the URI of a worker's server is. Jest numbers its worker processes from 1. */
+/** The environment variable with the URI of a worker's server. Jest numbers its worker processes from 1. */
 export function uriVariableOf(worker: number | string): string {
   return `TEST_MONGODB_URI_${worker}`;
 }
@@ -23,9 +23,9 @@ export function testDatabaseUri(): string {
 }
 
 /**
- * A fresh database for one test file, by the service's own client. Drop it in `afterAll`.
+ * Creates a database for one test file, with the client of the service. Drop it in `afterAll`.
  *
- * @param uri another way to the same server, such as a proxy's
+ * @param uri another address of the same server, such as that of a proxy
  */
 export async function createTestDatabase(uri: string = testDatabaseUri()): Promise<TestDatabase> {
   const databaseName = `test_${randomUUID()}`;

@@ -1,17 +1,17 @@
-/** A name server for tests, on a UDP port of the loopback: knows some names, and leaves others unanswered. */
+/** A name server for tests, on a UDP port of the loopback. It knows some names, and does not answer others. */
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { isIP } from 'node:net';
 
 export interface DnsServer {
-  /** As `DNS_SERVERS` takes it. */
+  /** Its address in the form of `DNS_SERVERS`. */
   readonly address: string;
-  /** Names asked for, with the type of each query. */
+  /** The names that were asked for, with the type of each query. */
   readonly queries: readonly { readonly name: string; readonly type: 'A' | 'AAAA' | 'other' }[];
   close(): Promise<void>;
 }
 
-/** Addresses of a name; none is NODATA, undefined NXDOMAIN, and `silence` is never answered. */
+/** The addresses of a name. An empty list is NODATA, undefined is NXDOMAIN, and `silence` is no answer. */
 export type Zone = (name: string) => readonly string[] | 'silence' | 'failure' | undefined;
 
 const types = { A: 1, AAAA: 28 } as const;
@@ -37,7 +37,7 @@ export async function startDnsServer(zone: Zone): Promise<DnsServer> {
     const answers = addresses.map((each) => {
       const data = toBytes(each);
       const record = Buffer.alloc(12);
-      // The name is the one in the question, which begins at byte 12.
+      // The name is part of the question, which begins at byte 12.
       record.writeUInt16BE(0xc00c, 0);
       record.writeUInt16BE(type, 2);
       record.writeUInt16BE(1, 4);

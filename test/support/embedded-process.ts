@@ -1,6 +1,6 @@
 /**
  * A process that runs an embedded database until it is killed: `node embedded-process.ts <data folder> <cache folder>
- * <engine>`. Prints the URI when it is ready; stops the database in order when its standard input ends.
+ * <engine>`. It prints the URI when it is ready, and stops the database when its standard input ends.
  */
 import { engineIdSchema } from '../../src/db/embedded/engines.ts';
 import { startEmbeddedDatabase } from '../../src/db/embedded/embedded-database.ts';

@@ -1,7 +1,7 @@
 import { chmod, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
-/** Writes an executable shell script into a folder, to stand for a program on the PATH. @returns its path */
+/** Writes an executable shell script into a folder, in place of a program on the PATH. @returns its path */
 export async function fakeProgram(folder: string, name: string, script: string): Promise<string> {
   await mkdir(folder, { recursive: true });
   const path = join(folder, name);
@@ -11,9 +11,9 @@ export async function fakeProgram(folder: string, name: string, script: string):
 }
 
 /**
- * A script that takes mongod's command line and runs another server of the same wire protocol by it: what the service
- * does with a mongod can be tested where there is none. It asks for no password: a mongod lets its first user be made
- * over the loopback, the other server does not.
+ * A script that accepts the command line of mongod and runs another server of the same wire protocol. So the handling
+ * of mongod can be tested without a mongod. The other server requires no password: mongod lets its first user be
+ * created over the loopback, the other server does not.
  */
 export function mongodStandIn(secantusd: string): string {
   return `

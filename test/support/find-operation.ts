@@ -6,7 +6,7 @@ const routes = (Object.entries(operationTable) as [OperationId, OperationRow][])
   path: new RegExp(`^${row.path.replaceAll('.', '\\.').replaceAll(/\{\w+\}/g, '[^/]+')}$`),
 }));
 
-/** The operation that a request belongs to by the contract's paths; HEAD is answered by that of GET. */
+/** The operation of a request, by the paths of the contract. HEAD belongs to the operation of GET. */
 export function findOperation(method: string, url: string): OperationId | undefined {
   const path = url.split('?', 1)[0] ?? '';
   const wanted = method === 'HEAD' ? 'GET' : method;

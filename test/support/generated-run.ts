@@ -10,19 +10,23 @@ import type { TestService } from './service.ts';
 
 export type Json = Record<string, unknown>;
 
-/** Generated requests over HTTP against a running service, and what came of them. */
+/** Sends generated requests over HTTP to a running service, and records the results. */
 export interface GeneratedRun {
   /** Everything that was wrong with any answer. */
   readonly faults: readonly string[];
-  /** How often each status was answered. */
+  /** The number of answers by status. */
   readonly statuses: ReadonlyMap<number, number>;
-  /** Sends so many generated requests, right, borderline, broken and hostile ones, by all callers. */
+  /** Sends this number of generated requests from all callers: valid, borderline, broken and hostile ones. */
   sendGenerated(options: RequestOptions, count: number): Promise<void>;
-  /** Sends a request of the administrator, judged like the generated ones. @returns the answer's body */
+  /**
+   * Sends a request of the administrator and checks its answer like those of generated requests. @returns the body of
+   * the answer
+   */
   send(method: string, url: string, body?: unknown): Promise<Json>;
   /**
-   * Reads as the administrator, again while the database is away.
-   * @throws when the answer is outside of the contract or not a success
+   * Reads as the administrator. Repeats the request while the database is unavailable.
+   *
+   * @throws if the answer is outside the contract or not a success
    */
   read(url: string): Promise<WireAnswer>;
   /** All entries of a list, page by page. */
@@ -32,16 +36,16 @@ export interface GeneratedRun {
 
 export interface GeneratedRunOptions {
   readonly service: TestService;
-  /** Callers beside the administrator, by name; those without a key and with unknown ones come in addition. */
+  /** Callers besides the administrator, by name. Callers without a key and with unknown keys are added. */
   readonly callers: Readonly<Record<string, Scope>>;
   readonly seed: number;
   /** Changes a request just before it is sent. */
   readonly prepare?: (request: GeneratedRequest) => GeneratedRequest;
-  /** Takes note of an answer. @returns what is wrong with it beside what the contract says */
+  /** Records an answer. @returns what is wrong with it, apart from the contract */
   readonly examine: (call: Call, answer: WireAnswer) => string[] | Promise<string[]>;
 }
 
-/** Requests under way at once. */
+/** The number of simultaneous requests. */
 const connections = 8;
 
 export async function createGeneratedRun({
@@ -82,7 +86,7 @@ export async function createGeneratedRun({
       const answer = await traffic.send(call);
       const found = findFaults(call, answer);
       if (answer.status === 200 && found.length === 0) return answer;
-      // What is asked here is what is stored. SecantusDB's Python server stands still for seconds now and then.
+      // These requests read the stored data. SecantusDB's Python server sometimes does not answer for seconds.
       const isAway = found.length === 1 && found[0] === 'status 503';
       if (!isAway || attempts === 5) {
         throw new Error(`GET ${url} answered ${answer.status}: ${found.join('; ')}\n${answer.text.slice(0, 500)}`);
@@ -128,7 +132,7 @@ function byAdministrator(method: string, url: string, body?: unknown): Call {
   };
 }
 
-/** Was this done, and is it to be done once only? */
+/** Whether the request succeeded and can be repeated without a second effect. */
 function isRepeatable({ request: { method, url, headers } }: Call, { status }: WireAnswer): boolean {
   const operationId = findOperation(method, url);
   if (operationId === undefined || method === 'HEAD' || status >= 300) return false;
@@ -143,12 +147,12 @@ function compareRepetition(first: WireAnswer, second: WireAnswer): string[] {
   return [`repeated under its Idempotency-Key it was answered ${second.status} ${second.text.slice(0, 500)}`];
 }
 
-/** JSON that is the same text for values that are the same. */
+/** JSON that is the same text for equal values. */
 export function canonical(value: unknown): string {
   return stringify(value) ?? '';
 }
 
-/** What a request and its answer say about a resource that was written. */
+/** The parts of a request and its answer about a written resource. */
 export interface Write {
   readonly operationId: OperationId;
   readonly etag: string;
@@ -157,7 +161,7 @@ export interface Write {
   readonly isReplayed: boolean;
 }
 
-/** The write that a call was, if it succeeded and is one of these operations. */
+/** The write of a call, if it succeeded and is one of these operations. */
 export function writeOf(
   operations: readonly OperationId[],
   { request: { method, url, body } }: Call,
@@ -174,12 +178,13 @@ export function writeOf(
   };
 }
 
-/** Values of members that mean the same as none, and may be left out of the answer. */
+/** Values that mean the same as a missing member. They may be missing in the answer. */
 const sayingNothing: Readonly<Record<string, string>> = { strict: 'false', variables: '{}' };
 
 /**
- * Compares what was answered with what was sent.
- * @param own members that the service decides about
+ * Compares an answer with its request.
+ *
+ * @param own members that the service sets
  */
 export function findUnlike({ sent, answer }: Write, own: readonly string[]): string[] {
   return Object.keys(sent)

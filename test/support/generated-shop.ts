@@ -7,21 +7,21 @@ import type { Call } from './generated-traffic.ts';
 import type { RequestOptions } from './request-arbitraries.ts';
 import type { Kind, StandIns } from './stand-ins.ts';
 
-/** Where the events of generated integrations go. */
+/** The URL for the events of generated integrations. */
 export interface ShopTargets {
-  /** Of the one integration that generated requests cannot name. It gets every event. */
+  /** The URL of the one integration that generated requests do not know. It gets every event. */
   readonly watcher: string;
   readonly others: readonly string[];
 }
 
-/** A location with a catalog and integrations, for generated requests to meet. */
+/** Creates a location with a catalog and integrations that generated requests use. */
 export interface GeneratedShop {
   readonly watcherId: string;
-  /** What requests name so that many of them succeed. */
+  /** The values that requests use, so that many of them succeed. */
   readonly hints: NonNullable<RequestOptions['hints']>;
 }
 
-/** Zones and modifiers keep the ids that they are sent with, so these are right wherever requests leave them. */
+/** Zones and modifiers keep the ids that requests give them. So these ids stay valid. */
 const zoneIds = ids(2, 'a');
 const spotIds = ids(4, 'b');
 const modifierIds = ids(3, 'c');
@@ -99,27 +99,27 @@ function ids(count: number, digit: string): string[] {
   return Array.from({ length: count }, (_, index) => `${digit.repeat(8)}-0000-4000-8000-00000000000${index}`);
 }
 
-/** What has been made, as the answers said. */
+/** The created resources, according to the answers. */
 export interface ShopLedger {
   note(call: Call, answer: WireAnswer): void;
-  /** What the creation of each order was answered with, by the order's id. Replayed answers are left out. */
+  /** The answer to the creation of each order, by the id of the order. Replayed answers are not included. */
   readonly placed: ReadonlyMap<string, Json>;
-  /** Ids of the integrations that are there and that requests can name, the oldest first. */
+  /** The ids of the existing integrations that requests can use, the oldest first. */
   readonly integrations: ReadonlySet<string>;
-  /** Every secret that an integration has ever been given, by its id. */
+  /** All secrets of an integration so far, by its id. */
   readonly secrets: ReadonlyMap<string, readonly string[]>;
-  /** Ids of the integrations that had a secret from the first. */
+  /** The ids of the integrations that had a secret from the start. */
   readonly alwaysSigned: ReadonlySet<string>;
 }
 
-/** The operations that make something, and what. */
+/** The operations that create something, and the kind of their id. */
 const makes: Partial<Record<OperationId, Kind>> = {
   ...{ createLocation: 'LocationId', createCategory: 'CategoryId', createProduct: 'ProductId', createOrder: 'OrderId' },
   ...{ createIntegration: 'IntegrationId', createReplay: 'ReplayId' },
   ...{ sendTestEvent: 'DeliveryId', resendDelivery: 'DeliveryId' },
 };
 
-/** Keeps stand-ins and ledger up to date with what answers say. */
+/** Updates stand-ins and ledger from answers. */
 export function createShopLedger(standIns: StandIns, { watcher }: Pick<ShopTargets, 'watcher'>): ShopLedger {
   const placed = new Map<string, Json>();
   const integrations = new Set<string>();
@@ -136,7 +136,7 @@ export function createShopLedger(standIns: StandIns, { watcher }: Pick<ShopTarge
   const noteMade = (kind: Kind, answer: Json): void => {
     const id = String(answer['id']);
     if (kind === 'LocationId') firstLocation ??= id;
-    // Orders are for one location, so what others sell would be in their way.
+    // Orders belong to one location, so products of other locations would make them fail.
     if ((kind === 'CategoryId' || kind === 'ProductId') && answer['location_id'] !== firstLocation) return;
     if (kind === 'IntegrationId') {
       if (answer['has_secret'] === true) alwaysSigned.add(id);

@@ -5,14 +5,14 @@ import { checkAnswer, type WireAnswer } from './contract-check.ts';
 import { findOperation } from './find-operation.ts';
 import { requests, type GeneratedRequest, type RequestOptions } from './request-arbitraries.ts';
 
-/** A generated request and who sends it. */
+/** A generated request and its caller. */
 export interface Call {
   readonly request: GeneratedRequest;
   /** A name from the list of keys, or none. */
   readonly caller: string | undefined;
 }
 
-/** Calls of all sorts; one in a hundred has a body that is too large. */
+/** Calls of all kinds. One in a hundred has a body that is too large. */
 export function calls(callers: readonly string[], options: RequestOptions): fc.Arbitrary<Call> {
   const [first = 'administrator', ...others] = callers;
   const usual = requests(options);
@@ -29,7 +29,7 @@ export function calls(callers: readonly string[], options: RequestOptions): fc.A
   });
 }
 
-/** Sends calls over kept-alive connections and judges what comes back. */
+/** Sends calls over kept-alive connections, and checks their answers. */
 export interface Traffic {
   send(call: Call): Promise<WireAnswer>;
   close(): Promise<void>;
@@ -56,12 +56,12 @@ export function createTraffic(url: string, keys: Readonly<Record<string, string>
   };
 }
 
-/** What any path may answer besides its operations, as the introduction of the contract says. */
+/** Problem types that any path can have, as the introduction of the contract says. */
 const outside = ['bad-request', 'route-not-found', 'method-not-allowed'];
-/** Failures that say something about someone else. */
+/** Failures of other servers, not of the service. */
 const allowedFailures = /^(provider-|not-cached$)/;
 
-/** Everything that is wrong with an answer: failures of the service, and whatever the contract does not know. */
+/** Everything that is wrong with an answer: failures of the service, and anything outside the contract. */
 export function findFaults({ request: { method, url } }: Call, answer: WireAnswer): string[] {
   const operationId = findOperation(method, url);
   const slug = problemOf(answer);

@@ -1,6 +1,6 @@
 import type { DatabaseLog } from '../../src/db/log.ts';
 
-/** Writes a line per message to standard error, where Jest's own progress goes. */
+/** Writes each message to standard error, where Jest shows its progress. */
 export const consoleLog: DatabaseLog = {
   info: (_fields, message) => {
     process.stderr.write(`${message}\n`);
@@ -10,7 +10,7 @@ export const consoleLog: DatabaseLog = {
   },
 };
 
-/** Keeps messages for a test to look at. */
+/** Records messages for a test. */
 export function recordingLog(): DatabaseLog & { readonly lines: string[] } {
   const lines: string[] = [];
   const keep = (fields: Record<string, unknown>, message: string): void => {
@@ -19,5 +19,5 @@ export function recordingLog(): DatabaseLog & { readonly lines: string[] } {
   return { lines, info: keep, warn: keep };
 }
 
-/** Keeps nothing. */
+/** Discards all messages. */
 export const silentLog: DatabaseLog = { info: () => undefined, warn: () => undefined };

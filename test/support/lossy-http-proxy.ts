@@ -4,21 +4,22 @@ import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 
 /**
- * What happens to a request: it passes; its connection is cut before the service gets it; its answer is thrown away
- * after the service has done it; its answer is cut in the middle.
+ * The fate of a request: it passes; its connection is cut before the service gets it; its answer is discarded after the
+ * service has executed it; its answer is cut in the middle.
  */
 export type Loss = 'none' | 'request' | 'answer' | 'half-answer';
 
 export interface LossyHttpProxy {
   readonly url: string;
-  /** How often each thing happened. */
+  /** The number of requests by fate. */
   readonly counts: Readonly<Record<Loss, number>>;
   close(): Promise<void>;
 }
 
 /**
- * Starts a proxy in front of a service that loses what it is told to lose.
- * @param choose called with each request's method and body
+ * Starts a proxy in front of a service that loses messages on request.
+ *
+ * @param choose called with the method and body of each request
  */
 export async function startLossyHttpProxy(
   upstream: string,

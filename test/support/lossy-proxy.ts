@@ -10,22 +10,22 @@ const WRITE_COMMANDS = ['insert', 'update', 'delete', 'findAndModify'];
 /** A command that passed the proxy, such as `{ name: 'update', collection: 'prompts' }`. */
 export interface SeenCommand {
   name: string;
-  /** What the command names first: the collection, for commands that work on one. */
+  /** The first value of the command: for most commands, the collection. */
   collection: string;
 }
 
 export interface Loss {
   /**
-   * `answer`: the server applies the command, its answer is thrown away and the connection cut (the default).
-   * `request`: the connection is cut before the server sees the command.
+   * `answer`: the server applies the command, but its answer is discarded and the connection is cut (the default).
+   * `request`: the connection is cut before the server gets the command.
    * `confirmation`: the server applies the command, and answers that it could not wait for a majority.
-   * `space`: the command comes back with the error of a server whose disk is full.
+   * `space`: the answer is the error of a server whose disk is full.
    */
   of?: 'answer' | 'request' | 'confirmation' | 'space';
   /** Command names; by default all writes. */
   commands?: readonly string[];
   collection?: string;
-  /** How many to lose; 1 by default. With `Infinity`, until `endLosses()`. */
+  /** The number of commands to lose; 1 by default. With `Infinity`, until `endLosses()`. */
   times?: number;
 }
 
@@ -36,11 +36,11 @@ interface ArmedLoss {
 }
 
 /**
- * A TCP proxy in front of a MongoDB server that loses what a test asks it to lose. It reads the wire protocol just far
- * enough to tell commands apart.
+ * A TCP proxy in front of a MongoDB server that loses messages on request. It reads only as much of the wire protocol
+ * as it needs to distinguish commands.
  */
 export class LossyProxy {
-  /** Connection string of the proxy: one server, with the upstream's credentials and options. */
+  /** Connection string of the proxy: one server, with the credentials and options of the upstream server. */
   readonly uri: string;
   /** Every command that the server received through the proxy since the last `forget()`. */
   readonly seen: SeenCommand[] = [];
@@ -72,7 +72,7 @@ export class LossyProxy {
     });
   }
 
-  /** Loses nothing from now on. */
+  /** Stops losing commands. */
   endLosses(): void {
     this.#armed.length = 0;
   }
@@ -82,19 +82,19 @@ export class LossyProxy {
     this.seen.length = 0;
   }
 
-  /** From now on nothing passes and nothing is cut, as with a hanging server or a network that drops packets. */
+  /** Stops all traffic without closing connections, like a hanging server or a network that drops packets. */
   pause(): void {
     this.#paused = true;
     for (const socket of this.#sockets) socket.pause();
   }
 
-  /** Lets everything that waited pass. */
+  /** Lets the waiting traffic continue. */
   resume(): void {
     this.#paused = false;
     for (const socket of this.#sockets) socket.resume();
   }
 
-  /** Cuts all connections and refuses new ones, as a stopped server does. */
+  /** Closes all connections and refuses new ones, like a stopped server. */
   async stop(): Promise<void> {
     const closed = new Promise<void>((resolve) => {
       this.#server.close(() => {
@@ -161,7 +161,7 @@ export class LossyProxy {
     });
   }
 
-  /** The loss that this command is subject to, counted down. */
+  /** The loss for this command. Decrements its counter. */
   #take(command: SeenCommand): ArmedLoss | undefined {
     const index = this.#armed.findIndex(
       ({ loss }) =>
@@ -186,7 +186,7 @@ function listen(port: number): Promise<Server> {
   });
 }
 
-/** Cuts a stream into wire messages: each begins with its own length. */
+/** Splits a stream into wire messages. Each begins with its own length. */
 function onFrame(socket: Socket, handle: (frame: Buffer) => void): void {
   let buffered = Buffer.alloc(0);
   socket.on('data', (chunk) => {
@@ -200,7 +200,9 @@ function onFrame(socket: Socket, handle: (frame: Buffer) => void): void {
   });
 }
 
-/** The first element of the command document is the command's name, and for most its value is the collection. */
+/**
+ * The first element of the command document is the name of the command. For most commands its value is the collection.
+ */
 function commandOf(frame: Buffer): SeenCommand | undefined {
   const flags = 4;
   const kind = HEADER_BYTES + flags;
@@ -213,7 +215,7 @@ function commandOf(frame: Buffer): SeenCommand | undefined {
   return { name, collection };
 }
 
-/** What a replica set answers when it has applied a write and lost its majority. */
+/** The answer of a replica set that has applied a write and lost its majority. */
 const writeConcernError = { code: 64, codeName: 'WriteConcernTimeout', errmsg: 'waiting for replication timed out' };
 
 const outOfDiskSpace = {

@@ -1,17 +1,17 @@
 import type { Collection, Db, Document } from 'mongodb';
 import type { Database } from '../../src/db/client.ts';
 
-/** What commands had a server go through. */
+/** Counts the documents that commands make a server read. */
 export interface MatchedDocuments {
-  /** A database as another, whose commands are counted. */
+  /** The same database as another one, but with counted commands. */
   readonly database: Database;
-  /** The most documents that one command went through since this was last asked, and the filter of that command. */
+  /** The highest number of documents that one command read since the last call, and the filter of that command. */
   most(): Promise<{ readonly documents: number; readonly filter: string }>;
 }
 
 /**
- * Counts the documents that each command has a server go through which fetches all that a filter matches, whatever limit
- * there is, and which finds no more in an index than equalities and one range behind them (see `src/db/narrow-reads.ts`).
+ * Counts the documents that each command makes a server read, for a server that reads everything that a filter matches,
+ * whatever the limit, and that uses an index only for equalities followed by one range (see `src/db/narrow-reads.ts`).
  */
 export function countMatchedDocuments(database: Database): MatchedDocuments {
   let counts: Promise<{ documents: number; filter: string }>[] = [];
@@ -59,7 +59,7 @@ export function countMatchedDocuments(database: Database): MatchedDocuments {
   };
 }
 
-/** The part of a filter that such a server finds by an index. */
+/** The part of a filter for which such a server uses an index. */
 function reachOf(filter: Document): Document {
   const [first] = Object.entries(filter);
   const ranges = Object.values(filter).filter((value) => isOperator(value)).length;

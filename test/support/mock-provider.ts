@@ -29,15 +29,15 @@ import { parseArgs } from 'node:util';
  * Run as a program it serves benchmarks: `node test/support/mock-provider.ts --port 9100 --delay-ms 0`.
  */
 export interface MockProvider {
-  /** Such as `http://127.0.0.1:41234`; each vendor's paths follow directly. */
+  /** Such as `http://127.0.0.1:41234`. The path of each vendor follows directly. */
   readonly url: string;
   /** Every request since the start or the last `reset`, oldest first. */
   readonly requests: readonly RecordedRequest[];
-  /** The most requests that were open at once. */
+  /** The highest number of simultaneous requests. */
   readonly mostConcurrent: number;
-  /** Queues what happens to the next requests for a model, one each; then its name decides again. */
+  /** Sets the behaviour for the next requests for a model, one each. After that, the model's name decides again. */
   behave(model: string, ...behaviours: Behaviour[]): void;
-  /** Lets the held answers go, and those that are asked for until the next `reset`. */
+  /** Sends the held answers, and those of later requests until the next `reset`. */
   release(): void;
   reset(): void;
   close(): Promise<void>;
@@ -48,9 +48,9 @@ export interface RecordedRequest {
   readonly headers: IncomingHttpHeaders;
   readonly body: Record<string, unknown>;
   readonly model: string;
-  /** Whether the client went away before it had the whole answer. */
+  /** Whether the client disconnected before it had the complete answer. */
   aborted: boolean;
-  /** Resolves when the exchange is over, however it ended. */
+  /** Resolves when the exchange has ended in any way. */
   readonly ended: Promise<void>;
 }
 
@@ -69,13 +69,13 @@ export type Behaviour =
 type Finish = 'stop' | 'length';
 
 export interface MockProviderOptions {
-  /** 0, the default, takes a free port. */
+  /** 0, the default, means any free port. */
   readonly port?: number;
   /** Delay of every answer, in milliseconds. */
   readonly delay?: number;
-  /** False keeps nothing of the requests, for benchmarks. */
+  /** False discards the requests, for benchmarks. */
   readonly record?: boolean;
-  /** Where `mock-redirect` points to. */
+  /** The target of `mock-redirect`. */
   readonly redirectTarget?: string;
 }
 
@@ -165,14 +165,14 @@ interface Exchange {
   readonly behaviour: Behaviour;
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
-  /** Answers already serialized. */
+  /** Serialized answers. */
   readonly answers: Map<string, string>;
-  /** Failures of flaky models so far. */
+  /** The number of failures of flaky models so far. */
   readonly flaked: Map<string, number>;
-  /** Waits until the test lets the held answers go. */
+  /** Waits until the test releases the held answers. */
   readonly hold: () => Promise<void>;
   readonly redirectTarget: string;
-  /** The request's body, which error messages quote as careless providers do. */
+  /** The body of the request, which error messages quote, as those of some real providers do. */
   readonly said: string;
 }
 
@@ -276,14 +276,14 @@ function fromName(model: string, delay: number): Behaviour {
   }
 }
 
-/** The model is in the path or early in the body; benchmarks do not parse the whole of it. */
+/** The model is in the path or early in the body. Benchmarks do not parse the whole body. */
 function findModel(path: string, body: string): string {
   const inPath = /\/models?\/([^/:?]+)(?::generateContent|\/converse)|\/models\/([^?]+):generateContent/.exec(path);
   const name = inPath?.[1] ?? inPath?.[2];
   return name === undefined ? (/"model":"([^"]*)"/.exec(body)?.[1] ?? '') : decodeURIComponent(name);
 }
 
-/** An answer's JSON, made once. */
+/** The JSON of an answer, created once. */
 function answer(
   { vendor, model, answers }: Exchange,
   { usage = true, finish = 'stop' }: Behaviour & { kind: 'answer' },
@@ -307,10 +307,10 @@ function sendJson(response: ServerResponse, status: number, body: unknown): void
   response.end(JSON.stringify(body));
 }
 
-/** How one vendor's answers and errors look. */
+/** The answers and errors of one vendor. */
 interface Vendor {
   readonly name: string;
-  /** Without usage, vendors that always send it send zeros. */
+  /** Without usage, vendors that always send usage send zeros. */
   answer(model: string, text: string, finish: Finish, usage: boolean): unknown;
   error(status: number, message: string, code?: string): unknown;
 }

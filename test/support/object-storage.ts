@@ -8,9 +8,9 @@ export interface ObjectStorage {
   readonly bucket: string;
   /** For `createS3BlobStore`. */
   readonly options: S3BlobStoreOptions;
-  /** For a service under test; the AWS keys are for `process.env`, where the SDK looks for them. */
+  /** For a service under test. The AWS keys are for `process.env`, where the SDK reads them. */
   readonly environment: Readonly<Record<string, string>>;
-  /** Stops listening; what was stored is forgotten. Succeeds when stopped already. */
+  /** Stops listening, and discards the stored objects. Does nothing if it is already stopped. */
   stop(): Promise<void>;
   /** Listens again on the same port, with an empty bucket. */
   restart(): Promise<void>;

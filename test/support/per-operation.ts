@@ -1,4 +1,4 @@
-/** What the tests of operations start from. */
+/** The set-up for tests of operations. */
 import { afterAll, beforeAll } from '@jest/globals';
 import { connectDatabase, type Database } from '../../src/db/client.ts';
 import { testDatabaseUri } from './database.ts';
@@ -7,7 +7,7 @@ import { startTestService, type TestService, type TestServiceOptions } from './s
 
 export const problem = (slug: string): string => `urn:prompt-gateway:problem:${slug}`;
 
-/** A service, and the database behind it for what cannot be brought about over HTTP. */
+/** A service and its database, for states that cannot be reached over HTTP. */
 export interface Setup {
   readonly service: TestService;
   readonly database: Database;
@@ -40,13 +40,13 @@ function started<T>(value: T | undefined): T {
   return value;
 }
 
-/** Another way to the database that a service uses. */
+/** Another connection to the database of a service. */
 export function openDatabaseOf(service: TestService): Promise<Database> {
   const databaseName = service.environment['MONGODB_DATABASE'] ?? '';
   return connectDatabase({ uri: testDatabaseUri(), databaseName, log: silentLog });
 }
 
-/** A second process, as it were, on the same database and files. */
+/** Starts another service on the same database and files, like a second process. */
 export function startAnother(
   service: TestService,
   environment: Record<string, string> = {},

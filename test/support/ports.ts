@@ -1,11 +1,11 @@
 import { createServer, type Server } from 'node:net';
 
-/** The system takes the ports for outgoing connections and for servers without a port of their own from 32768 up (Linux). */
+/** On Linux, the system assigns ports from 32768 up to outgoing connections and to servers without a fixed port. */
 const [first, last] = [10_000, 32_000];
 
 /**
- * A port for a server that is to be stopped and started again, or that another program starts: nobody takes it meanwhile,
- * because the system gives it to nobody by itself.
+ * A port for a server that is stopped and started again, or that another program starts. The system never assigns it,
+ * so it stays free.
  */
 export async function reservePort(): Promise<number> {
   for (;;) {

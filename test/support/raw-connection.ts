@@ -1,22 +1,24 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 
-/** One answer as it came. */
+/** One answer as it was received. */
 export interface RawAnswer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
 }
 
-/** A connection on which a test sends what it likes, byte by byte. */
+/** A connection on which a test can send any bytes. */
 export interface RawConnection {
   readonly socket: Socket;
-  /** True when both sides are done. */
+  /** True when both sides have ended. */
   readonly closed: Promise<void>;
   send(bytes: string): void;
-  /** Waits for so many complete answers, counted from the first that ever came. Not for answers to HEAD. */
+  /**
+   * Waits for this number of complete answers, counted from the first one on the connection. Not for answers to HEAD.
+   */
   answers(count: number): Promise<RawAnswer[]>;
-  /** Everything that came until the service closed the connection. */
+  /** Everything that arrived until the service closed the connection. */
   rest(): Promise<string>;
 }
 
@@ -36,7 +38,7 @@ export function openConnection(url: string): RawConnection {
     while (rest.length >= needed) {
       const { answer, length } = parse(rest);
       if (answer === undefined) {
-        // Looked at again only when there can be more to see: a long answer comes in thousands of chunks.
+        // A long answer arrives in thousands of chunks. It is parsed again only if it can be complete.
         needed = length ?? rest.length + 1;
         return;
       }
@@ -68,7 +70,7 @@ export function openConnection(url: string): RawConnection {
   };
 }
 
-/** The first answer of a text, and how long it is; its length alone where only its head is complete. */
+/** The first answer in a text, and its length. Only the length if just the head is complete. */
 function parse(text: string): { answer?: RawAnswer; length?: number } {
   const end = text.indexOf('\r\n\r\n');
   if (end === -1) return {};

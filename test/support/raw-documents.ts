@@ -11,9 +11,9 @@ import type { TestService } from './service.ts';
 
 const stamps = ['_id', 'revision', 'writes'];
 
-/** The fields of each collection; a document with another one holds what nobody meant to store. */
+/** The fields of each collection. A document with another field contains data that was not intended. */
 const fields: Readonly<Record<string, readonly string[]>> = {
-  /** Empty but while the database is tried. */
+  /** Empty except during the check of the database. */
   database_check: ['_id', 'at'],
   prompts: [...stamps, ...promptFields.storedNames, 'sample'],
   prompt_versions: ['_id', 'prompt_id', 'version', ...contentFields.storedNames, 'created_at'],
@@ -86,7 +86,7 @@ const fields: Readonly<Record<string, readonly string[]>> = {
   statistics: ['_id', 'minutes', 'quarters', 'expires_at'],
 };
 
-/** Reads the whole database of a service past the service and names everything that should not be in it. */
+/** Reads the whole database of a service directly, and names everything that should not be in it. */
 export async function findStrangeDocuments({ environment }: Pick<TestService, 'environment'>): Promise<string[]> {
   const { MONGODB_URI: uri = '', MONGODB_DATABASE: databaseName = '' } = environment;
   const database = await connectDatabase({ uri, databaseName, log: silentLog });
@@ -114,7 +114,7 @@ async function readAll({ db }: Database): Promise<string[]> {
   return strange;
 }
 
-/** All names of fields, however deep. */
+/** All field names, at any depth. */
 function namesIn(value: unknown): string[] {
   if (Array.isArray(value)) return value.flatMap(namesIn);
   if (typeof value !== 'object' || value === null || value instanceof Date || value instanceof Binary) return [];

@@ -1,6 +1,6 @@
 import { readPage, type Listing } from '../../src/lists/listing.ts';
 
-/** The entries of a list from an offset on, and how many there are in all. */
+/** The entries of a list from an offset, and their total number. */
 export async function readList<Item>(
   listing: Listing<Item>,
   limit = 1_000,

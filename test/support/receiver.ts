@@ -1,11 +1,11 @@
-/** A webhook receiver for tests: does what it is told with each request, and keeps what it was sent, byte by byte. */
+/** A webhook receiver for tests. It reacts to each request as the test says, and keeps the received bytes. */
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { until } from './until.ts';
 
-/** What a receiver does with a request. */
+/** The reaction of a receiver to a request. */
 export type Reaction =
   | {
       readonly kind: 'answer';
@@ -14,23 +14,26 @@ export type Reaction =
       readonly body?: string | Uint8Array;
       /** Milliseconds before it answers. */
       readonly delay?: number;
-      /** What it waits for before it answers. */
+      /** A promise that it waits for before it answers. */
       readonly after?: Promise<unknown>;
     }
   /** Reads the request and never answers. */
   | { readonly kind: 'hang' }
-  /** Sends the head of a response byte by byte, or a 200 and its body so; for ever. */
+  /** Sends the head of a response byte by byte for ever, or a 200 with such a body. */
   | { readonly kind: 'trickle-head' }
   | { readonly kind: 'trickle-body' }
   /** Closes the connection instead of answering. */
   | { readonly kind: 'cut' }
-  /** Closes the connection in the middle of the body of a response. */
+  /** Closes the connection in the middle of the response body. */
   | { readonly kind: 'cut-body' }
   /** Answers with a long body, as fast as it is read. */
   | { readonly kind: 'flood'; readonly status?: number; readonly bytes: number }
-  /** Answers with these characters, and then with the repeated ones as fast as they are read, for ever; else 204. */
+  /**
+   * Answers with these characters, then repeats the repeated ones for ever, as fast as they are read. The default is
+   * 204.
+   */
   | { readonly kind: 'raw'; readonly begin: string; readonly repeated: string | undefined }
-  /** Answers with something that is not HTTP. */
+  /** Answers with bytes that are not HTTP. */
   | { readonly kind: 'garbage' };
 
 export interface ReceivedRequest {
@@ -38,7 +41,7 @@ export interface ReceivedRequest {
   readonly method: string;
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
-  /** As they were on the wire: names and values by turns. */
+  /** The headers as they were received: names and values alternate. */
   readonly rawHeaders: readonly string[];
   readonly body: Buffer;
 }
@@ -48,17 +51,17 @@ export interface Receiver {
   readonly url: string;
   readonly port: number;
   readonly requests: readonly ReceivedRequest[];
-  /** Connections that were ever accepted. */
+  /** The number of accepted connections. */
   readonly connections: number;
-  /** Requests that were under way at once, at most. */
+  /** The highest number of simultaneous requests. */
   readonly mostConcurrent: number;
-  /** Bytes of endless answers that were taken by the sender's side. */
+  /** The bytes of endless answers that the sender has accepted. */
   readonly floodedBytes: number;
-  /** What to do with every request that nothing else was said about; 200 with an empty body at first. */
+  /** The reaction to all other requests. At first, 200 with an empty body. */
   always(reaction: Reaction | ((request: ReceivedRequest) => Reaction)): void;
-  /** What to do with the next requests. */
+  /** The reactions to the next requests. */
   next(...reactions: Reaction[]): void;
-  /** Resolves when so many requests have arrived. */
+  /** Resolves when this number of requests has arrived. */
   received(count: number): Promise<readonly ReceivedRequest[]>;
   forget(): void;
   close(): Promise<void>;

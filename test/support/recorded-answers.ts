@@ -1,14 +1,14 @@
 import type { OperationId } from '../../generated/operations.ts';
 import type { WireAnswer } from './contract-check.ts';
 
-/** How often each answer was recorded, by a name such as `createPrompt 201` or `createPrompt 409 slug-taken`. */
+/** The count of each recorded answer, by a name such as `createPrompt 201` or `createPrompt 409 slug-taken`. */
 export type AnswerCounts = Readonly<Record<string, number>>;
 
 const counts = new Map<string, number>();
 
 /**
- * Records an answer of the service to a request that a test wrote. Answers to generated requests are not recorded:
- * the next run generates others.
+ * Records an answer to a request that a test contains. Answers to generated requests are not recorded, because the next
+ * run generates other requests.
  */
 export function recordAnswer(operationId: OperationId, { status, headers, text }: WireAnswer): void {
   const isProblem = headers['content-type']?.startsWith('application/problem+json') === true;
@@ -17,7 +17,7 @@ export function recordAnswer(operationId: OperationId, { status, headers, text }
   counts.set(name, (counts.get(name) ?? 0) + 1);
 }
 
-/** What was recorded in this process since the last call. */
+/** The records of this process since the last call. */
 export function takeRecordedAnswers(): AnswerCounts {
   const taken = Object.fromEntries(counts);
   counts.clear();

@@ -3,9 +3,9 @@ import { operationTable, type OperationId } from '../../generated/operations.ts'
 import { listOperations, resolve, type OperationEntry, type Parameter } from '../../src/codegen/contract.ts';
 import { contract, hostileNames, valuesOf, type SchemaArbitraryOptions } from './schema-arbitraries.ts';
 
-/** A request as it goes over the wire, but for authentication. */
+/** A request as it is sent, without authentication. */
 export interface GeneratedRequest {
-  /** The operation that it is made for. */
+  /** The operation that it was generated for. */
   readonly operationId: OperationId;
   readonly method: string;
   /** Path and query. */
@@ -16,24 +16,30 @@ export interface GeneratedRequest {
 }
 
 export interface RequestOptions extends SchemaArbitraryOptions {
-  /** Chooses operations by the contract's paths. All when left out. */
+  /** Selects operations by the paths of the contract. The default is all of them. */
   readonly isWanted?: (path: string) => boolean;
 }
 
-/** Requests for operations of the contract: valid ones, and with slips broken and borderline ones. */
+/**
+ * Requests for operations of the contract. Without slips all of them are valid; with slips some are broken or
+ * borderline.
+ */
 export function requests({ isWanted = () => true, ...options }: RequestOptions): fc.Arbitrary<GeneratedRequest> {
   return fc.oneof(
     ...listOperations(contract)
       .filter(({ path }) => isWanted(path))
       .map((entry) => ({
-        // There is more that can be right or wrong in a body.
+        // Bodies have more possible mistakes than other parts.
         weight: entry.operation.requestBody === undefined ? 1 : 4,
         arbitrary: requestsOf(entry, options),
       })),
   );
 }
 
-/** Whether a path is one of the orders API or of the administration of webhooks. The others are the prompt gateway's. */
+/**
+ * Whether a path belongs to the orders API or to the administration of webhooks. Other paths belong to the prompt
+ * gateway.
+ */
 export function isOrdersPath(path: string): boolean {
   return /^\/(v1|api\/v1\/(integrations|deliveries|event-types))(\/|$)/.test(path);
 }
@@ -72,7 +78,7 @@ function requestsOf(entry: OperationEntry, options: SchemaArbitraryOptions): fc.
     }));
 }
 
-/** Media types as they occur, right and wrong; `undefined` sends none. */
+/** Media types, right and wrong ones; `undefined` sends none. */
 const mediaTypes = [
   ...['application/json; charset=utf-8', 'application/json;charset=UTF-8', 'APPLICATION/JSON', 'application/json;x=y'],
   ...['application/json; charset=latin1', 'text/plain', 'application/xml', 'application/x-www-form-urlencoded'],
@@ -80,7 +86,7 @@ const mediaTypes = [
   ...['json', '*/*', '', ';', 'application/json,application/json', undefined],
 ];
 
-/** Spellings of numbers that are no integers to the contract, though some readers take them. */
+/** Numbers that are not integers in the contract, although some parsers accept them. */
 const numberSpellings = [
   ...['0x10', '1e2', '1E+2', '1.0', '+5', '007', '-0', '5 ', ' 5', '', '1e999', 'Infinity', 'NaN', '٣', '1_000', '1,0'],
   ...[
@@ -158,7 +164,7 @@ function queries({ parameters }: OperationEntry, options: SchemaArbitraryOptions
     });
 }
 
-/** Brackets travel as they are; that is what makes them a trap. */
+/** Brackets are not encoded, because some servers give them a meaning. */
 function encodeName(name: string): string {
   return encodeURIComponent(name).replaceAll('%5B', '[').replaceAll('%5D', ']').replaceAll('%24', '$');
 }
@@ -173,7 +179,7 @@ function headerFields(
       fc.option(
         fc.tuple(
           fc.constant(parameter.name.toLowerCase()),
-          // What HTTP can carry (RFC 9110, section 5.5); blanks around a value do not belong to it.
+          // Characters that HTTP can carry (RFC 9110, section 5.5). Blanks around a value are not part of it.
           parameterTexts(parameter, options).map((text) => text.replaceAll(/[^\t\x20-\x7e\x80-\xff]/g, '').trim()),
         ),
         { freq: 2 },

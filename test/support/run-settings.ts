@@ -1,9 +1,9 @@
-/** Whether this is `npm run test:nightly`, which takes its time. */
+/** Whether this is a part of `npm run test:nightly`, which may take long. */
 export const isNightly = process.env['TEST_NIGHTLY'] === 'on';
 
 /**
- * How many generated cases are tried: all of them every night, a tenth in `npm test`. `FC_RUNS` sets another number, and
- * `FC_SEED` repeats a run (but for ids).
+ * The number of generated cases: all of them in the nightly run, a tenth in `npm test`. `FC_RUNS` sets another number,
+ * and `FC_SEED` repeats a run (except for ids).
  */
 export function runSettings(nightlyRuns: number): { readonly seed: number; readonly numRuns: number } {
   return {

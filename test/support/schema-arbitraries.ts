@@ -3,23 +3,23 @@ import document from '../../generated/openapi.json' with { type: 'json' };
 import { resolve, type OpenApiDocument, type Schema } from '../../src/codegen/contract.ts';
 
 export interface SchemaArbitraryOptions {
-  /** Out of how many values one is a slip: wrong, borderline or hostile. None without it. */
+  /** One in this number of values is a slip: wrong, borderline or hostile. Without it, there are no slips. */
   readonly slipOneIn?: number;
   /**
-   * Values that mean something to the service, such as ids of what exists: by the name of a property or parameter, or
-   * by that of a schema of the contract.
+   * Values with a meaning for the service, such as ids of existing resources, by the name of a property or parameter or
+   * of a schema.
    */
   readonly hints?: Readonly<Record<string, readonly unknown[]>>;
-  /** How often a hint is taken for each value that is made up. Once when left out. */
+  /** The weight of a hint against a random value; 1 by default. */
   readonly hintWeight?: number;
 }
 
-/** The bundled contract, for looking up references. */
+/** The bundled contract, to resolve references. */
 export const contract = document as unknown as OpenApiDocument;
 
 /**
- * Values that a schema of the contract allows, with slips in between where the options ask for them. Each object,
- * array and scalar slips on its own, so most values that are wrong are wrong in one place.
+ * Values that a schema of the contract allows, with slips if the options ask for them. Each object, array and scalar
+ * slips independently, so most wrong values are wrong in one place.
  */
 export function valuesOf(reference: Schema, options: SchemaArbitraryOptions = {}, name = ''): fc.Arbitrary<unknown> {
   const schema = resolve(contract, reference);
@@ -36,25 +36,25 @@ export function valuesOf(reference: Schema, options: SchemaArbitraryOptions = {}
   );
 }
 
-/** The name of the schema that is referred to; empty for one that is described in place. */
+/** The name of the referenced schema; empty for an inline schema. */
 function schemaName({ $ref }: Schema): string {
   return typeof $ref === 'string' ? $ref.slice($ref.lastIndexOf('/') + 1) : '';
 }
 
-/** Member names that must never mean anything but themselves. */
+/** Member names that must have no special effect. */
 export const hostileNames = [
   ...['__proto__', 'constructor', 'prototype', 'toString', 'hasOwnProperty', '$where', '$set', '$gt', '$$ROOT'],
   ...['a.b', 'a.$', '.', '', ' ', 'ſ', '名', 'unknown', 'Name', 'id', '_id', 'x'.repeat(64), 'x'.repeat(65)],
 ];
 
-/** Texts that other programs would act on: operators, templates, header lines, paths, terminals. */
+/** Texts with a meaning for other programs: operators, templates, header lines, paths, terminals. */
 const hostileTexts = [
   ...['', ' ', '\u0000', '\ufeff', '\u2028', '\ud800', 'a\udfff', '😀', 'null', 'true', '0', 'NaN', '{"$ne":null}'],
   ...['$where', '$ne', '__proto__', '{{constructor}}', '{{a|b}}', '\\{{', '{{', '${7*7}', '../../etc/passwd'],
   ...['a\r\nX-Injected: yes', "'; return true; //", '\u001b[2J', '.*', '(a+)+$', 'ﬃ', 'x'.repeat(201), 'é'.repeat(81)],
 ];
 
-/** What no schema of the contract expects, but for those that allow anything. */
+/** Values that no schema of the contract expects, except schemas that allow anything. */
 const hostileValues: fc.Arbitrary<unknown> = fc.oneof(
   fc.constantFrom<unknown>(null, true, false, [], {}, [[]], [null], 0, -0, -1, 0.5, 1e21, -1e308, 2 ** 31, 2 ** 53),
   fc.constantFrom(...hostileTexts),
@@ -67,7 +67,7 @@ const hostileValues: fc.Arbitrary<unknown> = fc.oneof(
   fc.integer({ min: 60, max: 70 }).map((depth) => JSON.parse('['.repeat(depth) + ']'.repeat(depth)) as unknown),
 );
 
-/** Texts without a form of their own: anything that Unicode has, and placeholders. */
+/** Texts without a format: any Unicode characters, and placeholders. */
 const freeTexts = (minLength: number, maxLength: number): fc.Arbitrary<string> =>
   fc.oneof(
     { weight: 4, arbitrary: fc.string({ unit: 'grapheme', minLength, maxLength: Math.min(maxLength, 40) }) },
@@ -75,7 +75,7 @@ const freeTexts = (minLength: number, maxLength: number): fc.Arbitrary<string> =
     { weight: 1, arbitrary: fc.constantFrom(...hostileTexts).filter((text) => fits(text, minLength, maxLength)) },
   );
 
-/** JSON Schema counts characters, not UTF-16 units, and the service takes no half pairs. */
+/** JSON Schema counts characters, not UTF-16 units, and the service accepts no lone surrogates. */
 function fits(text: string, minLength: number, maxLength: number): boolean {
   const { length } = [...text];
   return text.isWellFormed() && length >= minLength && length <= maxLength;
@@ -132,13 +132,13 @@ function texts(schema: Schema): fc.Arbitrary<string> {
     .filter((text) => typeof excluded !== 'string' || !new RegExp(excluded, 'u').test(text));
   if (!String(schema['format']).includes('date')) return matching;
   const times = fc.oneof({ weight: 3, arbitrary: matching }, { weight: 1, arbitrary: matching.chain(atTheBorder) });
-  // Patterns take days that no month has.
+  // The patterns allow days that do not exist.
   return times.map((text) => text.replace(/-(29|3\d)(?=T|$)/, '-28'));
 }
 
 /**
- * Moves a date, or a date and time, to where programs stop counting. Of the ten thousand years that four digits can say
- * chance finds the outermost ones too rarely, and a boundary that an offset crosses never.
+ * Moves a date, or a date and time, to the limits of common programs. Random values rarely reach the first and last of
+ * the ten thousand years, and never a limit that an offset crosses.
  */
 function atTheBorder(text: string): fc.Arbitrary<string> {
   const days = fc.constantFrom('0000-01-01', '0000-12-31', '0001-01-01', '1969-12-31', '1970-01-01', '9999-12-31');
@@ -154,7 +154,7 @@ function objects(schema: Schema, options: SchemaArbitraryOptions): fc.Arbitrary<
   const required = new Set((schema['required'] ?? []) as string[]);
   const members = properties.map(([name, property]) =>
     fc.option(fc.tuple(fc.constant(name), valuesOf(property, options, name)), {
-      // One in so many objects goes without the member.
+      // The member is missing in some of the objects.
       freq: required.has(name) ? (slipOneIn ?? 2 ** 30) : 2,
     }),
   );
@@ -180,12 +180,12 @@ function objects(schema: Schema, options: SchemaArbitraryOptions): fc.Arbitrary<
     { weight: slipOneIn === undefined ? 0 : 1, arbitrary: slips },
   );
   return fc.tuple(ownMembers, others, slipped).map(([own, rest, more]) =>
-    // Makes `__proto__` a member like any other.
+    // Makes `__proto__` an ordinary member.
     Object.fromEntries([...own.filter((member) => member !== null), ...rest, ...more]),
   );
 }
 
-/** Values just inside and just outside of the bounds of a schema. */
+/** Values just inside and just outside the bounds of a schema. */
 function borderValues(schema: Schema): fc.Arbitrary<unknown> {
   const bound = (keyword: string): number[] => {
     const value = schema[keyword];

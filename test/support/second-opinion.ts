@@ -10,24 +10,24 @@ import { createBareRouter } from './bare-router.ts';
 import { findOperation } from './find-operation.ts';
 import type { GeneratedRequest } from './request-arbitraries.ts';
 
-/** Whether a request keeps the contract, and if not, why. */
+/** Whether a request matches the contract, and if not, why. */
 export interface Opinion {
   readonly accepted: boolean;
   readonly reason: string;
 }
 
-/** What service and referee say about the same request. */
+/** The opinions of service and referee about the same request. */
 export interface Opinions {
   readonly service: Opinion;
   readonly referee: Opinion;
 }
 
-/** What the handlers of {@link createSecondOpinion} answer: the request got as far as that. */
+/** The answer of the handlers in {@link createSecondOpinion}: the request passed all checks. */
 const reached = 'not-cached';
 
 /**
- * Shows requests to the service's own request pipeline (router, body reader, parameters, generated validators), with
- * handlers that do nothing, and to the contract referee. No socket is involved.
+ * Passes requests to the request pipeline of the service (router, body reader, parameters, generated validators) with
+ * handlers that do nothing, and to the contract referee. It uses no sockets.
  */
 export function createSecondOpinion(): (request: GeneratedRequest) => Promise<Opinions> {
   const referee = createReferee(document);
@@ -74,7 +74,7 @@ export function createSecondOpinion(): (request: GeneratedRequest) => Promise<Op
     }
     const { request } = await referee.judge({
       ...{ method, url, headers, body: parsed },
-      // Only the request is to be judged, and the referee does not look at the answers of failed servers.
+      // Only the request is judged. The referee does not check the answers of failed servers.
       answer: { status: 500, headers: {}, body: '' },
     });
     return request.accepted ? { accepted: true, reason: '' } : request;

@@ -11,19 +11,19 @@ export interface Exit {
   readonly signal: NodeJS.Signals | null;
 }
 
-/** The service as a process of its own, from `src/server.ts`. */
+/** The service in a process of its own, from `src/server.ts`. */
 export interface ServiceProcess {
   readonly url: string;
   readonly pid: number;
   /** Lines of standard output so far: the log. */
   readonly log: readonly string[];
-  /** Lines of standard error so far: what the operator is told. */
+  /** Lines of standard error so far: the messages for the operator. */
   readonly messages: readonly string[];
   readonly exited: Promise<Exit>;
   signal(name: NodeJS.Signals): void;
-  /** SIGTERM, and waits for the end. */
+  /** Sends SIGTERM, and waits for the end. */
   stop(): Promise<Exit>;
-  /** SIGKILL, and waits for the end. */
+  /** Sends SIGKILL, and waits for the end. */
   kill(): Promise<Exit>;
 }
 
@@ -44,9 +44,9 @@ function spawnService(
 ): Spawned {
   const program = path.resolve(import.meta.dirname, '../../src/server.ts');
   const child = spawn(process.execPath, [...startFlags, program, ...args], {
-    // Nothing else of this process's environment: what is set here for other tests must not configure the service.
+    // No other variables of this process: settings for other tests must not configure the service.
     env: { PATH: process.env['PATH'], HOME: process.env['HOME'], ...environment },
-    // Nor a `.env` of whoever runs the tests.
+    // No `.env` of the developer either.
     cwd: workingDirectory,
     stdio: ['ignore', 'pipe', 'pipe'],
   });
@@ -67,7 +67,7 @@ function spawnService(
   };
 }
 
-/** Starts the service with this environment and no other; resolves when it listens. */
+/** Starts the service with only this environment. Resolves when it listens. */
 export async function startServiceProcess(environment: Readonly<Record<string, string>>): Promise<ServiceProcess> {
   const { onMessage, ...service } = spawnService(environment, []);
   const listening = new Promise<string>((resolve) => {
@@ -85,7 +85,7 @@ export async function startServiceProcess(environment: Readonly<Record<string, s
   return { ...service, url, stop: () => end('SIGTERM'), kill: () => end('SIGKILL') };
 }
 
-/** Runs the service's program until it ends by itself. */
+/** Runs the program of the service until it ends. */
 export async function runServiceProgram(
   environment: Readonly<Record<string, string>>,
   args: readonly string[] = [],

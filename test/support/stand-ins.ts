@@ -1,6 +1,6 @@
 import type { GeneratedRequest } from './request-arbitraries.ts';
 
-/** Things that are made while generated requests are sent, by the names of the contract's schemas for their ids. */
+/** Resources that are created while generated requests are sent, by the names of the schemas of their ids. */
 const kinds = [
   ...(['LocationId', 'CategoryId', 'ProductId', 'OrderId'] as const),
   ...(['IntegrationId', 'SecretRotationId', 'DeliveryId', 'ReplayId'] as const),
@@ -8,19 +8,19 @@ const kinds = [
 export type Kind = (typeof kinds)[number];
 
 /**
- * Ids for requests that are generated before the things exist that they are to name. A stand-in has the form of an id;
- * when its request is sent, the id of one of the newest things of its kind takes its place.
+ * Ids for requests that are generated before their resources exist. A stand-in has the form of an id. When its request
+ * is sent, it is replaced by the id of one of the newest resources of its kind.
  */
 export interface StandIns {
-  /** The stand-ins for a kind, that for the newest one first. */
+  /** The stand-ins of a kind, the one for the newest resource first. */
   of(kind: Kind): readonly string[];
   add(kind: Kind, id: string): void;
   remove(kind: Kind, id: string): void;
-  /** The request as it is to be sent now. A stand-in for what there is not stays, as the id of nothing. */
+  /** The request as it is sent now. A stand-in without a resource stays, as an unknown id. */
   replaceIn(request: GeneratedRequest): GeneratedRequest;
 }
 
-/** How many of the newest things of a kind have stand-ins. */
+/** The number of the newest resources of a kind that have stand-ins. */
 const perKind = 4;
 
 export function createStandIns(): StandIns {

@@ -1,9 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** How long tests wait for what has to come, in milliseconds. Only a failure takes so long; less than a test may take. */
+/**
+ * How long tests wait for something that must happen, in milliseconds. Only a failure takes this long. It is less than
+ * the time limit of a test.
+ */
 const patienceMs = 120_000;
 
-/** Asks again and again until something is so. @returns the answer that was */
+/** Repeats `look` until its result satisfies a condition. @returns that result */
 export async function until<Value>(
   ask: () => Value | Promise<Value>,
   isSo: (value: Value) => boolean = Boolean,

@@ -11,10 +11,12 @@ import {
 
 type Values = Readonly<Record<string, unknown>>;
 
-/** The rules as one regular expression: obvious, and too slow to serve (its `.*?` looks for `}}` again and again). */
+/**
+ * The rules as one regular expression: simple, but too slow for the service (its `.*?` searches for `}}` repeatedly).
+ */
 const grammar = /\\\{\{|\{\{[ \t]*([A-Za-z_][A-Za-z0-9_.-]{0,63})[ \t]*(?:\}\}|\|([\s\S]*?)\}\})/g;
 
-/** The text, or the names that are missing. */
+/** The text, or the missing names. */
 function reference(template: string, declared: VariableDefinitions, supplied: Values): string | readonly string[] {
   const missing: string[] = [];
   const text = template.replace(grammar, (_match: string, name: string | undefined, inline: string | undefined) => {
@@ -56,7 +58,7 @@ const fragment = fc.oneof(
 );
 const template = fc.array(fragment, { maxLength: 20 }).map((fragments) => fragments.join(''));
 
-/** Objects as `JSON.parse` makes them: `__proto__` is an own property. */
+/** Objects as `JSON.parse` creates them: `__proto__` is an own property. */
 function jsonObject<T>(value: fc.Arbitrary<T>): fc.Arbitrary<Readonly<Record<string, T>>> {
   return fc.uniqueArray(fc.tuple(name, value), { selector: ([known]) => known, maxLength: 6 }).map((entries) => {
     const object: Record<string, T> = {};
@@ -70,7 +72,7 @@ const supplied = jsonObject(fc.oneof(fc.string({ unit: 'binary' }), template, fc
 const declared = jsonObject(fc.record({ default: template, required: fc.boolean() }, { requiredKeys: [] }));
 
 describe('template properties', () => {
-  it('equals the reference on anything', () => {
+  it('equals the reference for any input', () => {
     fc.assert(
       fc.property(template, declared, supplied, (text, definitions, values) => {
         expect(rendered(text, definitions, values)).toEqual(reference(text, definitions, values));
@@ -79,7 +81,7 @@ describe('template properties', () => {
     );
   });
 
-  it('equals the reference on every short text of the characters that mean something', () => {
+  it('equals the reference for every short text of special characters', () => {
     const characters = ['{', '}', '|', '\\', 'a', ' '];
     let texts = [''];
     for (let length = 1; length <= 7; length++) {
@@ -92,7 +94,7 @@ describe('template properties', () => {
     }
   });
 
-  it('throws nothing but its two errors', () => {
+  it('throws only its two errors', () => {
     fc.assert(
       fc.property(template, declared, supplied, fc.nat({ max: 50 }), (text, definitions, values, maxLength) => {
         try {
@@ -106,7 +108,7 @@ describe('template properties', () => {
     );
   });
 
-  it('writes any text whose openings are escaped as it was', () => {
+  it('renders a text with escaped openings as the original text', () => {
     fc.assert(
       fc.property(template, (text) => {
         expect(rendered(text.replaceAll('{{', '\\{{'), {}, {})).toBe(text);
@@ -115,7 +117,7 @@ describe('template properties', () => {
   });
 });
 
-/** 1 MiB each. What takes time linear in the length takes milliseconds; what rescans takes minutes. */
+/** Each is 1 MiB. Linear work takes milliseconds; repeated scanning takes minutes. */
 describe('hostile templates', () => {
   const mebibyte = 1024 * 1024;
   const filled = (unit: string): string => unit.repeat(Math.ceil(mebibyte / unit.length)).slice(0, mebibyte);

@@ -25,12 +25,12 @@ describe('renderMessages', () => {
     ]);
   });
 
-  it('leaves its arguments alone', () => {
+  it('does not change its arguments', () => {
     const messages = Object.freeze([Object.freeze(user('{{a}}'))]);
     expect(renderMessages(messages, Object.freeze({}), Object.freeze({ a: '1' })).messages).toEqual([user('1')]);
   });
 
-  it('names what is missing in all messages at once, in order of appearance', () => {
+  it('names the missing variables of all messages, in order of appearance', () => {
     const render = (): unknown =>
       renderMessages([user('{{b}}'), user('{{a}}{{b}}')], { unused: { required: true }, a: { required: true } }, {});
     expect(render).toThrow(new MissingVariablesError(['b', 'a', 'unused'], []));
@@ -43,7 +43,7 @@ describe('renderMessages', () => {
     );
   });
 
-  it('names every missing variable, but not in one endless sentence', () => {
+  it('names every missing variable, but limits the sentence', () => {
     const names = Array.from({ length: 5000 }, (_, index) => `v${index}`);
     let thrown: unknown;
     try {
@@ -55,7 +55,7 @@ describe('renderMessages', () => {
     expect((thrown as Error).message.length).toBeLessThan(200);
   });
 
-  it('bounds all messages together, in UTF-16 code units', () => {
+  it('limits all messages together, in UTF-16 code units', () => {
     const messages = [user('{{a}}'), user('😀')];
     expect(renderMessages(messages, {}, { a: '12' }, { maxLength: 4 }).messages).toHaveLength(2);
     const render = (): unknown => renderMessages(messages, {}, { a: '123' }, { maxLength: 4 });
@@ -63,14 +63,14 @@ describe('renderMessages', () => {
     expect(render).toThrow(expect.objectContaining({ length: 5, maxLength: 4 }));
   });
 
-  it('allows 4 Mi code units unless told otherwise', () => {
+  it('allows 4 Mi code units by default', () => {
     const quarter = 'x'.repeat(1024 * 1024);
     const template = '{{a}}{{a}}{{a}}{{a}}';
     expect(renderMessages([user(template)], {}, { a: quarter }).messages[0]?.content).toHaveLength(4 * 1024 * 1024);
     expect(() => renderMessages([user(`${template}.`)], {}, { a: quarter })).toThrow(RenderedPromptTooLargeError);
   });
 
-  it('refuses a template that multiplies a megabyte, before building it', () => {
+  it('refuses a template that multiplies a megabyte, before it builds the text', () => {
     const template = '{{a}}'.repeat(200_000);
     const value = 'x'.repeat(1024 * 1024);
     const before = process.memoryUsage().rss;
@@ -81,7 +81,7 @@ describe('renderMessages', () => {
     expect(process.memoryUsage().rss - before).toBeLessThan(256 * 1024 * 1024);
   });
 
-  it('writes an object out once however often it is used', () => {
+  it('serialises an object once, however often it is used', () => {
     const big = { list: Array.from({ length: 100_000 }, (_, index) => index) };
     const refuse = (): void => {
       expect(() => renderMessages([user('{{a}}'.repeat(100_000))], {}, { a: big })).toThrow(
@@ -91,7 +91,7 @@ describe('renderMessages', () => {
     expect(cpuMilliseconds(refuse)).toBeLessThan(linearWorkMs);
   });
 
-  it('writes values nested deeper than JSON.stringify can', () => {
+  it('serialises values nested deeper than JSON.stringify can', () => {
     const array = '['.repeat(100_000) + ']'.repeat(100_000);
     const object = '{"k":[1,"two",'.repeat(20_000) + 'null' + '],"l":{}}'.repeat(20_000);
     expect(() => JSON.stringify(JSON.parse(array))).toThrow(RangeError);
@@ -104,7 +104,7 @@ describe('renderMessages', () => {
 });
 
 describe('parseTemplate and renderTemplate', () => {
-  it('parse once and render many times', () => {
+  it('parse once and render repeatedly', () => {
     const template = parseTemplate('Dear {{ name | you}}, \\{{x}}');
     expect(template).toEqual(['Dear ', { name: 'name', inlineDefault: ' you' }, ', ', '{{x}}']);
     expect(renderTemplate(template, {}, {})).toBe('Dear  you, {{x}}');

@@ -21,7 +21,7 @@ const { cases } = JSON.parse(readFileSync(new URL('vectors.json', import.meta.ur
 };
 
 describe('template test vectors', () => {
-  it('have a name of their own and exactly one outcome', () => {
+  it('have different names and exactly one outcome each', () => {
     expect(new Set(cases.map(({ name }) => name)).size).toBe(cases.length);
     for (const { expected, missing } of cases) expect((expected === undefined) !== (missing === undefined)).toBe(true);
   });

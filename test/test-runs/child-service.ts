@@ -4,10 +4,10 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
 
-/** The service as a process of its own. */
+/** The service in a process of its own. */
 export interface ChildService {
   readonly url: string;
-  /** Ends it as a power cut would. */
+  /** Ends it as a power failure would. */
   kill(): Promise<void>;
 }
 

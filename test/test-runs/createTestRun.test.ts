@@ -67,7 +67,7 @@ describe('201', () => {
     expect(stored.body.results).toEqual(body.results);
   });
 
-  it('warns of unknown variables, then and whenever the run is read', async () => {
+  it('warns of unknown variables, also when the run is read later', async () => {
     const prompt = await createPrompt(harness.service);
     const warnings = [
       {
@@ -94,7 +94,7 @@ describe('201', () => {
     for (const { latency_ms } of body.results) expect(latency_ms).toBeGreaterThanOrEqual(595);
   });
 
-  it('runs on 20 targets, the same pair more than once', async () => {
+  it('runs on 20 targets, and allows repeated targets', async () => {
     const prompt = await createPrompt(harness.service);
     const models = Array.from({ length: 20 }, (_, index) => (index % 2 === 0 ? 'mock-slow-1500' : `model-${index}`));
     const { status, body } = await createTestRun(harness.service, prompt, onMock(...models));
@@ -104,7 +104,7 @@ describe('201', () => {
     expect(harness.mock.mostConcurrent).toBeGreaterThanOrEqual(10);
   });
 
-  it('leaves the other calls alone when one fails', async () => {
+  it('does not affect other calls when one fails', async () => {
     const prompt = await createPrompt(harness.service);
     const { status, body } = await createTestRun(
       harness.service,
@@ -136,7 +136,7 @@ describe('201', () => {
     expect(JSON.stringify(body)).not.toContain('sk-not-secret-here');
   });
 
-  it('is done, too, when every call fails', async () => {
+  it('is done even if every call fails', async () => {
     const prompt = await createPrompt(harness.service);
     const body = { providers: [...onMock('mock-400', 'mock-garbage').providers, { provider: 'echo', model: 'no' }] };
     const answer = await createTestRun(harness.service, prompt, body);
@@ -146,7 +146,7 @@ describe('201', () => {
     expect(types).toEqual(['provider-failed', 'provider-bad-answer', 'provider-failed']);
   });
 
-  it('gives a call that hangs up at the deadline', async () => {
+  it('ends a call at the deadline', async () => {
     const service = await startAnother(harness.service, {
       OPENAI_COMPATIBLE_PROVIDERS: harness.service.environment['OPENAI_COMPATIBLE_PROVIDERS'] ?? '',
       INVOKE_TIMEOUT_MS: '700',
@@ -164,7 +164,7 @@ describe('201', () => {
     expect(harness.mock.requests.find(({ model }) => model === 'mock-hang')?.aborted).toBe(true);
   });
 
-  it('runs the requested version, and says which one', async () => {
+  it('runs the requested version, and names it', async () => {
     const { id } = await create(harness.service, saying('one'));
     await harness.service.call('PUT', `/api/v1/prompts/${id}`, { body: saying('two') });
     const pinned = await createTestRun(harness.service, id, { ...onEcho, version: 1 });
@@ -174,7 +174,7 @@ describe('201', () => {
   });
 
   it.each(['', 'wait=10', 'handling=lenient', 'foo="respond-async"'])(
-    'waits when told to prefer %p',
+    'waits if the preference is %p',
     async (Prefer) => {
       const answer = await createTestRun(harness.service, await createPrompt(harness.service), onEcho, { Prefer });
       expect(answer.status).toBe(201);
@@ -205,7 +205,7 @@ describe('201', () => {
 });
 
 describe('202', () => {
-  it('answers at once, and the run can be watched until it is done', async () => {
+  it('answers at once, and the run can be followed until it is done', async () => {
     const prompt = await createPrompt(harness.service);
     const { status, headers, body } = await createTestRun(harness.service, prompt, onMock('mock-held', 'model-a'), {
       Prefer: 'wait=5; foo="a, b", Respond-Async',
@@ -268,7 +268,7 @@ describe('400', () => {
 });
 
 describe('404', () => {
-  it('knows no such prompt, or no such version of it', async () => {
+  it('says that the prompt or the version does not exist', async () => {
     const prompt = await createPrompt(harness.service);
     const answers = await Promise.all([
       createTestRun(harness.service, missing, onMock('model-a')),
@@ -295,7 +295,7 @@ describe('422, before any call', () => {
     return { problem: problemOf(answer), body: answer.body as Record<string, unknown> };
   };
 
-  it('names every provider that is not known or not configured', async () => {
+  it('names every provider that is unknown or not configured', async () => {
     const providers = ['mock', 'nobody', 'openai', 'constructor'].map((provider) => ({ provider }));
     const { problem, body } = await refused(await createPrompt(harness.service), { providers });
     expect(problem).toBe('unknown-provider');
@@ -313,14 +313,14 @@ describe('422, before any call', () => {
     expect(body['errors']).toEqual([{ detail: 'is not configured', pointer: '#/providers/1/provider' }]);
   });
 
-  it('names the variables that are missing', async () => {
+  it('names the missing variables', async () => {
     const prompt = await createPrompt(harness.service, saying('{{who}} and {{what}}'));
     const { problem, body } = await refused(prompt, { ...onMock('model-a'), variables: { who: null } });
     expect(problem).toBe('missing-variables');
     expect(body['variables']).toEqual(['who', 'what']);
   });
 
-  it('refuses unknown variables where the prompt is strict', async () => {
+  it('refuses unknown variables if the prompt is strict', async () => {
     const prompt = await createPrompt(harness.service, { strict: true });
     const answer = await createTestRun(harness.service, prompt, { ...onMock('model-a'), variables: { nmae: 'Ada' } });
     expect([answer.status, problemOf(answer), answer.body.variables]).toEqual([422, 'unknown-variables', ['nmae']]);
@@ -335,7 +335,7 @@ describe('422, before any call', () => {
 });
 
 describe('500', () => {
-  it('does not describe the fault, and calls no provider', async () => {
+  it('hides the cause, and calls no provider', async () => {
     const prompt = await createPrompt(harness.service);
     const prompts = harness.database.db.collection<{ _id: string }>('prompts');
     await prompts.updateOne({ _id: prompt }, { $unset: { messages: 1, content: 1 } });
@@ -346,7 +346,7 @@ describe('500', () => {
 });
 
 describe('503', () => {
-  it('refuses more runs than a process can hold, and more of one key than half of them', async () => {
+  it('refuses more runs than a process can hold, and more runs of one key than half of them', async () => {
     const { OPENAI_COMPATIBLE_PROVIDERS = '' } = harness.service.environment;
     const settings = { OPENAI_COMPATIBLE_PROVIDERS, SHUTDOWN_TIMEOUT_MS: '0', REQUEST_MEMORY_MB: '16' };
     const service = await startAnother(harness.service, settings);
@@ -357,7 +357,7 @@ describe('503', () => {
         service.call('POST', testPath(prompt), {
           ...{ key, body: onMock('mock-hang'), headers: { Prefer: 'respond-async' } },
         });
-      // A small run counts as a MiB.
+      // A small run counts as 1 MiB.
       const crowd = async (key: string): Promise<unknown[]> => {
         const answers = await Promise.all(Array.from({ length: 10 }, () => start(key)));
         return answers.filter(({ status }) => status !== 202).map((answer) => [answer.status, problemOf(answer)]);
@@ -366,7 +366,7 @@ describe('503', () => {
       expect(await crowd(second)).toEqual(Array(2).fill([429, 'too-much-in-progress']));
       const refused = await start(third);
       expect([refused.status, problemOf(refused), refused.headers['retry-after']]).toEqual([503, 'overloaded', '5']);
-      // Runs are answered before their calls are made.
+      // The answers are sent before the calls are made.
       await until(
         () => harness.mock.requests.length,
         (count) => count >= 16,
@@ -381,7 +381,7 @@ describe('503', () => {
     const { OPENAI_COMPATIBLE_PROVIDERS = '' } = harness.service.environment;
     const service = await startAnother(harness.service, { OPENAI_COMPATIBLE_PROVIDERS, REQUEST_MEMORY_MB: '16' });
     const prompt = await createPrompt(service, { messages: [{ role: 'user', content: '{{text}}' }] });
-    // Each takes half of what its key may have.
+    // Each run takes half of what its key can have.
     const body = { ...onEcho, providers: Array(20).fill(onEcho.providers[0]), variables: { text: 'x'.repeat(50_000) } };
     for (let each = 0; each < 5; each += 1) expect((await createTestRun(service, prompt, body)).status).toBe(201);
     const unknown = { providers: [{ provider: 'nobody' }] };

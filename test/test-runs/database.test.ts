@@ -12,7 +12,7 @@ const harness = setUpTestRuns(async () => {
 });
 afterAll(() => proxy.stop());
 
-describe('an answer of the database that gets lost', () => {
+describe('a lost answer of the database', () => {
   it.each([
     ['the run is recorded', 'insert'],
     ['its end is recorded', 'update'],
@@ -29,8 +29,8 @@ describe('an answer of the database that gets lost', () => {
   });
 });
 
-describe('an outage while a run is under way', () => {
-  it('is told to the caller within seconds, but the run is done when it is over', async () => {
+describe('an outage during a run', () => {
+  it('is reported to the caller within seconds, and the run is done after the outage', async () => {
     const prompt = await createPrompt(harness.service);
     const headers = { 'Idempotency-Key': 'outage' };
     const answer = createTestRun(harness.service, prompt, onMock('mock-held'), headers);

@@ -69,7 +69,7 @@ describe('deleting a prompt', () => {
     expect(harness.mock.requests[0]?.aborted).toBe(true);
   });
 
-  it('leaves nothing of a run whose calls end after it', async () => {
+  it('leaves nothing of a run whose calls end after the deletion', async () => {
     const prompt = await createPrompt(harness.service);
     const id = await startRun(harness.service, prompt, onMock('mock-held'));
     await until(
@@ -87,7 +87,7 @@ describe('deleting a prompt', () => {
   });
 });
 
-describe('the daily round', () => {
+describe('the daily maintenance', () => {
   it('removes results that were stored for a run after it was deleted', async () => {
     const prompt = await createPrompt(harness.service);
     const id = await startRun(harness.service, prompt, onMock('mock-held'));
@@ -107,7 +107,7 @@ describe('the daily round', () => {
     expect(await documents()).not.toContainEqual(expect.objectContaining({ _id: id }));
   });
 
-  it('removes runs of prompts that are gone, and leaves the others alone', async () => {
+  it('removes runs of deleted prompts, and no others', async () => {
     const kept = await createPrompt(harness.service);
     const { body: keptRun } = await createTestRun(harness.service, kept, onEcho);
     const orphans: string[] = [];
@@ -125,7 +125,7 @@ describe('the daily round', () => {
     expect((await harness.service.call('GET', resultsPath(keptRun.id as string))).status).toBe(200);
   });
 
-  it('comes once a day', async () => {
+  it('runs once a day', async () => {
     let now = 0;
     const { testRuns } = observe(harness, { clock: { ...systemClock, monotonic: () => now } });
     for (let sweep = 0; sweep < 5; sweep += 1) await testRuns.sweep();

@@ -16,13 +16,13 @@ const harness = setUpTestRuns();
 const dayMs = 24 * 3_600_000;
 
 describe('test runs', () => {
-  /** What a process does in a day, so many days from now. */
+  /** Runs the daily maintenance of a process, `days` days from now. */
   const sweepIn = async (milliseconds: number): Promise<void> => {
     const { testRuns } = observe(harness, { clock: clockAhead(milliseconds), retentionMs: 30 * dayMs });
     for (let each = 0; each < 256; each += 1) await testRuns.sweep();
   };
 
-  it('are removed with their results when they ended too long ago, and not before', async () => {
+  it('are removed with their results after the retention period, and not earlier', async () => {
     const prompt = await createPrompt(harness.service);
     const runs = await Promise.all(Array.from({ length: 5 }, () => createTestRun(harness.service, prompt, onEcho)));
     await sweepIn(30 * dayMs - 10 * 60_000);

@@ -14,7 +14,7 @@ import {
 const harness = setUpTestRuns();
 
 describe('200', () => {
-  it('returns the run as it was answered, without its results', async () => {
+  it('returns the run as createTestRun answered it, without its results', async () => {
     const { body: created } = await createTestRun(harness.service, await createPrompt(harness.service), onEcho);
     const { status, headers, body } = await harness.service.call('GET', runPath(created.id as string));
     expect(status).toBe(200);
@@ -32,7 +32,7 @@ describe('200', () => {
 });
 
 describe('304', () => {
-  it('answers without a body while nothing has changed', async () => {
+  it('sends no body while nothing has changed', async () => {
     const { headers } = await createTestRun(harness.service, await createPrompt(harness.service), onEcho);
     const first = await harness.service.call('GET', headers['location'] ?? '');
     const again = await harness.service.call('GET', headers['location'] ?? '', {
@@ -50,14 +50,14 @@ describe('400', () => {
 });
 
 describe('404', () => {
-  it('knows no such run', async () => {
+  it('says that the test run does not exist', async () => {
     const answer = await harness.service.call('GET', runPath('00000000-0000-4000-8000-000000000000'));
     expect([answer.status, problemOf(answer)]).toEqual([404, 'test-run-not-found']);
   });
 });
 
 describe('500', () => {
-  it('does not describe the fault', async () => {
+  it('hides the cause', async () => {
     const { body } = await createTestRun(harness.service, await createPrompt(harness.service), onEcho);
     const runs = harness.database.db.collection<{ _id: string }>('test_runs');
     await runs.updateOne({ _id: body.id as string }, { $unset: { providers: 1 } });

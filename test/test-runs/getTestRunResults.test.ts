@@ -19,7 +19,7 @@ const finished = async (): Promise<Record<string, unknown> & { id: string }> =>
   (await createTestRun(harness.service, await createPrompt(harness.service), onEcho)).body;
 
 describe('200', () => {
-  it('returns what was answered when the run was done', async () => {
+  it('returns the results that createTestRun answered', async () => {
     const { id, prompt_id, prompt_version, created_at, finished_at, results } = await finished();
     const { status, headers, body } = await harness.service.call('GET', resultsPath(id));
     expect(status).toBe(200);
@@ -27,7 +27,7 @@ describe('200', () => {
     expect(headers['etag']).toBe(`"${id}.results"`);
   });
 
-  it('keeps text as the provider wrote it', async () => {
+  it('keeps the text of the provider unchanged', async () => {
     const text = 'Zażółć 🦔 \u2028 "quoted" \\ \u0000 {{name}}';
     const prompt = await createPrompt(harness.service, { messages: [{ role: 'user', content: '{{text}}' }] });
     const { body: run } = await createTestRun(harness.service, prompt, { ...onEcho, variables: { text } });
@@ -37,7 +37,7 @@ describe('200', () => {
 });
 
 describe('304', () => {
-  it('answers without a body, since results never change', async () => {
+  it('sends no body, because results never change', async () => {
     const { id } = await finished();
     const headers = { 'If-None-Match': `"${id}.results"` };
     const { status, text } = await harness.service.call('GET', resultsPath(id), { headers });
@@ -53,14 +53,14 @@ describe('400', () => {
 });
 
 describe('404', () => {
-  it('knows no such run', async () => {
+  it('says that the test run does not exist', async () => {
     const answer = await harness.service.call('GET', resultsPath('00000000-0000-4000-8000-000000000000'));
     expect([answer.status, problemOf(answer)]).toEqual([404, 'test-run-not-found']);
   });
 });
 
 describe('409', () => {
-  it('asks to wait while the run is running', async () => {
+  it('asks the caller to wait while the run is running', async () => {
     const id = await startRun(harness.service, await createPrompt(harness.service), onMock('mock-held'));
     const answer = await harness.service.call('GET', resultsPath(id));
     expect([answer.status, problemOf(answer)]).toEqual([409, 'test-run-running']);
@@ -69,7 +69,7 @@ describe('409', () => {
     await ended(harness.service, id);
   });
 
-  it.each(['failed', 'interrupted'])('has nothing of a run that %s', async (status) => {
+  it.each(['failed', 'interrupted'])('says that there are no results of a run with the status %s', async (status) => {
     const { id } = await finished();
     const runs = harness.database.db.collection<{ _id: string }>('test_runs');
     await runs.updateOne({ _id: id }, { $set: { status } });
@@ -78,7 +78,7 @@ describe('409', () => {
     expect(answer.headers).not.toHaveProperty('retry-after');
   });
 
-  it('says so when the object was removed from the storage', async () => {
+  it('says that the object was removed from the storage', async () => {
     const { id } = await finished();
     await rm(path.join(harness.service.environment['DATA_DIR'] ?? '', 'files', 'test-runs', `${id}.json`));
     const answer = await harness.service.call('GET', resultsPath(id));
@@ -87,7 +87,7 @@ describe('409', () => {
 });
 
 describe('500', () => {
-  it('does not describe the fault', async () => {
+  it('hides the cause', async () => {
     const { id } = await finished();
     const runs = harness.database.db.collection<{ _id: string }>('test_runs');
     await runs.updateOne({ _id: id }, { $unset: { providers: 1 } });

@@ -43,7 +43,7 @@ describe('200', () => {
     await runs.updateOne({ _id: newest }, { $set: { status: 'done' } });
   });
 
-  it('orders runs of the same moment by id', async () => {
+  it('orders runs of the same time by id', async () => {
     const other = await createPrompt(harness.service);
     for (let count = 0; count < 3; count += 1) await createTestRun(harness.service, other, onEcho);
     const runs = harness.database.db.collection('test_runs');
@@ -67,14 +67,14 @@ describe('400', () => {
 });
 
 describe('404', () => {
-  it('knows no such prompt', async () => {
+  it('says that the prompt does not exist', async () => {
     const answer = await harness.service.call('GET', listPath('no-such-prompt'));
     expect([answer.status, problemOf(answer)]).toEqual([404, 'prompt-not-found']);
   });
 });
 
 describe('500', () => {
-  it('does not describe the fault', async () => {
+  it('hides the cause', async () => {
     const prompt = await createPrompt(harness.service);
     await createTestRun(harness.service, prompt, onEcho);
     await harness.database.db.collection('test_runs').updateMany({ prompt_id: prompt }, { $unset: { providers: 1 } });

@@ -11,7 +11,7 @@ import { createTestRuns, type TestRuns, type TestRunsDependencies } from '../../
 import type { Harness } from './test-runs-harness.ts';
 import { system } from '../../src/runtime/system.ts';
 
-/** The rules on the database and files of a service, as another process has them, but with a clock of the test's. */
+/** The rules on the database and files of a service, as another process has them, with a clock of the test. */
 export function observe(
   { service, database }: Pick<Harness, 'service' | 'database'>,
   options: Partial<TestRunsDependencies> = {},

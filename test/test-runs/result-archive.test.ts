@@ -10,12 +10,12 @@ const saying = (text: string): TestResult => ({
 const bytesOf = (results: readonly TestResult[]): number => Buffer.byteLength(JSON.stringify(results));
 
 describe('withinSize', () => {
-  it('leaves results alone that fit together', () => {
+  it('does not change results that fit together', () => {
     const results = [saying('x'.repeat(9_000)), saying('short')];
     expect(withinSize(results, 10_000)).toBe(results);
   });
 
-  it('puts an error in the place of each that is larger than its share', () => {
+  it('replaces each result above its share by an error', () => {
     const results = [saying('x'.repeat(9_000)), saying('short'), saying('y'.repeat(2_000)), saying('ü'.repeat(4_000))];
     const fitting = withinSize(results, 12_000);
     expect(

@@ -17,12 +17,12 @@ import { createPrompt, ended, onEcho, createTestRun, problemOf, resultsPath, sta
 
 type Line = Readonly<Record<string, unknown>>;
 
-/** Where results are stored, and what can happen there. */
+/** The storage of results, with its faults. */
 interface Storage {
   readonly environment: Readonly<Record<string, string>>;
-  /** How many read the results of a run there right now. */
+  /** The number of readers of the results of a run. */
   readers(service: TestService, id: string): Promise<number>;
-  /** Cuts the results of a run that are being read. */
+  /** Closes the connections that read the results of a run. */
   cut(service: TestService, id: string): Promise<void>;
   read(service: TestService, id: string): Promise<string>;
   replace(service: TestService, id: string, content: string): Promise<void>;
@@ -47,7 +47,7 @@ function files(): Promise<Storage> {
   });
 }
 
-/** A bucket behind an HTTP proxy, which sees who reads what. */
+/** A bucket behind an HTTP proxy, which records the readers. */
 async function bucket(): Promise<Storage> {
   const storage = await startObjectStorage();
   const store = createS3BlobStore(storage.options);
@@ -90,7 +90,7 @@ async function bucket(): Promise<Storage> {
   };
 }
 
-/** Makes a run with results of 10 MB, more than the operating system keeps for a connection. @returns its id */
+/** Creates a run with 10 MB of results, more than the operating system keeps for a connection. @returns its id */
 async function largeRun(service: TestService): Promise<string> {
   const prompt = await createPrompt(service, { messages: [{ role: 'user', content: '{{text}}' }] });
   const providers = Array.from({ length: 10 }, () => ({ provider: 'echo' }));
@@ -99,12 +99,12 @@ async function largeRun(service: TestService): Promise<string> {
   return id;
 }
 
-/** Asks for results and reads nothing of the body yet. */
+/** Requests results, and does not read the body yet. */
 async function ask(service: TestService, id: string, requestId: string, method = 'GET'): Promise<IncomingMessage> {
   const headers = { authorization: `Bearer ${service.adminKey}`, 'x-request-id': requestId };
   const asked = request(`${service.url}${resultsPath(id)}`, { method, headers, agent: false }).end();
   const [response] = (await once(asked, 'response')) as [IncomingMessage];
-  // Who reads the body gets the error.
+  // The reader of the body gets the error.
   for (const stream of [asked, response]) stream.on('error', () => undefined);
   return response;
 }
@@ -117,7 +117,7 @@ const lineWritten = async (requestId: string): Promise<Line> =>
     () => lineOf(requestId),
     (line) => line !== undefined,
   )) ?? {};
-/** Of a metric of streamed results. */
+/** The value of a metric of streamed results. */
 async function counted(service: TestService, series: string): Promise<number> {
   const { text } = await service.call('GET', '/metrics');
   const line = text.split('\n').find((each) => each.startsWith(`${series} `));
@@ -156,7 +156,7 @@ describe.each([
       (count) => count === 0,
     );
 
-  it('are sent byte by byte as they are stored, with their length', async () => {
+  it('are sent unchanged, with their length', async () => {
     const response = await ask(service, large, 'whole');
     const body = await buffer(response);
     expect(response.headers).toMatchObject({
@@ -168,13 +168,13 @@ describe.each([
     expect((JSON.parse(body.toString()) as { results: object[] }).results).toHaveLength(10);
   });
 
-  it('keep to the contract', async () => {
+  it('match the contract', async () => {
     const { body: run } = await createTestRun(service, await createPrompt(service), onEcho);
     const { body } = await service.call('GET', resultsPath(run.id as string));
     expect(body.results).toEqual(run.results);
   });
 
-  it('are not read for HEAD, nor for a caller who has them', async () => {
+  it('are not read for HEAD, nor for a caller that has them', async () => {
     const head = await ask(service, large, 'head', 'HEAD');
     expect([head.statusCode, (await buffer(head)).length]).toEqual([200, 0]);
     expect(Number(head.headers['content-length'])).toBeGreaterThan(10_000_000);
@@ -184,7 +184,7 @@ describe.each([
     expect(await lineWritten('head')).toMatchObject({ status: 200, bytes: 0, outcome: 'complete' });
   });
 
-  it('are logged and counted when their last byte is sent, not when the first is', async () => {
+  it('are logged and counted when their last byte is sent, not when the first one is', async () => {
     const before = await counted(service, outcome('complete'));
     const response = await ask(service, large, 'slowly');
     await service.call('GET', '/health/live');
@@ -196,7 +196,7 @@ describe.each([
     expect(await counted(service, outcome('complete'))).toBe(before + 1);
   });
 
-  it('are read no further when the caller hangs up', async () => {
+  it('are not read further when the caller closes the connection', async () => {
     const before = await counted(service, outcome('closed'));
     const response = await ask(service, large, 'gone');
     await once(response, 'readable');
@@ -208,7 +208,7 @@ describe.each([
     expect(await counted(service, outcome('closed'))).toBe(before + 1);
   });
 
-  it('are given to many slow callers at once; only what is under way counts as memory', async () => {
+  it('are sent to many slow callers at the same time; only the parts in progress count as memory', async () => {
     const ids = Array.from({ length: 40 }, (_, index) => `many-${index}`);
     const responses = await Promise.all(ids.map((requestId) => ask(service, large, requestId)));
     expect(responses.map(({ statusCode }) => statusCode)).toEqual(ids.map(() => 200));
@@ -220,7 +220,7 @@ describe.each([
     await nobodyReads(large);
   });
 
-  it('are cut when they break off, so that nobody takes them for whole, and this is logged and counted', async () => {
+  it('end with a closed connection when the storage fails, so that they do not look complete; this is logged and counted', async () => {
     const id = await largeRun(service);
     const before = await counted(service, outcome('failed'));
     const response = await ask(service, id, 'broken');
@@ -237,7 +237,7 @@ describe.each([
     await nobodyReads(id);
   });
 
-  it('are refused when they were cut before', async () => {
+  it('are refused when the stored object is incomplete', async () => {
     const { body: run } = await createTestRun(service, await createPrompt(service), onEcho);
     const id = run.id as string;
     await storage.replace(service, id, (await storage.read(service, id)).slice(0, -1));
@@ -250,7 +250,7 @@ describe.each([
     await nobodyReads(id);
   });
 
-  it('of former versions, without status, are converted', async () => {
+  it('of earlier releases, without status, are converted', async () => {
     const { body: run } = await createTestRun(service, await createPrompt(service), onEcho);
     const id = run.id as string;
     const { results, ...rest } = JSON.parse(await storage.read(service, id)) as { results: Line[] };
@@ -279,7 +279,7 @@ describe('a stream of results', () => {
   const startBeside = (options: Parameters<typeof startTestService>[0]): Promise<TestService> =>
     startTestService({ ...options, log, environment: { ...service.environment, ...options?.environment } });
 
-  it('is cut when the caller takes nothing of it', async () => {
+  it('is cut when the caller does not read it', async () => {
     const limits = { head: 20_000, request: 60_000, check: 5_000, answer: 500 };
     const impatient = await startBeside({ connectionLimits: limits });
     const response = await ask(impatient, large, 'stalled');
@@ -315,7 +315,7 @@ describe('a stream of results', () => {
     expect(lineOf('last')).toMatchObject({ outcome: 'complete' });
   });
 
-  it('is cut when the process has no more time to stop', async () => {
+  it('is cut when the time to stop has passed', async () => {
     const stopping = await startBeside({ environment: { SHUTDOWN_TIMEOUT_MS: '200' } });
     const response = await ask(stopping, large, 'too-late');
     await stopping.close();

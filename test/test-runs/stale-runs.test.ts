@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { createStaleRuns } from '../../src/test-runs/stale-runs.ts';
 
 const term = 30_000;
-/** Looks at runs a and b every 10 s of a clock of its own. */
+/** Looks at runs a and b every 10 s of its own clock. */
 function observeAll(beats: readonly (Record<string, number> | 'not looking')[]): string[][] {
   let now = 1_000_000;
   const staleRuns = createStaleRuns(term, () => now);
@@ -14,21 +14,21 @@ function observeAll(beats: readonly (Record<string, number> | 'not looking')[]):
 }
 
 describe('createStaleRuns', () => {
-  it('tells a run whose heartbeat it has seen unchanged for the full term', () => {
+  it('reports a run whose heartbeat did not change for the full term', () => {
     expect(observeAll([{ a: 4 }, { a: 4 }, { a: 4 }, { a: 4 }])).toEqual([[], [], [], ['a']]);
   });
 
-  it('starts the term again with every heartbeat', () => {
+  it('restarts the term with every heartbeat', () => {
     const beats = [{ a: 4 }, { a: 4 }, { a: 4 }, { a: 5 }, { a: 5 }, { a: 5 }, { a: 5 }];
     expect(observeAll(beats)).toEqual([[], [], [], [], [], [], ['a']]);
   });
 
-  it('watches each run for itself', () => {
+  it('watches each run separately', () => {
     const beats = [{ a: 1 }, { a: 1, b: 1 }, { a: 1, b: 1 }, { a: 1, b: 1 }, { b: 1 }];
     expect(observeAll(beats)).toEqual([[], [], [], ['a'], ['b']]);
   });
 
-  it('goes on telling while the run is there', () => {
+  it('continues to report the run while it exists', () => {
     expect(observeAll([{ a: 1 }, { a: 1 }, { a: 1 }, { a: 1 }, { a: 1 }]).slice(3)).toEqual([['a'], ['a']]);
   });
 
@@ -36,7 +36,7 @@ describe('createStaleRuns', () => {
     expect(observeAll([{ a: 1 }, { a: 1 }, {}, { a: 1 }, { a: 1 }]).flat()).toEqual([]);
   });
 
-  it('starts anew when it has not looked for long: what kept it from looking may have stopped the heart', () => {
+  it('starts again after a long pause, because its cause may have stopped the heartbeat', () => {
     const outage = ['not looking', 'not looking'] as const;
     expect(observeAll([{ a: 1 }, { a: 1 }, ...outage, { a: 1 }, { a: 1 }, { a: 1 }, { a: 1 }])).toEqual([
       ...Array.from({ length: 7 }, () => []),
@@ -44,7 +44,7 @@ describe('createStaleRuns', () => {
     ]);
   });
 
-  it('does not mind missing one look', () => {
+  it('tolerates one missed look', () => {
     expect(observeAll([{ a: 1 }, 'not looking', { a: 1 }, { a: 1 }])).toEqual([[], [], [], ['a']]);
   });
 });

@@ -30,7 +30,7 @@ const post = (url: string, prompt: string, body: unknown, headers: Record<string
     headers: { authorization: `Bearer ${harness.service.adminKey}`, 'content-type': 'application/json', ...headers },
   });
 
-/** Sweeps as other processes do, but gives up on a run after 300 ms. */
+/** Sweeps as other processes do, but gives up a run after 300 ms. */
 async function sweepUntilInterrupted(id: string): Promise<void> {
   const { testRuns } = observe(harness, { staleMs: 300 });
   await until(
@@ -45,7 +45,7 @@ async function sweepUntilInterrupted(id: string): Promise<void> {
 describe('a service that is killed', () => {
   const startChild = (): Promise<ChildService> => startChildService(harness.service.environment);
 
-  it('leaves runs that become interrupted, and their calls are not made again', async () => {
+  it('leaves runs that become interrupted, and does not repeat their calls', async () => {
     const prompt = await createPrompt(harness.service);
     const child = await startChild();
     const started = await post(child.url, prompt, onMock('mock-hang', 'model-a'), { Prefer: 'respond-async' });
@@ -66,7 +66,7 @@ describe('a service that is killed', () => {
     expect(await hasResults(harness.service, id)).toBe(false);
   });
 
-  it('answers a repeated request honestly, and spends nothing before the caller asks for a new run', async () => {
+  it('reports the lost run to a repeated request, and costs nothing before the caller starts a new run', async () => {
     const prompt = await createPrompt(harness.service);
     const headers = { 'Idempotency-Key': 'crash' };
     const child = await startChild();
@@ -148,7 +148,7 @@ describe('drain', () => {
     },
   });
 
-  it('answers waiting callers of interrupted runs, and accepts no more runs', async () => {
+  it('answers the waiting callers of interrupted runs, and accepts no more runs', async () => {
     const called = Promise.withResolvers<undefined>();
     const provider = slowEcho(60_000, called.resolve);
     const { testRuns } = observe(harness, { providers: { get: () => provider } });
@@ -161,7 +161,7 @@ describe('drain', () => {
     await expect(testRuns.run(await request())).rejects.toMatchObject({ type: 'shutting-down' });
   });
 
-  it('has a run interrupted that was just being started', async () => {
+  it('interrupts a run that is just being started', async () => {
     const { testRuns } = observe(harness, { providers: { get: () => slowEcho(60_000) } });
     const first = await request();
     const waiting = expect(testRuns.run(first)).rejects.toMatchObject({ type: 'shutting-down' });
@@ -189,8 +189,8 @@ describe('the heartbeat', () => {
   });
 });
 
-describe('a worker that was given up but lives', () => {
-  it('removes what it stored, and tells its caller', async () => {
+describe('a worker that was given up but still runs', () => {
+  it('removes what it stored, and reports to its caller', async () => {
     const prompt = await createPrompt(harness.service);
     const answer = createTestRun(harness.service, prompt, onMock('mock-held'));
     await until(

@@ -23,7 +23,7 @@ const withKey = (key: string, more: Record<string, string> = {}): Record<string,
 });
 const count = async (): Promise<number> =>
   (await harness.service.call('GET', `/api/v1/prompts/${prompt}/test-runs`)).body.pagination.total as number;
-/** As when the service is killed after its work and before it could keep the answer. */
+/** Restores the state after a crash between the work and storing the answer. */
 const forgetAnswers = async (): Promise<void> => {
   const keys = harness.database.db.collection('idempotency_keys');
   await keys.updateMany({}, { $unset: { answer: 1 }, $set: { given_up: true } });
@@ -46,7 +46,7 @@ describe('a test with an idempotency key', () => {
     expect(await count()).toBe(before + 1);
   });
 
-  it('replays the 202 as it was', async () => {
+  it('replays the 202 unchanged', async () => {
     const headers = withKey('async', { Prefer: 'respond-async' });
     const first = await createTestRun(harness.service, prompt, onMock('mock-slow-300'), headers);
     await ended(harness.service, first.body.id as string);
@@ -63,7 +63,7 @@ describe('a test with an idempotency key', () => {
     expect(harness.mock.requests).toHaveLength(0);
   });
 
-  it('frees the key when it is refused', async () => {
+  it('releases the key when it is refused', async () => {
     const unknown = { providers: [{ provider: 'nobody' }] };
     expect((await createTestRun(harness.service, prompt, unknown, withKey('refused'))).status).toBe(422);
     expect((await createTestRun(harness.service, prompt, onEcho, withKey('refused'))).status).toBe(201);
@@ -77,7 +77,7 @@ describe('a test with an idempotency key', () => {
     expect(harness.mock.requests).toHaveLength(2);
   });
 
-  it('gets them even when the prompt could not be tested like that any more', async () => {
+  it('gets them even if the prompt could no longer be tested in the same way', async () => {
     const changing = await createPrompt(harness.service);
     const first = await createTestRun(harness.service, changing, onMock('model-a'), withKey('changed'));
     await forgetAnswers();
@@ -99,7 +99,7 @@ describe('a test with an idempotency key', () => {
     expect(harness.mock.requests).toHaveLength(1);
   });
 
-  it('replays answers that are too large to be kept from the stored results', async () => {
+  it('replays answers that are too large to store from the stored results', async () => {
     const text = 'x'.repeat(9 * 1024 * 1024);
     const choices = [{ index: 0, message: { role: 'assistant', content: text }, finish_reason: 'stop' }];
     const body = JSON.stringify({ id: 'a', object: 'chat.completion', created: 1, model: 'large', choices });

@@ -44,8 +44,8 @@ describe('with a bucket', () => {
   });
 });
 
-describe('a bucket that is away', () => {
-  it('refuses a test before it calls providers or records anything, and recovers', async () => {
+describe('an unavailable bucket', () => {
+  it('refuses a test before it calls providers or stores anything, and recovers', async () => {
     const prompt = await createPrompt(harness.service);
     await bucket.stop();
     expectUnavailable(await createTestRun(harness.service, prompt, onMock('model-a')));
@@ -57,7 +57,7 @@ describe('a bucket that is away', () => {
     expect((await createTestRun(harness.service, prompt, onMock('model-a'))).status).toBe(201);
   });
 
-  it('cannot give results out, but everything else', async () => {
+  it('affects only the reading of results', async () => {
     const prompt = await createPrompt(harness.service, { selected_provider: 'mock' });
     const { body: run } = await createTestRun(harness.service, prompt, onEcho);
     await bucket.stop();
@@ -95,7 +95,7 @@ describe('a bucket that is away', () => {
     expect(harness.mock.requests).toHaveLength(1);
   });
 
-  it('is given another chance to store what was paid for', async () => {
+  it('gets another attempt to store results that were paid for', async () => {
     const id = await startRun(harness.service, await createPrompt(harness.service), onMock('mock-held'));
     await until(
       () => harness.mock.requests.length,
@@ -109,7 +109,7 @@ describe('a bucket that is away', () => {
     expect((await harness.service.call('GET', resultsPath(id))).status).toBe(200);
   });
 
-  it('holds up the deletion of a prompt with results, which goes on later', async () => {
+  it('delays the deletion of a prompt with results, which continues later', async () => {
     const prompt = await createPrompt(harness.service);
     const { body: run } = await createTestRun(harness.service, prompt, onEcho);
     await bucket.stop();
@@ -120,7 +120,7 @@ describe('a bucket that is away', () => {
     expect((await harness.service.call('GET', runPath(run.id as string))).status).toBe(404);
   });
 
-  it('does not hold up the deletion of a prompt without any', async () => {
+  it('does not delay the deletion of a prompt without results', async () => {
     const prompt = await createPrompt(harness.service);
     await bucket.stop();
     expect((await harness.service.call('DELETE', `/api/v1/prompts/${prompt}`)).status).toBe(200);
@@ -130,7 +130,7 @@ describe('a bucket that is away', () => {
 describe('files that cannot be written', () => {
   const files = setUpTestRuns();
 
-  it('refuse a test before anything is spent', async () => {
+  it('refuse a test before it costs anything', async () => {
     const prompt = await createPrompt(files.service);
     const folder = path.join(files.service.environment['DATA_DIR'] ?? '', 'files');
     await rm(folder, { recursive: true, force: true });

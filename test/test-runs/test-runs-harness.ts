@@ -8,19 +8,19 @@ import { startMockProvider, type MockProvider } from '../support/mock-provider.t
 import { until } from '../support/until.ts';
 import { startTestService, type Answer, type TestService } from '../support/service.ts';
 
-/** What a test asks of a run. */
+/** The tools of a test of runs. */
 export interface TestBody {
   providers: { provider: string; model?: string }[];
   variables?: Record<string, unknown>;
   version?: number;
 }
 
-/** A service whose provider `mock` is a server of the test's own, and whose `openai` has no credentials. */
+/** A service with a provider `mock`, which is a server of the test, and `openai` without credentials. */
 export interface Harness extends Setup {
   readonly mock: MockProvider;
 }
 
-/** The environment that makes a service call the mock provider as `mock`, default model `model-a`. */
+/** The environment in which a service calls the mock provider as `mock`, with the default model `model-a`. */
 function withMock(mock: MockProvider): Record<string, string> {
   const provider = { id: 'mock', base_url: mock.url, api_key: 'sk-not-secret-here', models: ['model-a', 'model-b'] };
   return { OPENAI_COMPATIBLE_PROVIDERS: JSON.stringify([provider]) };
@@ -85,14 +85,14 @@ export function createTestRun(
   return service.call('POST', testPath(prompt), { body, headers });
 }
 
-/** Starts a run that goes on after the answer. @returns its id */
+/** Starts a run that continues after the answer. @returns its id */
 export async function startRun(service: TestService, prompt: string, body: TestBody): Promise<string> {
   const answer = await createTestRun(service, prompt, body, { Prefer: 'respond-async' });
   if (answer.status !== 202) throw new Error(`The test run was not started: ${answer.text}`);
   return (answer.body as { id: string }).id;
 }
 
-/** Polls a run until it has ended, as a caller would. */
+/** Polls a run until it has ended, as a caller does. */
 export function ended(service: TestService, id: string): Promise<Answer> {
   return until(
     () => service.call('GET', runPath(id)),
@@ -100,7 +100,7 @@ export function ended(service: TestService, id: string): Promise<Answer> {
   );
 }
 
-/** Whether the results of a run are in the files of a service. */
+/** Whether the files of a service contain the results of a run. */
 export function hasResults(service: TestService, id: string): Promise<boolean> {
   const file = path.join(service.environment['DATA_DIR'] ?? '', 'files', 'test-runs', `${id}.json`);
   return access(file).then(
@@ -109,7 +109,7 @@ export function hasResults(service: TestService, id: string): Promise<boolean> {
   );
 }
 
-/** The problem's slug, from its type. */
+/** The problem type without its prefix. */
 export function problemOf({ body }: Answer): string {
   return String((body as { type?: unknown }).type).replace('urn:prompt-gateway:problem:', '');
 }

@@ -56,11 +56,11 @@ describe('createAddressRule', () => {
     expect(mayConnect(address)).toBe(true);
   });
 
-  it.each(['', 'localhost', '1.2.3', '1.2.3.4.5', '::g'])('refuses what is no address: %j', (text) => {
+  it.each(['', 'localhost', '1.2.3', '1.2.3.4.5', '::g'])('refuses an invalid address: %j', (text) => {
     expect(mayConnect(text)).toBe(false);
   });
 
-  it('permits the networks that it is given, in every spelling, and no others', () => {
+  it('permits the given networks in every notation, and no others', () => {
     const network = parseNetwork('10.1.0.0/16');
     const rule = createAddressRule(network === undefined ? [] : [network, ...loopbackNetworks]);
     expect(['10.1.2.3', '::ffff:10.1.2.3', '127.0.0.1', '::1'].map(rule)).toEqual([true, true, true, true]);

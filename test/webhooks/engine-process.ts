@@ -1,4 +1,4 @@
-/** An engine in a process of its own, to be stopped and killed: `node engine-process.ts <uri> <database>`. */
+/** An engine in its own process, which tests stop and kill: `node engine-process.ts <uri> <database>`. */
 import { connectDatabase } from '../../src/db/client.ts';
 import { silentLog } from '../support/log.ts';
 import { engineOn, takeoverTiming } from './webhooks-harness.ts';

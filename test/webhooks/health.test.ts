@@ -27,17 +27,17 @@ const wait = (health: LaneHealth, when = start): number =>
   remainingWait(health, when, defaultTiming.breaker.longestOpen);
 
 describe('circuit breaker', () => {
-  it('stays closed for four failures in a row, and opens for 30 s with the fifth', () => {
+  it('stays closed for four consecutive failures, and opens for 30 s with the fifth', () => {
     expect(wait(failures(4))).toBe(0);
     expect(wait(failures(5))).toBe(30 * second);
     expect(isProbing(failures(4))).toBe(false);
   });
 
-  it('begins to count anew after a success', () => {
+  it('counts again from 0 after a success', () => {
     expect(wait(failures(4, afterSuccess(failures(4))))).toBe(0);
   });
 
-  it('lets a probe through after that, and doubles up to 15 minutes while probes fail', () => {
+  it('then permits a probe, and doubles its pause up to 15 minutes while probes fail', () => {
     let health = failures(5);
     let now = 0;
     const waits = [];
@@ -51,18 +51,18 @@ describe('circuit breaker', () => {
     expect(afterSuccess(health)).toEqual(newHealth(1));
   });
 
-  it('does not open further for requests that were under way when it opened', () => {
+  it('does not open further for requests that were in progress when it opened', () => {
     expect(wait(failures(20))).toBe(30 * second);
   });
 
-  it('waits as long as a receiver asks, up to 15 minutes, even after a single failure', () => {
+  it('waits as long as Retry-After asks, up to 15 minutes, even after a single failure', () => {
     const asked = afterFailure(newHealth(1), failure(start), 5 * minute, defaultTiming);
     expect(wait(asked)).toBe(5 * minute);
     expect(isProbing(asked)).toBe(true);
     expect(wait(afterFailure(newHealth(1), failure(start), day, defaultTiming))).toBe(15 * minute);
   });
 
-  it('never waits longer than 15 minutes for a clock that is ahead', () => {
+  it('never waits longer than 15 minutes because of a clock that is ahead', () => {
     expect(wait(failures(5), at(-day))).toBe(15 * minute);
   });
 });
@@ -70,23 +70,23 @@ describe('circuit breaker', () => {
 describe('decide', () => {
   const failing = (since: Date, warnedAt?: Date): LaneHealth => ({ ...failures(9, newHealth(1), since), warnedAt });
 
-  it('finds nothing wrong before three days', () => {
+  it('does nothing before three days', () => {
     expect(decide(newHealth(1), start, defaultTiming)).toEqual({ action: 'none' });
     expect(decide(failing(start), at(3 * day - 1), defaultTiming)).toEqual({ action: 'none' });
   });
 
-  it('warns after three days of nothing but failures, and says when it disables', () => {
+  it('warns after three days of nothing but failures, and names the time when it disables', () => {
     const warning = { action: 'warn', failingSince: start, disablesAt: at(5 * day) };
     expect(decide(failing(start), at(3 * day), defaultTiming)).toEqual(warning);
   });
 
-  it('disables after five', () => {
+  it('disables after five days', () => {
     const warned = failing(start, at(3 * day));
     expect(decide(warned, at(5 * day - 1), defaultTiming)).toEqual({ action: 'none' });
     expect(decide(warned, at(5 * day), defaultTiming)).toEqual({ action: 'disable', failingSince: start });
   });
 
-  it('never disables without a day of notice, however rarely something is sent', () => {
+  it('never disables without a day of notice, even if events are rare', () => {
     expect(decide(failing(start), at(9 * day), defaultTiming)).toMatchObject({
       action: 'warn',
       disablesAt: at(10 * day),

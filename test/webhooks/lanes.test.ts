@@ -44,7 +44,7 @@ describe('the lane store', () => {
     expect(again.filter((lane) => lane !== undefined)).toMatchObject([{ token: 2 }]);
   });
 
-  it('renews only lanes that are still the holder’s, and a release by a former holder does nothing', async () => {
+  it('renews a lane only for its holder, and ignores a release by a former holder', async () => {
     const first = await lanes.acquire('b', undefined, 'x');
     const second = await lanes.acquire('b', first, 'y');
     expect([...(await lanes.renew(['b'], 'x'))]).toEqual([]);
@@ -56,7 +56,7 @@ describe('the lane store', () => {
   });
 });
 
-/** The same database, with something done before each update of a single document in a collection. */
+/** The same database, with an action before each update of a single document in a collection. */
 function beforeUpdates(database: Database, collection: string, act: () => Promise<void>): Database {
   const db = new Proxy(database.db, {
     get(target, member: keyof Db) {
@@ -121,7 +121,7 @@ describe('fencing', () => {
     return Number(found?.['stamp']);
   };
 
-  it('lets nobody settle a failure after someone else has begun, but a success always', async () => {
+  it('a failure is settled only by the latest holder, a success by any', async () => {
     const id = await harness.addIntegration({ url: receiver.url, status: 'paused' });
     const engine = harness.createEngine();
     const eventId = await harness.placeOrder();
@@ -151,7 +151,7 @@ describe('fencing', () => {
 });
 
 describe('several engines', () => {
-  it('send every event once while nothing goes wrong, with clocks a minute apart', async () => {
+  it('send every event once in normal operation, with clocks a minute apart', async () => {
     const ahead = settableClock();
     ahead.skew(60_000);
     const behind = settableClock();
@@ -168,7 +168,7 @@ describe('several engines', () => {
     await Promise.all(engines.map((engine) => engine.stop(1_000)));
   });
 
-  it('send every event once when two reasons to take a lane meet in one process', async () => {
+  it('send every event once if two reasons to take a lane meet in one process', async () => {
     receiver.always({ kind: 'answer', delay: 800 });
     const id = await harness.addIntegration({ url: receiver.url });
     const others = await lanes.acquire(id, undefined, 'another process');
@@ -181,7 +181,7 @@ describe('several engines', () => {
       }),
     });
     const events = await Promise.all([1, 2, 3].map(() => harness.placeOrder(engine)));
-    // It has seen that another process holds the lane, and is going to look again.
+    // It has seen that another process holds the lane, and is about to look again.
     await sleep(150);
     meet = async () => {
       engine.engine.nudge(id);
@@ -192,7 +192,7 @@ describe('several engines', () => {
     expect(receivedIds().sort()).toEqual([...events].sort());
   });
 
-  it('take over at once from one that stops in order', async () => {
+  it('take over immediately from one that stops normally', async () => {
     receiver.always({ kind: 'answer', delay: 200 });
     const [first, second] = [1, 2].map(() => harness.createEngine()) as [Webhooks, Webhooks];
     const id = await harness.addIntegration({ url: receiver.url });
@@ -209,7 +209,7 @@ describe('several engines', () => {
     await second.stop(1_000);
   });
 
-  it('send again what one that stops has to cut off, without counting it as a failure', async () => {
+  it('repeat the attempts that one cuts off when it stops, and do not count them as failures', async () => {
     receiver.always({ kind: 'hang' });
     const [first, second] = [harness.createEngine(), harness.createEngine()];
     const id = await harness.addIntegration({ url: receiver.url });
@@ -257,7 +257,7 @@ describe('another process', () => {
     child.kill('SIGKILL');
   });
 
-  it('that is killed while it sends is replaced when its lease has run out', async () => {
+  it('that is killed while it sends is replaced when its lease has ended', async () => {
     receiver.always({ kind: 'hang' });
     const id = await harness.addIntegration({ url: receiver.url });
     await start();
@@ -273,14 +273,14 @@ describe('another process', () => {
     await engine.stop(1_000);
   });
 
-  it('that stands still past its lease and goes on settles nothing wrongly and starts nothing', async () => {
+  it('that is suspended for longer than its lease settles nothing wrongly and starts nothing', async () => {
     receiver.always({ kind: 'hang' });
     const id = await harness.addIntegration({ url: receiver.url });
     await start();
     const eventId = await harness.placeOrder();
     await receiver.received(1);
     child.kill('SIGSTOP');
-    // Whoever takes over fails, too, and has to be the one whose failure counts.
+    // The new holder fails too, and its failure must be the one that counts.
     const slow = { ...takeoverTiming, totalTimeout: 1_000, schedule: [0, 60_000, 60_000] };
     const engine = harness.createEngine({ timing: slow });
     engine.start();
@@ -296,8 +296,8 @@ describe('another process', () => {
   });
 });
 
-describe('what is due later', () => {
-  it('is remembered: no round through all integrations has to find it', async () => {
+describe('a later due time', () => {
+  it('is remembered without a round through all integrations', async () => {
     const integrations = { ...harness.directory, activeIds: () => Promise.resolve([]) };
     const webhooks = harness.createEngine({ integrations });
     webhooks.start();
@@ -308,7 +308,7 @@ describe('what is due later', () => {
     expect(receiver.requests).toHaveLength(3);
   });
 
-  it('is told to the second, once', () => {
+  it('is reported once, at its second', () => {
     const times = createDueTimes();
     const at = (milliseconds: number): Date => new Date(1_000_000 + milliseconds);
     times.add('a', at(1));

@@ -9,7 +9,7 @@ import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { countMatchedDocuments, type MatchedDocuments } from '../support/matched-documents.ts';
 import { readList } from '../support/read-list.ts';
 
-/** Enough for some parts of a span of time, each of which has some hundred. */
+/** Enough for several parts of a time span with some hundred deliveries each. */
 const size = 2_000;
 const most = 1_500;
 const start = Date.parse('2026-03-01T12:00:00Z');
@@ -54,7 +54,7 @@ const expectNarrow = async (): Promise<void> => {
   expect([filter, documents < most ? 'few' : documents]).toEqual([filter, 'few']);
 };
 
-describe('with thousands of deliveries of an integration, no command goes through thousands', () => {
+describe('with thousands of deliveries of an integration, no command reads thousands', () => {
   it('to list them, newest first, with their number', async () => {
     const { items: page, total } = await readList(deliveries.list({ integrationId }), 100, 350);
     ids = (await readList(deliveries.list({ integrationId }), size)).items.map(({ id }) => id);
@@ -65,7 +65,7 @@ describe('with thousands of deliveries of an integration, no command goes throug
     await expectNarrow();
   });
 
-  it('to list those of a type, a status, a last outcome or a time', async () => {
+  it('to list those with a type, a status, a last outcome or a time', async () => {
     const byType = await readList(deliveries.list({ integrationId, eventType: 'TEST' }), 10);
     expect([byType.total, byType.items.length]).toEqual([size / 100, 10]);
     expect(await deliveries.list({ integrationId, status: 'failed' }).total()).toBe(0);
@@ -98,7 +98,7 @@ describe('with thousands of deliveries of an integration, no command goes throug
     await expectNarrow();
   });
 
-  it('to find what is due, the longest due first and none twice', async () => {
+  it('to find due deliveries, the longest due first and none twice', async () => {
     expect(await deliveries.anyDue(integrationId, new Date())).toBe(true);
     const first = await deliveries.due(integrationId, new Date(), 256, []);
     expect(first).toHaveLength(256);
@@ -116,9 +116,9 @@ describe('with thousands of deliveries of an integration, no command goes throug
     await expectNarrow();
   });
 
-  it('to tell how many wait, and since when', async () => {
+  it('to count the waiting ones, and to find the oldest', async () => {
     const store = createWaitingStore(counted.database);
-    // Of some 31 samples.
+    // Estimated from about 31 samples.
     const { count, oldestAt, isEstimated } = (await store.find(integrationId, new Date())) ?? {};
     expect(isEstimated).toBe(true);
     expect(count).toBeGreaterThan(size / 3);
@@ -143,7 +143,7 @@ describe('with thousands of deliveries of an integration, no command goes throug
     expect(await deliveries.integrationsBetween('', undefined)).toContain(integrationId);
   });
 
-  it('to drop what was held for too long', async () => {
+  it('to drop those that were held too long', async () => {
     const expired = await deliveries.expire(
       integrationId,
       at(1_000),
@@ -168,8 +168,8 @@ describe('with thousands of deliveries of an integration, no command goes throug
   });
 });
 
-describe('with thousands of events, no command goes through thousands', () => {
-  it('to replay those of a rare type', async () => {
+describe('with thousands of events, no command reads thousands', () => {
+  it('to replay events of a rare type', async () => {
     const events = createEventStore(counted.database);
     const about = { targetUuid: undefined, targetId: undefined, locationId: undefined, recipients: [], body };
     const all = Array.from({ length: size }, (_, index): StoredEvent => ({

@@ -38,7 +38,7 @@ async function expectRelayedOnce(eventId: string, recipients: readonly string[] 
 }
 
 describe('relayNow', () => {
-  it('makes one delivery for each subscriber, with the bytes of the event, and empties the outbox', async () => {
+  it('creates one delivery for each subscriber, with the bytes of the event, and empties the outbox', async () => {
     const engine = harness.createEngine();
     const eventId = await harness.placeOrder();
     await engine.relay.relayNow('orders', await harness.holderOf(eventId));
@@ -48,17 +48,17 @@ describe('relayNow', () => {
     expect(new Set([...bodies, String(event?.['body'])]).size).toBe(1);
   });
 
-  it('does the same however many do it at once', async () => {
+  it('has the same result if many run at the same time', async () => {
     const engines = [1, 2, 3, 4].map(() => harness.createEngine());
     const eventId = await harness.placeOrder();
     const holder = await harness.holderOf(eventId);
     await Promise.all(engines.map((engine) => engine.relay.relayNow('orders', holder)));
-    // Someone who read the outbox before it was emptied comes late.
+    // A relay that read the outbox before it was emptied comes late.
     await until(async () => (await harness.waitingEvents()) === 0);
     await expectRelayedOnce(eventId);
   });
 
-  it('leaves out who is limited to other locations', async () => {
+  it('leaves out integrations that are limited to other locations', async () => {
     const elsewhere = '9d0f4f5f-6f0e-4a53-8e6a-3e0f9c114a6e';
     await harness.addIntegration({ url, locationIds: [elsewhere] });
     const here = await harness.addIntegration({ url, locationIds: [elsewhere, defaultLocationId] });
@@ -67,7 +67,7 @@ describe('relayNow', () => {
     await expectRelayedOnce(eventId, [...ids, here]);
   });
 
-  it('stores an event that nobody has subscribed to, for later replays', async () => {
+  it('stores an event without subscribers, for later replays', async () => {
     await harness.removeIntegrations();
     const engine = harness.createEngine();
     const eventId = await harness.placeOrder();
@@ -75,14 +75,14 @@ describe('relayNow', () => {
     await expectRelayedOnce(eventId, []);
   });
 
-  it('leaves the recipients as they were decided first', async () => {
+  it('keeps the recipients that were decided first', async () => {
     const engine = harness.createEngine();
     const eventId = await harness.placeOrder();
     const holder = await harness.holderOf(eventId);
     const outbox = await harness.database.db.collection('orders').findOne({ _id: holder as never });
     await engine.relay.relayNow('orders', holder);
     await harness.addIntegration({ url });
-    // As after a crash before the outbox was emptied.
+    // This is the state after a crash before the outbox was emptied.
     await harness.database.db
       .collection('orders')
       .updateOne({ _id: holder as never }, { $set: { outbox: outbox?.['outbox'] } });
@@ -90,7 +90,7 @@ describe('relayNow', () => {
     await expectRelayedOnce(eventId);
   });
 
-  it('keeps an event that breaks its schema where it is, and relays the others', async () => {
+  it('leaves an event that violates its schema in the outbox, and relays the others', async () => {
     const errors: string[] = [];
     const log = {
       ...silentLog,
@@ -111,7 +111,7 @@ describe('relayNow', () => {
 });
 
 describe('the poll', () => {
-  it('finds events that no nudge told of, however many', async () => {
+  it('finds all events without a nudge', async () => {
     const events: string[] = [];
     for (let each = 0; each < 300; each += 1) events.push(await harness.placeOrder());
     const engine = harness.createEngine();
@@ -122,7 +122,7 @@ describe('the poll', () => {
     expect(await harness.database.db.collection('deliveries').countDocuments({ event_id: { $in: events } })).toBe(900);
   });
 
-  it('is served by the index of waiting events', async () => {
+  it('uses the index of waiting events', async () => {
     const plan = await harness.database.db
       .collection('orders')
       .find({ 'outbox.id': { $gt: '' } })
@@ -157,21 +157,24 @@ describe('a relay that is interrupted', () => {
     await lossy.close();
   });
 
-  it.each(['events', 'deliveries', 'orders'] as const)('goes on after dying before it wrote %s', async (collection) => {
-    const { databaseName } = harness.database;
-    const dyingProxy = await LossyProxy.start(testDatabaseUri());
-    const lossy = await connectDatabase({ uri: dyingProxy.uri, databaseName, log: silentLog });
-    const eventId = await harness.placeOrder();
-    const holder = await harness.holderOf(eventId);
-    void dyingProxy.lose({ of: 'request', collection, times: 1_000 });
-    const relaying = harness.createEngine({ on: lossy }).relay.relayNow('orders', holder);
-    await Promise.all([
-      expect(relaying).rejects.toMatchObject({ type: 'database-unavailable' }),
-      new Promise((resolve) => setTimeout(resolve, 200)).then(() => lossy.close()),
-    ]);
-    await dyingProxy.stop();
-    expect(await harness.waitingEvents()).toBe(1);
-    await harness.createEngine().relay.relayNow('orders', holder);
-    await expectRelayedOnce(eventId);
-  });
+  it.each(['events', 'deliveries', 'orders'] as const)(
+    'continues after a crash before it wrote %s',
+    async (collection) => {
+      const { databaseName } = harness.database;
+      const dyingProxy = await LossyProxy.start(testDatabaseUri());
+      const lossy = await connectDatabase({ uri: dyingProxy.uri, databaseName, log: silentLog });
+      const eventId = await harness.placeOrder();
+      const holder = await harness.holderOf(eventId);
+      void dyingProxy.lose({ of: 'request', collection, times: 1_000 });
+      const relaying = harness.createEngine({ on: lossy }).relay.relayNow('orders', holder);
+      await Promise.all([
+        expect(relaying).rejects.toMatchObject({ type: 'database-unavailable' }),
+        new Promise((resolve) => setTimeout(resolve, 200)).then(() => lossy.close()),
+      ]);
+      await dyingProxy.stop();
+      expect(await harness.waitingEvents()).toBe(1);
+      await harness.createEngine().relay.relayNow('orders', holder);
+      await expectRelayedOnce(eventId);
+    },
+  );
 });

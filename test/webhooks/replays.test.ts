@@ -29,7 +29,7 @@ afterEach(async () => {
 const receivedIds = (): string[] => receiver.requests.map(({ headers }) => String(headers['webhook-id'])).sort();
 const types = ['ORDER_PLACED'] as const;
 
-/** Places orders whose events were made on one day of 2025, a second apart. */
+/** Places orders with events of one day in 2025, one second apart. */
 async function placeOrders(count: number, day: string): Promise<string[]> {
   const events: string[] = [];
   const first = new Date(`${day}T00:00:00.000Z`).getTime();
@@ -40,7 +40,7 @@ async function placeOrders(count: number, day: string): Promise<string[]> {
   return events.sort();
 }
 
-/** On a busy machine an attempt may time out and be made again; but nothing is sent twice that has not failed once. */
+/** On a busy machine an attempt can time out and be repeated. But only an event that failed is sent twice. */
 async function expectNoNeedlessAttempts(integrationId: string, count: number): Promise<void> {
   const { items: deliveries } = await readList(harness.deliveries.list({ integrationId }));
   const sum = (values: number[]): number => values.reduce((total, value) => total + value, 0);
@@ -57,7 +57,7 @@ const daySpan = (day: string): { since: Date; until: Date; types: typeof types }
 });
 
 describe('a replay of a span', () => {
-  it('sends all its events to a newcomer, page by page, and no others', async () => {
+  it('sends all its events to a new integration, page by page, and no others', async () => {
     const events = await placeOrders(450, '2025-03-01');
     await placeOrders(3, '2025-03-02');
     const id = await harness.addIntegration({ url: receiver.url });
@@ -71,7 +71,7 @@ describe('a replay of a span', () => {
     await expectNoNeedlessAttempts(id, 450);
   });
 
-  it('sends only the events of the locations to which the newcomer is limited', async () => {
+  it('sends only the events of the locations of the new integration', async () => {
     const locationId = '9d0f4f5f-6f0e-4a53-8e6a-3e0f9c114a6e';
     const createdAt = new Date('2025-03-20T12:00:00.000Z');
     await placeOrders(3, '2025-03-20');
@@ -86,7 +86,7 @@ describe('a replay of a span', () => {
     expect(await webhooks.replays.find(replayId)).toMatchObject({ deliveries: 1 });
   });
 
-  it('is begun once under one id', async () => {
+  it('is created once under one id', async () => {
     await placeOrders(2, '2025-04-01');
     const id = await harness.addIntegration({ url: receiver.url });
     const request = { id: randomUUID(), integrationId: id, ...daySpan('2025-04-01') };
@@ -97,7 +97,7 @@ describe('a replay of a span', () => {
     expect(receiver.requests).toHaveLength(2);
   });
 
-  it('goes on in another process where it was left', async () => {
+  it('continues in another process where the first one stopped', async () => {
     await placeOrders(300, '2025-05-01');
     const id = await harness.addIntegration({ url: receiver.url, status: 'paused' });
     await webhooks.replays.beginSpan({ id: randomUUID(), integrationId: id, ...daySpan('2025-05-01') });
@@ -111,7 +111,7 @@ describe('a replay of a span', () => {
 });
 
 describe('a resend', () => {
-  it('sends the same event and bytes in a delivery of its own, once for one id', async () => {
+  it('sends the same event and bytes in a new delivery, once for each id', async () => {
     const id = await harness.addIntegration({ url: receiver.url });
     const eventId = await harness.placeOrder(webhooks);
     await harness.settled(id, 1);
@@ -129,7 +129,7 @@ describe('a resend', () => {
     expect(second?.body).toEqual(first?.body);
   });
 
-  it('of no delivery is a problem', async () => {
+  it('of an unknown delivery is a problem', async () => {
     await expect(webhooks.deliveries.resend(randomUUID(), randomUUID())).rejects.toMatchObject({
       type: 'delivery-not-found',
     });
@@ -138,7 +138,7 @@ describe('a resend', () => {
 });
 
 describe('a test event', () => {
-  it('goes to one integration, once for one id, whatever that subscribes to', async () => {
+  it('goes to one integration, once for each id, whatever its subscriptions', async () => {
     const id = await harness.addIntegration({ url: receiver.url });
     await harness.addIntegration({ url: receiver.url });
     const eventId = randomUUID();
@@ -160,7 +160,7 @@ describe('a test event', () => {
 });
 
 describe('retention', () => {
-  it('drops what was held for thirty days, and nothing younger', async () => {
+  it('drops deliveries that were held for thirty days, and no younger ones', async () => {
     const clock = settableClock();
     const engine = harness.createEngine({ clock, timing: quickTiming });
     const id = await harness.addIntegration({ url: receiver.url, status: 'paused' });
@@ -176,7 +176,7 @@ describe('retention', () => {
     ]);
   });
 
-  it('removes everything of integrations that were deleted, and nothing of others', async () => {
+  it('removes all data of deleted integrations, and nothing of others', async () => {
     const [gone, kept] = [
       await harness.addIntegration({ url: receiver.url }),
       await harness.addIntegration({ url: receiver.url }),
@@ -193,7 +193,7 @@ describe('retention', () => {
     expect(await harness.lane(gone)).toBeUndefined();
   });
 
-  it('removes deliveries of a deleted integration that nothing was ever sent to', async () => {
+  it('removes deliveries of a deleted integration that never had an attempt', async () => {
     const id = await harness.addIntegration({ url: receiver.url, status: 'paused' });
     await harness.placeOrder(webhooks);
     await until(async () => (await harness.deliveries.list({ integrationId: id }).total()) === 1);

@@ -19,14 +19,14 @@ describe('nextAttemptIn', () => {
     expect(waits).toEqual([5 * second, 300 * second, 1_800 * second, ...hours, undefined]);
   });
 
-  it('is spread by a fifth to either side', () => {
+  it('varies by a fifth in both directions', () => {
     const spread = [0, 0.999_999].map((random) =>
       nextAttemptIn({ failuresBefore: 1, retryAfter: undefined }, defaultTiming, random),
     );
     expect(spread).toEqual([240 * second, 360 * second]);
   });
 
-  it('waits at least as long as asked, up to a day', () => {
+  it('waits at least as long as Retry-After asks, up to a day', () => {
     const asked = (retryAfter: number, random = 0): number | undefined =>
       nextAttemptIn({ failuresBefore: 0, retryAfter }, defaultTiming, random);
     expect(asked(second)).toBe(4 * second);
@@ -35,7 +35,7 @@ describe('nextAttemptIn', () => {
     expect(asked(1_000 * hour, 0.9)).toBe(24 * hour);
   });
 
-  it('does not go on for ever because a receiver asks', () => {
+  it('does not continue for ever because a receiver asks for it', () => {
     expect(nextAttemptIn({ failuresBefore: 9, retryAfter: hour }, defaultTiming, 0)).toBeUndefined();
   });
 });
@@ -55,7 +55,7 @@ describe('readRetryAfter', () => {
     ['Friday, 06-Nov-26 12:01:00 GMT', 60_000],
     ['Fri Nov  6 12:01:00 2026', 60_000],
     ['Sun Nov 22 12:00:00 2026', 24 * hour],
-    // More than 50 years ahead is the past.
+    // A time more than 50 years ahead is in the past.
     ['Sunday, 06-Nov-94 08:49:37 GMT', 0],
     ['Friday, 06-Nov-76 12:01:00 GMT', 24 * hour],
     ['Fri, 06 Nov 2026 23:59:60 GMT', 12 * hour],
@@ -73,7 +73,7 @@ describe('readRetryAfter', () => {
 });
 
 describe('createLaneWatch', () => {
-  it('takes what nobody holds at once, and what is held only after a full term without a change', () => {
+  it('takes a free lane at once, and a held one only after a full term without a change', () => {
     let now = 0;
     const watch = createLaneWatch(30_000, () => now);
     const lane = { integrationId: 'a', token: 7 };
@@ -113,11 +113,11 @@ describe('custom headers', () => {
     expect(findHeaderMistakes({ 'X-Kitchen': value })).toHaveLength(1);
   });
 
-  it('refuses names that differ in case only', () => {
+  it('refuses names that differ only in case', () => {
     expect(findHeaderMistakes({ 'X-A': '1', 'x-a': '2' })).toMatchObject([{ name: 'x-a' }]);
   });
 
-  it('accepts the rest', () => {
+  it('accepts all others', () => {
     const headers = { Authorization: 'Bearer abc', 'X-Kitchen': 'ground floor', Accept: '*/*', __proto__x: 'y' };
     expect(findHeaderMistakes(headers)).toEqual([]);
   });
@@ -147,7 +147,7 @@ describe('signing secrets', () => {
     expect(isSecret(text)).toBe(expected);
   });
 
-  it('makes secrets that are secrets, and different', () => {
+  it('creates secrets that are valid and different', () => {
     const made = Array.from({ length: 50 }, generateSecret);
     expect(made.every(isSecret)).toBe(true);
     expect(new Set(made).size).toBe(50);

@@ -51,15 +51,15 @@ describe('post', () => {
     await sender.close();
   });
 
-  it('uses a warm connection again', async () => {
+  it('uses an open connection again', async () => {
     const before = receiver.connections;
     for (let each = 0; each < 5; each += 1) await post();
-    // The second request may come before the connection of the first is known to be free.
+    // The second request can come before the connection of the first one is marked as free.
     expect(receiver.connections - before).toBeLessThanOrEqual(2);
     await sender.close();
   });
 
-  it('opens no more connections than allowed; what waits for one is timed, too', async () => {
+  it('opens no more connections than allowed; the time limit includes the wait for one', async () => {
     const before = receiver.connections;
     receiver.always({ kind: 'hang' });
     const startedAt = performance.now();
@@ -75,10 +75,10 @@ describe('post', () => {
     ['hangs', { kind: 'hang' }, { status: undefined, error: 'timeout' }],
     ['trickles its head', { kind: 'trickle-head' }, { status: undefined, error: 'timeout' }],
     ['closes the connection', { kind: 'cut' }, { status: undefined, error: 'connection-lost' }],
-    ['speaks no HTTP', { kind: 'garbage' }, { status: undefined, error: 'not-http' }],
-    // The status line decides: the receiver has the event.
+    ['does not speak HTTP', { kind: 'garbage' }, { status: undefined, error: 'not-http' }],
+    // The status line decides, because the receiver has the event.
     ['trickles its body', { kind: 'trickle-body' }, { status: 200, error: 'timeout' }],
-    ['closes within the body', { kind: 'cut-body' }, { status: 200, error: 'connection-lost' }],
+    ['closes the connection in the body', { kind: 'cut-body' }, { status: 200, error: 'connection-lost' }],
   ] as const)('survives a receiver that %s', async (_name, reaction, expected) => {
     receiver.next(reaction);
     const result = await post();
@@ -99,7 +99,7 @@ describe('post', () => {
     await sender.close();
   });
 
-  describe('reads only so much of', () => {
+  describe('reads only a part of', () => {
     const head = 'HTTP/1.1 200 OK\r\n';
     const long = 'x'.repeat(65_536);
     it.each([
@@ -133,9 +133,9 @@ describe('post', () => {
         '1\r\nx\r\n'.repeat(10_000),
         { status: 200, error: undefined, responseCut: true },
       ],
-      // Nothing is decompressed: these are its bytes.
+      // Nothing is decompressed. These are compressed bytes.
       [
-        'what is compressed',
+        'a compressed body',
         `${head}Content-Encoding: gzip\r\n\r\n`,
         long,
         { status: 200, error: undefined, responseCut: true },
@@ -145,12 +145,12 @@ describe('post', () => {
       receiver.next({ kind: 'raw', begin, repeated });
       expect(await post()).toMatchObject(expected);
       await new Promise((resolve) => setTimeout(resolve, 50));
-      // What the kernel holds comes on top of what is read.
+      // The kernel holds more bytes than the service reads.
       expect(receiver.floodedBytes - before).toBeLessThan(8 * 1_024 * 1_024);
       await sender.close();
     });
 
-    it('an answer, of each on a connection anew', async () => {
+    it('an answer, on a new connection each time', async () => {
       receiver.always({ kind: 'answer', body: 'x'.repeat(60_000) });
       for (let each = 0; each < 10; each += 1) {
         expect(await post()).toMatchObject({ status: 200, error: undefined });
@@ -159,7 +159,7 @@ describe('post', () => {
       await sender.close();
     });
 
-    it('informational answers, but takes a few', async () => {
+    it('informational answers, but accepts a few', async () => {
       receiver.next({ kind: 'raw', begin: 'HTTP/1.1 102 Processing\r\n\r\n'.repeat(3), repeated: undefined });
       expect(await post()).toMatchObject({ status: 204, error: undefined });
       await sender.close();
@@ -173,14 +173,14 @@ describe('post', () => {
     await sender.close();
   });
 
-  it('survives headers that cannot be sent', async () => {
+  it('handles headers that cannot be sent', async () => {
     expect(await post(receiver.url, ['Keep-Alive', '1'])).toMatchObject({ status: undefined, error: 'other' });
     expect(await post(receiver.url, ['X-Split', 'a\r\nX-Other: b'])).toMatchObject({ error: 'other' });
     expect(receiver.requests).toHaveLength(0);
     await sender.close();
   });
 
-  it('ends what is under way when it is closed', async () => {
+  it('ends the requests in progress when it is closed', async () => {
     receiver.next({ kind: 'hang' });
     const result = post();
     await receiver.received(1);

@@ -32,12 +32,12 @@ describe('X-Service-Signature', () => {
     expect(sign({ body: Buffer.from(text) }, { secret: key })['X-Service-Signature']).toBe(expected);
   });
 
-  it('stays with the secret in force while it is rotated', () => {
+  it('uses the current secret during a rotation', () => {
     const expected = createHmac('sha256', secret).update(body).digest('hex');
     expect(sign({ body }, { secret, nextSecret })['X-Service-Signature']).toBe(expected);
   });
 
-  it('is absent until a first secret has taken over', () => {
+  it('is absent until the first secret is in force', () => {
     expect(sign({ body }, { nextSecret })).not.toHaveProperty('X-Service-Signature');
   });
 });
@@ -53,7 +53,7 @@ describe('Standard Webhooks', () => {
   it.each([
     ['the only secret', { secret }, [secret]],
     ['either secret of a rotation', { secret, nextSecret }, [secret, nextSecret]],
-    ['a first secret that is being given out', { nextSecret }, [nextSecret]],
+    ['a first secret that is not in force yet', { nextSecret }, [nextSecret]],
   ])('verifies with %s', (_name, keys, verifiers) => {
     const headers = sign({ body, timestamp: Math.floor(Date.now() / 1_000) }, keys);
     for (const key of verifiers) {
@@ -63,7 +63,7 @@ describe('Standard Webhooks', () => {
     expect(() => new Webhook(toStandardSecret(secret)).verify(`${String(body)} `, headers)).toThrow('No matching');
   });
 
-  it('sends id and time without any secret, and no signature', () => {
+  it('sends id and time without a secret, and no signature', () => {
     expect(Object.keys(sign({ body }, {}))).toEqual(['webhook-id', 'webhook-timestamp']);
   });
 });
@@ -78,7 +78,7 @@ describe('deliveryHeaders', () => {
   };
   const at = new Date('2026-11-06T12:31:08.999Z');
 
-  it('has what the specification lists, and the time of the attempt in whole seconds', () => {
+  it('contains what the specification lists, and the time of the attempt in whole seconds', () => {
     expect(deliveryHeaders({ ...message, targetUuid: 'target' }, context, at)).toEqual([
       ...['Content-Type', 'application/json'],
       ...['User-Agent', 'Service-WebhookAgent/1'],
@@ -90,11 +90,11 @@ describe('deliveryHeaders', () => {
     ]);
   });
 
-  it('leaves the target out when there is none', () => {
+  it('has no target header if the event has no target', () => {
     expect(deliveryHeaders(message, context, at)).not.toContain('X-Service-Event-Target-UUID');
   });
 
-  it('takes any custom name, even that of an object member', () => {
+  it('accepts any custom name, even that of an object member', () => {
     const custom = [{ name: '__proto__', value: 'x' }];
     expect(deliveryHeaders(message, { ...context, custom }, at).slice(0, 2)).toEqual(['__proto__', 'x']);
   });

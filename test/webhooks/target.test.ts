@@ -30,7 +30,7 @@ describe('checkTarget', () => {
       'javascript:1',
     ],
     ...['https://user@example.com/', 'https://user:password@example.com/', `https://example.com/${'x'.repeat(2_048)}`],
-    // The same addresses as the URL parser reads them.
+    // The same addresses in the notations that the URL parser accepts.
     ...['http://127.0.0.1/', 'http://2130706433/', 'http://0x7f000001/', 'http://0177.0.0.1/', 'http://127.1/'],
     ...['http://0x7f.1/', 'http://127.0.0.1./', 'http://①②⑦.⓪.⓪.①/', 'http://0/', 'http://169.254.169.254/latest/'],
     ...['http://[::1]/', 'http://[::ffff:127.0.0.1]/', 'http://[::ffff:7f00:1]/', 'http://[64:ff9b::10.0.0.1]/'],
@@ -87,19 +87,19 @@ describe('connections', () => {
     expect(receiver.connections).toBe(before);
   });
 
-  it('are made to a name whose addresses are all permitted, the very ones that were checked', async () => {
+  it('are made to a name if all its addresses are permitted, and to exactly these addresses', async () => {
     const before = lookUps.length;
     expect(await post(`http://loopback.test:${receiver.port}/hook`, true)).toMatchObject({ status: 200 });
     expect(lookUps.slice(before)).toEqual(['loopback.test']);
   });
 
-  it('are not made to a name of which one address is refused', async () => {
+  it('are not made to a name with one refused address', async () => {
     names['half.test'] = ['127.0.0.1', '10.0.0.1'];
     const result = await post(`http://half.test:${receiver.port}/hook`, true);
     expect(result.error).toBe('target-refused');
   });
 
-  it('go on while many names are not answered, and check what name servers say', async () => {
+  it('work while many names are not answered, and check the addresses from name servers', async () => {
     const server = await startDnsServer((name) => {
       if (name.startsWith('dead')) return 'silence';
       return name === 'private.test' ? ['127.0.0.1', '10.0.0.1'] : ['127.0.0.1'];
@@ -133,7 +133,7 @@ describe('connections', () => {
     expect((await post('http://nothing.test/', true)).error).toBe('name-not-found');
   });
 
-  it('are not made to where a redirect points', async () => {
+  it('are not made to the target of a redirect', async () => {
     const inner = await startReceiver();
     receiver.next({ kind: 'answer', status: 302, headers: { Location: inner.url } });
     expect(await post(receiver.url, true)).toMatchObject({ status: 302 });

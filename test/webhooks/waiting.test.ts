@@ -22,7 +22,7 @@ afterAll(async () => {
 });
 afterEach(() => harness.removeIntegrations());
 
-/** An integration for which deliveries were made so many minutes ago. @returns their ids */
+/** Creates an integration and its deliveries, which are this many minutes old. @returns their ids */
 async function addDeliveries(
   status: Integration['status'],
   minutesAgo: readonly number[],
@@ -44,7 +44,7 @@ async function addDeliveries(
   return ids;
 }
 
-/** Measures once. @returns the numbers and ages that the metrics show, by status */
+/** Measures once. @returns the numbers and ages in the metrics, by status */
 async function measure(now: Date): Promise<Record<string, { count: number; minutes: number }>> {
   const metrics = createMetrics();
   const clock = { ...settableClock(), now: () => now };
@@ -68,13 +68,13 @@ async function measure(now: Date): Promise<Record<string, { count: number; minut
 
 const none = { count: 0, minutes: 0 };
 
-describe('the gauges of what waits', () => {
-  it('are 0 when nothing does', async () => {
+describe('the gauges of waiting deliveries', () => {
+  it('are 0 if none waits', async () => {
     await harness.addIntegration({ url: receiver.url });
     expect(await measure(new Date())).toEqual({ due: none, retrying: none, paused: none, disabled: none });
   });
 
-  it('keep apart what is due from what is held, over more than a page of integrations', async () => {
+  it('distinguish due from held deliveries, for more than a page of integrations', async () => {
     const now = new Date();
     for (let idle = 0; idle < 100; idle += 1) await harness.addIntegration({ url: receiver.url });
     await addDeliveries('active', [3, 1], now);
@@ -89,7 +89,7 @@ describe('the gauges of what waits', () => {
     });
   });
 
-  it('count what failed as due from its next attempt on only', async () => {
+  it('count a failed delivery as due only from its next attempt', async () => {
     const now = new Date();
     const [failed = '', delivered = ''] = await addDeliveries('active', [90, 80, 5], now);
     await harness.deliveries.stamp([failed, delivered], 1);
@@ -105,7 +105,7 @@ describe('the gauges of what waits', () => {
     expect(await measure(later)).toMatchObject({ due: { count: 2, minutes: 45 }, retrying: none });
   });
 
-  it('count what waits for a receiver that is left alone as retried later', async () => {
+  it('count deliveries as retrying while their receiver gets none', async () => {
     receiver.always({ kind: 'answer', status: 503 });
     const timing = { ...quickTiming, breaker: { ...defaultTiming.breaker, failures: 1 } };
     const webhooks = harness.createEngine({ timing });
@@ -123,7 +123,7 @@ describe('the gauges of what waits', () => {
 });
 
 describe('the gauge of outboxes', () => {
-  it('shows how many documents have events to hand over', async () => {
+  it('shows how many documents have events to relay', async () => {
     const metrics = createMetrics();
     const seen = async (): Promise<number> =>
       Number(/^webhook_outboxes_waiting (\d+)$/m.exec(await metrics.render())?.[1]);

@@ -32,7 +32,7 @@ afterEach(async () => {
   await receiver.close();
 });
 
-/** Lets another engine do the work, with other times. */
+/** Replaces the engine by another one with other times. */
 async function withEngine(timing: WebhookTiming, work: (engine: Webhooks) => Promise<void>): Promise<void> {
   await webhooks.stop(1_000);
   const engine = harness.createEngine({ timing });
@@ -44,7 +44,7 @@ async function withEngine(timing: WebhookTiming, work: (engine: Webhooks) => Pro
 }
 
 describe('a delivery', () => {
-  it('arrives with all headers, signed by the bytes that arrive, and is settled', async () => {
+  it('arrives with all headers and valid signatures, and is settled', async () => {
     const id = await harness.addIntegration({ url: receiver.url, secret, headers: { Authorization: 'Bearer abc' } });
     const eventId = await harness.placeOrder(webhooks);
     const [request] = await receiver.received(1);
@@ -72,7 +72,7 @@ describe('a delivery', () => {
     expect(await harness.attempts(eventId, id)).toMatchObject([{ number: 1, status: 200, error: undefined }]);
   });
 
-  it('is tried again by the schedule, with the same id and bytes and a new time and signature', async () => {
+  it('is repeated by the schedule, with the same id and bytes and a new time and signature', async () => {
     receiver.next({ kind: 'answer', status: 500, body: 'oops' }, { kind: 'cut' });
     const id = await harness.addIntegration({ url: receiver.url, secret });
     const eventId = await harness.placeOrder(webhooks, { createdAt: new Date(Date.now() - 5_000) });
@@ -126,7 +126,7 @@ describe('a delivery', () => {
     expect(receiver.requests).toHaveLength(1);
   });
 
-  it('waits as long as Retry-After asks, and the lane with it', async () => {
+  it('waits as long as Retry-After asks, and its lane waits too', async () => {
     receiver.next({ kind: 'answer', status: 429, headers: { 'Retry-After': '1' } });
     const id = await harness.addIntegration({ url: receiver.url });
     await harness.placeOrder(webhooks);
@@ -146,7 +146,7 @@ describe('a delivery', () => {
     const [first, second] = [randomUUID(), randomUUID()];
     await webhooks.deliveries.sendTest(id, first);
     await until(async () => (await harness.delivery(first, id))?.failures === 1);
-    // Again under the same id, as after a lost answer: the attempt was made.
+    // The same id again, as after a lost answer: the attempt was already made.
     await webhooks.deliveries.sendTest(id, first);
     await webhooks.deliveries.sendTest(id, second);
     await harness.settled(id, 1);
@@ -154,7 +154,7 @@ describe('a delivery', () => {
     expect(await harness.attempts(second, id)).toMatchObject([{ number: 1, status: 200 }]);
   });
 
-  it('goes to everyone who has subscribed to its type, and to nobody else', async () => {
+  it('goes to every integration that has subscribed to its type, and to no other', async () => {
     const ids = await Promise.all([1, 2, 3].map(() => harness.addIntegration({ url: receiver.url })));
     const other = await harness.addIntegration({ url: receiver.url, eventTypes: ['FISCAL_DAY_END'] });
     await harness.placeOrder(webhooks);
@@ -163,7 +163,7 @@ describe('a delivery', () => {
     expect(await harness.deliveries.list({ integrationId: other }).total()).toBe(0);
   });
 
-  it('is sent to where the integration points now, with its present headers and secret', async () => {
+  it('is sent to the current URL of the integration, with its current headers and secret', async () => {
     const elsewhere = await startReceiver();
     receiver.always({ kind: 'answer', status: 500 });
     const id = await harness.addIntegration({ url: receiver.url, secret });
@@ -175,7 +175,7 @@ describe('a delivery', () => {
     await elsewhere.close();
   });
 
-  it('is signed with both secrets while they are rotated', async () => {
+  it('is signed with both secrets during a rotation', async () => {
     await harness.addIntegration({ url: receiver.url, secret, nextSecret });
     await harness.placeOrder(webhooks);
     const [request] = await receiver.received(1);
@@ -201,7 +201,7 @@ describe('an integration', () => {
     expect(receiver.requests).toHaveLength(5);
   });
 
-  it('that answers 410 is disabled, and gets what it missed when it is enabled again', async () => {
+  it('that answers 410 is disabled, and gets the missed events when it is enabled again', async () => {
     receiver.next({ kind: 'answer', status: 410 });
     const id = await harness.addIntegration({ url: receiver.url });
     await harness.placeOrder(webhooks);
@@ -215,7 +215,7 @@ describe('an integration', () => {
     await harness.settled(id, 2);
   });
 
-  it('that changes while a 410 is on its way is not disabled by it', async () => {
+  it('that changes while a 410 is on its way is not disabled', async () => {
     const changed = Promise.withResolvers<undefined>();
     receiver.next({ kind: 'answer', status: 410, after: changed.promise });
     const id = await harness.addIntegration({ url: receiver.url });
@@ -228,7 +228,7 @@ describe('an integration', () => {
     expect(receiver.requests).toHaveLength(2);
   });
 
-  it('that keeps failing is left alone, then probed with a single request', async () => {
+  it('that keeps failing gets nothing for a time, and then a single probe', async () => {
     const allBegun = Promise.withResolvers<undefined>();
     receiver.always({ kind: 'answer', status: 503, after: allBegun.promise });
     const opened: number[] = [];
@@ -237,7 +237,7 @@ describe('an integration', () => {
     const id = await harness.addIntegration({ url: receiver.url });
     for (let each = 0; each < 20; each += 1) await harness.placeOrder();
     quiet.start();
-    // All twenty are begun before the first has failed.
+    // All twenty attempts start before the first one has failed.
     await receiver.received(20);
     allBegun.resolve(undefined);
     await receiver.received(21);
@@ -251,7 +251,7 @@ describe('an integration', () => {
     webhooks.start();
   });
 
-  it('that fails for days is warned, then disabled; a success in between takes the warning back', async () => {
+  it('that fails for days gets a warning and is then disabled; a success in between removes the warning', async () => {
     const clock = settableClock();
     const day = 24 * 3_600_000;
     const timing = {
@@ -288,13 +288,13 @@ describe('an integration', () => {
     webhooks.start();
   });
 
-  it('that hangs does not delay another', async () => {
+  it('that does not answer does not delay another', async () => {
     const hanging = await startReceiver();
     hanging.always({ kind: 'hang' });
     await harness.addIntegration({ url: hanging.url });
     const id = await harness.addIntegration({ url: receiver.url });
     for (let each = 0; each < 100; each += 1) await harness.placeOrder();
-    // Longer than this test waits.
+    // Longer than the time limit of this test.
     await withEngine({ ...quickTiming, totalTimeout: 200_000, lease: 300_000 }, async (engine) => {
       for (let each = 0; each < 5; each += 1) await harness.placeOrder(engine);
       await harness.settled(id, 105);

@@ -35,8 +35,8 @@ import { systemClock, type Clock } from '../../src/runtime/clock.ts';
 import { system } from '../../src/runtime/system.ts';
 
 /**
- * The design's times, shortened so that tests see them pass, but for those that must not run out by themselves while the
- * machine is busy.
+ * The times of the design, shortened so that tests can wait for them. Times that must not pass while the machine is
+ * busy are long.
  */
 export const quickTiming: WebhookTiming = {
   ...defaultTiming,
@@ -51,7 +51,7 @@ export const quickTiming: WebhookTiming = {
   breaker: { failures: 5, firstOpen: 500, longestOpen: 2_000 },
 };
 
-/** For engines of which one is gone, so that another takes over. */
+/** For engines that take over from another one. */
 export const takeoverTiming: WebhookTiming = {
   ...quickTiming,
   connectTimeout: 5_000,
@@ -64,7 +64,7 @@ export const hastyTiming: WebhookTiming = { ...quickTiming, connectTimeout: 500,
 
 const secretBox = createSecretBox(randomBytes(32));
 
-/** A business document as the relay knows it. */
+/** A business document in the form that the relay knows. */
 interface Order extends WithOutbox {
   _id: string;
 }
@@ -82,37 +82,37 @@ export interface NewReceiver {
 /** Where orders are placed. */
 export const defaultLocationId = '4f5f4a6e-6f0e-4a53-9d0f-2e6a3e0f9c11';
 
-/** The delivery engine on a database of its own, without the rest of the service. */
+/** The delivery engine on its own database, without the rest of the service. */
 export interface Harness {
   readonly database: TestDatabase;
   readonly integrationStore: IntegrationStore;
   readonly directory: IntegrationDirectory;
   readonly deliveries: DeliveryStore;
-  /** Another engine on the same database, as another process would be. Not started. */
+  /** Another engine on the same database, like another process. It is not started. */
   createEngine(options?: Partial<WebhookDependencies> & { readonly on?: Database }): Webhooks;
   addIntegration(receiver: NewReceiver): Promise<string>;
   /** Changes an integration as an operator does. */
   edit(id: string, change: (integration: Integration) => Integration): Promise<void>;
   integration(id: string): Promise<Integration | undefined>;
-  /** Writes an order with an event that waits in its outbox. @returns the id of the event */
+  /** Writes an order with an event in its outbox. @returns the id of the event */
   placeOrder(webhooks?: Webhooks, entry?: Partial<OutboxEntry>): Promise<string>;
-  /** Takes all integrations away, so that the next test's events go to its own alone. */
+  /** Removes all integrations, so that the events of the next test go only to its own. */
   removeIntegrations(): Promise<void>;
-  /** How a receiver has been doing, as the lane keeps it. */
+  /** The recorded failures of a receiver, from its lane. */
   lane(integrationId: string): Promise<LaneHealth | undefined>;
-  /** The order whose outbox holds an event. */
+  /** The order whose outbox contains an event. */
   holderOf(eventId: string): Promise<string>;
   waitingEvents(): Promise<number>;
   delivery(eventId: string, integrationId: string): Promise<Delivery | undefined>;
   attempts(eventId: string, integrationId: string): Promise<Attempt[]>;
   /** Waits until all deliveries of an integration have a status. */
   settled(integrationId: string, count: number, status?: DeliveryStatus): Promise<void>;
-  /** Stops all engines, those of failed tests too. */
+  /** Stops all engines, including those of failed tests. */
   stopEngines(): Promise<void>;
   close(): Promise<void>;
 }
 
-/** An engine with short times that may send to this machine. */
+/** An engine with short times that can send to this machine. */
 export function engineOn(database: Database, options: Partial<WebhookDependencies> = {}): Webhooks {
   return createWebhooks({
     ...system,
@@ -241,7 +241,7 @@ export async function startHarness(): Promise<Harness> {
   };
 }
 
-/** A clock whose wall time can be moved. */
+/** A clock whose wall time a test can change. */
 export function settableClock(): Clock & { skew(milliseconds: number): void } {
   let offset = 0;
   return {

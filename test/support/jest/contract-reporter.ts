@@ -5,13 +5,13 @@ import { compareAnswers } from '../../contract/compare-answers.ts';
 import type { AnswerCounts } from '../recorded-answers.ts';
 
 const root = path.join(import.meta.dirname, '../../..');
-/** What the files of the last whole run recorded, for runs of some of them again (`TEST_AGAIN`). */
+/** The records of the last complete run, for running some of its files again (`TEST_AGAIN`). */
 const recordFile = path.join(root, 'coverage/answers.json');
 
 /**
- * Collects what the test files recorded. After the last file of a whole run it writes the table of declared answers to
- * `coverage/contract.md` and adds a result to the run: a failure if an answer is missing. It does the same after test
- * files of a whole run ran again.
+ * Collects the records of the test files. After the last file of a complete run it writes the table of declared answers
+ * to `coverage/contract.md`, and adds a result to the run. The result is a failure if an answer is missing. It does the
+ * same when some files of a complete run run again.
  */
 export default class ContractReporter {
   readonly #isFiltered: boolean;

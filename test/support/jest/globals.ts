@@ -1,4 +1,4 @@
-/** What `@jest/globals` exports, for modules that native-runner.ts loads: each use goes to the file that runs now. */
+/** The exports of `@jest/globals` for modules that native-runner.ts loads. Each use goes to the current test file. */
 function current(name: string): unknown {
   const now = (): object => {
     const globals = Reflect.get(globalThis, Symbol.for('globals of the test file')) as Record<string, object>;

@@ -2,7 +2,7 @@ import { createRequire, registerHooks } from 'node:module';
 import { pathToFileURL } from 'node:url';
 import { takeRecordedAnswers } from '../recorded-answers.ts';
 
-/** What Jest's runner asks of Jest's module loader, as far as it is answered differently here. */
+/** The part of Jest's module loader that Jest's runner uses and that differs here. */
 interface Runtime {
   requireInternalModule(path: string): unknown;
   unstable_shouldLoadAsEsm(path: string): boolean;
@@ -21,9 +21,9 @@ registerHooks({
 });
 
 /**
- * Jest's `testRunner`: runs a test file with Jest's own runner, and lets Node load the modules. Jest would load them
- * again for each file, into a context of its own: more than two seconds of CPU for the service, its packages and the
- * validators of the contract. Now each worker process loads them once. This relies on modules without state.
+ * Jest's `testRunner`. It runs a test file with Jest's own runner, but Node loads the modules. Jest would load them
+ * again for each file: more than two seconds of CPU for the service, its packages and the validators of the contract.
+ * Here each worker process loads them once. This requires modules without state.
  */
 export default async function runTestFile(
   globalConfig: unknown,
@@ -53,7 +53,7 @@ export default async function runTestFile(
   }
 }
 
-/** The part of the runner that collects and runs tests keeps its state in its module and in a global. */
+/** The part of the runner that collects and runs tests has state in its module and in a global. */
 function loadAnew(path: string): unknown {
   Reflect.deleteProperty(require.cache, path);
   Reflect.deleteProperty(globalThis, Symbol.for('EVENT_HANDLERS'));
