@@ -10,42 +10,42 @@ export default {
   forbidden: [
     {
       name: 'no-cycles',
-      comment: 'Two files that import each other, also by types alone, are one file, or lack a third.',
+      comment: 'Two files that import each other, even only types, should be one file, or share a third.',
       severity: 'error',
       from: {},
       to: { circular: true },
     },
     {
       name: 'base-is-below',
-      comment: 'The base knows no feature, no HTTP and no configuration.',
+      comment: 'The base imports no feature, no HTTP and no configuration.',
       severity: 'error',
       from: { path: base },
       to: { path: '^src/', pathNot: base },
     },
     {
       name: 'runtime-is-at-the-bottom',
-      comment: 'runtime/ and errors/ import nothing of the service but each other.',
+      comment: 'runtime/ and errors/ import only each other.',
       severity: 'error',
       from: { path: '^src/(runtime|errors)/' },
       to: { path: '^src/', pathNot: '^src/(runtime|errors)/' },
     },
     {
       name: 'rules-know-no-http',
-      comment: 'In a feature only operations and representations know how HTTP looks.',
+      comment: 'In a feature, only operations and representations import HTTP.',
       severity: 'error',
       from: { path: `^src/(${features}|idempotency)/`, pathNot: '(-(operations|representation)|/entity-tag)\\.ts$' },
       to: { path: '^src/http/' },
     },
     {
       name: 'operations-are-on-top',
-      comment: 'Operations are imported by app.ts alone.',
+      comment: 'Only app.ts imports operations.',
       severity: 'error',
       from: { pathNot: '^src/app\\.ts$' },
       to: { path: '^src/.*-operations\\.ts$' },
     },
     {
       name: 'http-knows-no-feature',
-      comment: 'The pipeline gets from app.ts what it needs of features.',
+      comment: 'app.ts passes to the pipeline what it needs from features.',
       severity: 'error',
       from: { path: '^src/http/' },
       to: { path: `^src/(${features})/` },
@@ -59,14 +59,14 @@ export default {
     },
     {
       name: 'wiring-is-on-top',
-      comment: 'app.ts, start.ts and main.ts are imported by each other alone.',
+      comment: 'Only app.ts, start.ts and main.ts import each other.',
       severity: 'error',
       from: { path: '^src/', pathNot: wiring },
       to: { path: wiring },
     },
     {
       name: 'codegen-is-apart',
-      comment: 'What makes code from the contract is not part of the running service.',
+      comment: 'Code generation is not part of the running service.',
       severity: 'error',
       from: { path: '^src/', pathNot: '^src/codegen/' },
       to: { path: '^src/codegen/' },
@@ -79,7 +79,7 @@ export default {
     },
     {
       name: 'clients-are-apart',
-      comment: 'A client is a package of its own: what it shares with the service is generated into it.',
+      comment: 'A client is a separate package. Code that it shares with the service is generated into it.',
       severity: 'error',
       from: { path: '^clients/' },
       to: { path: '^(src|generated)/' },
@@ -106,7 +106,7 @@ export default {
   ],
   options: {
     doNotFollow: { path: ['node_modules', '(^|/)generated/', '^clients/[^/]+/dist/'] },
-    // What a stranger compiles with the published package.
+    // Programs of users, compiled with the published package.
     exclude: { path: '^test/package/project/' },
     tsPreCompilationDeps: true,
     tsConfig: { fileName: 'tsconfig.json' },

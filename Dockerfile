@@ -2,10 +2,10 @@
 FROM node:24-bookworm-slim AS dependencies
 WORKDIR /app
 COPY package.json package-lock.json ./
-# The image brings Node itself, so the npm package `node` is left out together with everything for development.
+# The image contains Node, so the npm package `node` is omitted, like all development packages.
 RUN npm ci --omit=dev --ignore-scripts && rm -rf node_modules/node node_modules/.bin/node
 
-# The reference pages and the dashboard are built with the development packages, which the image leaves out.
+# The reference pages and the dashboard are built with the development packages, which the image does not contain.
 FROM node:24-bookworm-slim AS pages
 WORKDIR /app
 COPY package.json package-lock.json ./
@@ -25,8 +25,8 @@ COPY package.json LICENSE ./
 COPY --from=pages /app/dist dist
 COPY generated generated
 COPY src src
-# Runs with a read-only root file system: state is in MongoDB and S3, nothing is written here. So it needs MONGODB_URI,
-# S3_BUCKET and SECRETS_KEY; without one of them it says so and stops.
+# Runs with a read-only root file system: all data is in MongoDB and S3. So it needs MONGODB_URI, S3_BUCKET and
+# SECRETS_KEY. If one of them is missing, it prints which one and stops.
 USER node
 EXPOSE 8080
 HEALTHCHECK --interval=10s --timeout=3s --start-period=20s --retries=3 \

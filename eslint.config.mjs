@@ -37,7 +37,7 @@ export default tseslint.config(
     },
   },
   { files: ['clients/dashboard/**/*.{ts,tsx}'], ...reactHooks.configs.flat['recommended-latest'] },
-  // What a text function returns is what all languages have to return.
+  // The type of a text function follows from what it returns, and is the same for all languages.
   {
     files: ['clients/dashboard/src/texts/**'],
     rules: { '@typescript-eslint/explicit-module-boundary-types': 'off' },

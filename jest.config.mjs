@@ -2,7 +2,7 @@ export default {
   testEnvironment: 'node',
   testSequencer: '<rootDir>/test/support/jest/sequencer.mjs',
   testRunner: '<rootDir>/test/support/jest/native-runner.ts',
-  // Node runs the TypeScript sources as they are (erasable syntax).
+  // Node runs the TypeScript sources directly (erasable syntax).
   transform: {},
   reporters: ['<rootDir>/test/support/jest/contract-reporter.ts', 'default'],
   testMatch: ['<rootDir>/test/**/*.test.ts'],

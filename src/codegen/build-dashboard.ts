@@ -13,8 +13,8 @@ const target = path.join(root, 'dist/dashboard');
 const vite = path.join(root, 'node_modules/vite/bin/vite.js');
 
 /**
- * `npm ci` runs this last, because the dashboard contains the client. Without the development packages it says what is
- * missing, and the installation goes on.
+ * The last step of `npm ci`, because the dashboard contains the client. Without the development packages it prints what
+ * is missing, and the installation continues.
  */
 if (existsSync(dashboard) && isInstalled('vite') && isInstalled('@vitejs/plugin-react')) {
   const options = { cwd: dashboard, stdio: 'inherit' } as const;
@@ -25,7 +25,7 @@ if (existsSync(dashboard) && isInstalled('vite') && isInstalled('@vitejs/plugin-
   console.log('The dashboard is not built: this needs the development packages (npm ci without --omit=dev).');
 }
 
-/** @param name of a package that builds the dashboard: npm installs some of them in the dashboard's own folder */
+/** @param name of a package that builds the dashboard. npm installs some of them in the dashboard's own folder. */
 function isInstalled(name: string): boolean {
   try {
     return findPackageJSON(name, pathToFileURL(`${dashboard}/`)) !== undefined;
@@ -34,7 +34,7 @@ function isInstalled(name: string): boolean {
   }
 }
 
-/** Adds the compressed forms that the service sends: the best compression takes too long for a request. */
+/** Adds the compressed files that the service sends. The best compression takes too long for a request. */
 async function compressAll(): Promise<void> {
   const files = globSync('**/*.{js,css,svg,json}', { cwd: target });
   await Promise.all(

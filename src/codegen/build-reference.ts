@@ -3,13 +3,13 @@ import path from 'node:path';
 import { hasCode } from '../runtime/system-error.ts';
 
 const root = path.resolve(import.meta.dirname, '../..');
-/** Redoc as one file, which Redocly's command line brings with it. */
+/** Redoc in one file, from Redocly's command line package. */
 const source = path.join(root, 'node_modules/@redocly/cli/lib/chunks/redoc.standalone.js');
 const target = path.join(root, 'dist/redoc.js');
 
-/** Redoc's own logo is the only thing that its page would load from elsewhere. */
+/** Redoc's own logo. The page would load nothing else from other hosts. */
 const remoteLogo = /https:\/\/cdn\.redoc\.ly\/redoc\/logo-mini(-full)?\.svg/g;
-/** Its name, written out. Grey, so that it can be read on the page's light and dark ground. */
+/** The name in text form. Grey is readable on the light and the dark background of the page. */
 const inlineLogo = `data:image/svg+xml,${[
   "<svg xmlns='http://www.w3.org/2000/svg' width='36' height='14'>",
   "<text y='11' font-family='sans-serif' font-size='11' fill='gray'>Redoc</text></svg>",
@@ -18,7 +18,10 @@ const inlineLogo = `data:image/svg+xml,${[
   .join('')
   .replaceAll("'", '%27')}`;
 
-/** `npm ci` runs this last. Without the development packages it says what is missing, and the installation goes on. */
+/**
+ * The last step of `npm ci`. Without the development packages it prints what is missing, and the installation
+ * continues.
+ */
 const bundle = await readFile(source, 'utf8').catch((error: unknown) => {
   if (hasCode(error, 'ENOENT')) return undefined;
   throw error;

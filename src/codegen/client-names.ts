@@ -1,6 +1,6 @@
 /**
- * What a client calls an operation: `invokePrompt` of the tag "Prompts" is `prompts.invoke`, so `invoke` here. The tag's
- * noun is left out of the operationId, in the singular or plural.
+ * The name of an operation in a client: `invokePrompt` of the tag "Prompts" is `prompts.invoke`, so `invoke` here. It
+ * is the operationId without the noun of the tag, in the singular or plural.
  */
 export function clientMethod(tag: string, operationId: string): string {
   const plural = tag.split(' ').map(capitalize).join('');
@@ -8,7 +8,7 @@ export function clientMethod(tag: string, operationId: string): string {
   return operationId.replace(new RegExp(`${plural}|${singular}`), '');
 }
 
-/** What a client calls the operations of a tag: `testRuns` for "Test runs", `apiKeys` for "API keys". */
+/** The name of a tag in a client: `testRuns` for "Test runs", `apiKeys` for "API keys". */
 export function clientResource(tag: string): string {
   const [first = '', ...others] = tag.toLowerCase().split(' ');
   return [first, ...others.map(capitalize)].join('');

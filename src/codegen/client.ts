@@ -9,7 +9,7 @@ import {
   type Schema,
 } from './contract.ts';
 
-/** A method of the client: an operation with what its signature and its calls need to know. */
+/** A method of the client: an operation with the data that its signature and its calls need. */
 interface ClientOperation {
   id: string;
   resource: string;
@@ -19,7 +19,7 @@ interface ClientOperation {
   summary: string;
   description: string;
   pathParameters: { name: string; description: string; type: string }[];
-  /** What the method takes after the path's parameters. */
+  /** The argument after the path parameters. */
   input: 'body' | 'query' | undefined;
   inputRequired: boolean;
   /** Names of header parameters. */
@@ -28,9 +28,9 @@ interface ClientOperation {
   isPage: boolean;
   isText: boolean;
   repeatable: boolean;
-  /** Component that the body refers to. */
+  /** The component of the body. */
   bodyComponent: string | undefined;
-  /** Components or types of the successful answers. */
+  /** The components or types of the successful answers. */
   answers: string[];
   canBeNotModified: boolean;
   /** Short names of the problem types by status. */
@@ -40,7 +40,7 @@ interface ClientOperation {
 /** Methods whose types depend on stored prompts; `clients/typescript/src/stored-prompts.ts` has them. */
 const typedByPrompt: Record<string, string> = { invokePrompt: 'InvokeMethod', createTestRun: 'CreateTestRunMethod' };
 
-/** The files of the client that follow from the contract, by name, without their banner. */
+/** The generated files of the client by name, without their banner. */
 export function renderClientFiles(
   document: OpenApiDocument,
   problems: Record<string, ProblemEntry>,
@@ -105,7 +105,10 @@ function byResource(operations: readonly ClientOperation[]): [string, ClientOper
   return Object.entries(Object.groupBy(operations, ({ resource }) => resource)) as [string, ClientOperation[]][];
 }
 
-/** The table that the client calls operations by. It is part of what a page loads, so it says only what differs. */
+/**
+ * The table of operations for the calls of the client. Pages load it, so it contains only values that differ from the
+ * default.
+ */
 function renderOperations(operations: readonly ClientOperation[]): string {
   const row = (operation: ClientOperation): string => {
     const { method, path, input, isPage, isText, headers, repeatable } = operation;
@@ -129,7 +132,7 @@ export interface OperationRow {
   readonly method: 'GET' | 'PUT' | 'POST' | 'DELETE' | 'PATCH';
   /** OpenAPI path template. */
   readonly path: string;
-  /** What the method takes after the path's parameters. */
+  /** The argument after the path parameters. */
   readonly input?: 'body' | 'query';
   /** It answers with a page of a list. */
   readonly page?: true;

@@ -17,19 +17,19 @@ export interface CodeSample {
 
 /** One request of the contract: the examples of its parameters, and one example of its body. */
 interface ExampleRequest {
-  /** What is special about this example, if the operation has several. */
+  /** The purpose of this example, if the operation has several. */
   comment: string | undefined;
   path: Record<string, unknown>;
   query: Record<string, unknown>;
   body: unknown;
 }
 
-/** The address of a start without configuration. The reference page puts its own in its place. */
+/** The address of a service that was started without configuration. The reference page replaces it by its own. */
 export const localAddress = 'http://127.0.0.1:8080';
-/** Samples stand in a narrow column. */
+/** The reference shows samples in a narrow column. */
 const width = { printWidth: 52 };
 
-/** Makes the samples of every operation from the examples of the contract. @returns samples by operationId */
+/** Creates the samples of every operation from the examples of the contract. @returns samples by operationId */
 export async function makeCodeSamples(document: OpenApiDocument): Promise<Record<string, CodeSample[]>> {
   const samples: Record<string, CodeSample[]> = {};
   for (const entry of listOperations(document)) {
@@ -43,8 +43,8 @@ export async function makeCodeSamples(document: OpenApiDocument): Promise<Record
 }
 
 /**
- * Required parameters, and the filters that only this list has. What many operations share (pages, times, conditions)
- * would hide what the sample shows.
+ * Required parameters, and the filters that only this list has. Parameters that many operations share (pages, times,
+ * conditions) would make the sample hard to read.
  */
 function exampleRequests(
   { method, operation, parameters }: OperationEntry,
@@ -85,7 +85,7 @@ function needsKey({ operation }: OperationEntry): boolean {
 async function curlSample(entry: OperationEntry, requests: readonly ExampleRequest[]): Promise<string> {
   const fields = [
     ...(needsKey(entry) ? [`"Authorization: Bearer $API_KEY"`] : []),
-    // curl sends no field for a variable that is not set.
+    // curl sends no header field if the variable is not set.
     ...(entry.parameters.some(({ name }) => name === 'Idempotency-Key') ? [`"Idempotency-Key: $IDEMPOTENCY_KEY"`] : []),
   ];
   const commands = requests.map(async ({ comment, path, query, body }) => {
@@ -105,7 +105,7 @@ async function curlSample(entry: OperationEntry, requests: readonly ExampleReque
   return (await Promise.all(commands)).join('\n');
 }
 
-/** Calls with the published client, `prompt-gateway-client`. */
+/** Calls of the published client, `prompt-gateway-client`. */
 async function clientSample(
   entry: OperationEntry,
   requests: readonly ExampleRequest[],
@@ -121,7 +121,7 @@ async function clientSample(
     const heading = comment === undefined ? '' : `// ${comment}\n`;
     const list = /^(\w+)Page$/.exec(answer)?.[1];
     if (list !== undefined) return `for await (const ${list} of ${call}) {\nconsole.log(${list});\n}`;
-    // Later examples show how else it is called. What they return is the same.
+    // Later examples show other ways to call it. They return the same.
     return `${heading}${index > 0 || answer === 'confirmation' ? '' : `const ${answer} = `}await ${call};`;
   });
   const program = [
@@ -132,7 +132,7 @@ async function clientSample(
   return format(program.join('\n\n'), { parser: 'typescript', singleQuote: true, ...width });
 }
 
-/** What a program would call the answer: `order` for an `Order`, `liveness` for what `getLiveness` returns. */
+/** A variable name for the answer: `order` for an `Order`, `liveness` for the answer of `getLiveness`. */
 function answerName({ operation }: OperationEntry, document: OpenApiDocument): string {
   const [response] =
     Object.entries(operation.responses)
@@ -153,7 +153,7 @@ async function formatJson(value: unknown): Promise<string> {
   return (await format(JSON.stringify(value), options)).trimEnd();
 }
 
-/** As one word of a shell. */
+/** Quotes a text as one word of a shell. */
 function quote(text: string): string {
   return `'${text.replaceAll("'", String.raw`'\''`)}'`;
 }

@@ -1,13 +1,13 @@
 import { listOperations, resolve, type OpenApiDocument, type ResponseObject, type Schema } from './contract.ts';
 
 const problemMedia = 'application/problem+json';
-/** Problems that any request may get before it reaches an operation. */
+/** Problems that any request can get before it reaches an operation. */
 const anywhere = ['bad-request', 'webhook-loop', 'route-not-found', 'method-not-allowed', 'request-timeout'];
 const anywhereInHttp = ['expectation-failed', 'header-fields-too-large'];
 
 /**
- * Adds to the bundled contract what follows from the rest of it and so is not written out in `openapi/`: a schema of the
- * problems that each answer may have, a `default` answer of each operation, and the cookie of a session as another way to
+ * Adds the parts of the bundled contract that follow from other parts, and so are not written in `openapi/`: a schema
+ * for the problems of each answer, a `default` answer for each operation, and the session cookie as another way to
  * authenticate wherever a key is accepted.
  */
 export function completeContract(document: OpenApiDocument): OpenApiDocument {
@@ -19,8 +19,8 @@ export function completeContract(document: OpenApiDocument): OpenApiDocument {
 }
 
 /**
- * Gives each answer that has `x-problem-types` a schema that lists them, and its status. So a generated client has a type
- * of error for each status of an operation.
+ * Gives each answer with `x-problem-types` a schema that lists them, and its status. So a generated client has an error
+ * type for each status of an operation.
  */
 function addProblemSchemas(document: OpenApiDocument): void {
   const { schemas } = document.components;
@@ -41,7 +41,7 @@ function addProblemSchemas(document: OpenApiDocument): void {
   }
 }
 
-/** What all problems have, whatever their type and status. */
+/** The fields of all problems, without type and status. */
 function problemFields(problem: Schema | undefined): Schema {
   const { properties, required, ...rest } = problem as { properties: Schema; required: string[] };
   const others = Object.entries(properties).filter(([name]) => name !== 'type' && name !== 'status');
@@ -85,7 +85,9 @@ function firstExample(document: OpenApiDocument, response: ResponseObject): unkn
   return resolve(document, example)?.value;
 }
 
-/** Statuses and problems that an operation does not list: those of HTTP itself, and what later releases add. */
+/**
+ * Adds the statuses and problems that an operation does not list: those of HTTP itself, and those of later releases.
+ */
 function addDefaultAnswers(document: OpenApiDocument): void {
   document.components['responses'] = { ...document.components['responses'], OtherProblem: otherProblem };
   for (const { operation } of listOperations(document)) {

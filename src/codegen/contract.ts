@@ -41,7 +41,7 @@ export interface Operation {
   parameters?: Parameter[];
   requestBody?: { required?: boolean; content: Record<string, MediaType> };
   responses: Record<string, ResponseObject>;
-  /** Whether a POST without Idempotency-Key can be sent again when its answer got lost. */
+  /** Whether a POST without Idempotency-Key can be sent again when its answer was lost. */
   'x-repeatable'?: boolean;
 }
 
@@ -60,11 +60,11 @@ export interface OpenApiDocument {
 export interface ProblemEntry {
   status: number;
   title: string;
-  /** What happened, for the reference page. */
+  /** The meaning of the problem, for the reference page. */
   description: string;
-  /** What the caller can do about it. */
+  /** What the caller can do. */
   remedy: string;
-  /** The service did nothing: the request can be repeated, whatever it is. */
+  /** The service did nothing, so any request can be repeated. */
   changed_nothing?: boolean;
 }
 
@@ -81,7 +81,7 @@ interface Bundle {
   components: { schemas: Record<string, Schema> };
 }
 
-/** Gives each schema its name as its title, by which code generators and the reference call it. */
+/** Sets the name of each schema as its title. Code generators and the reference use the title. */
 function withTitles(document: Bundle): Bundle {
   const schemas = Object.entries(document.components.schemas).map(([title, schema]) => [title, { title, ...schema }]);
   const components = { ...document.components, schemas: Object.fromEntries(schemas) as Record<string, Schema> };
@@ -89,8 +89,9 @@ function withTitles(document: Bundle): Bundle {
 }
 
 /**
- * Bundles a document with Redocly and the configuration beside it. Its version is the package's.
- * @param source the document's path in the repository
+ * Bundles a document with Redocly and the configuration in its folder. Sets the version of the package.
+ *
+ * @param source the path of the document in the repository
  */
 export async function bundle(root: string, source: string): Promise<unknown> {
   return await withTemporaryFolder('contract-', async (folder) => {
@@ -102,7 +103,7 @@ export async function bundle(root: string, source: string): Promise<unknown> {
   });
 }
 
-/** Calls `use` with a folder that is gone afterwards. */
+/** Calls `use` with a folder that is deleted afterwards. */
 async function withTemporaryFolder<T>(prefix: string, use: (folder: string) => Promise<T>): Promise<T> {
   const folder = await mkdtemp(path.join(tmpdir(), prefix));
   try {
@@ -112,7 +113,10 @@ async function withTemporaryFolder<T>(prefix: string, use: (folder: string) => P
   }
 }
 
-/** Runs the Redocly command line of this project, offline and quiet; its output is in the error when it fails. */
+/**
+ * Runs the Redocly command line of this project, offline and without output. If it fails, the error contains its
+ * output.
+ */
 async function redocly(root: string, args: readonly string[]): Promise<void> {
   const cli = path.join(root, 'node_modules/@redocly/cli/bin/cli.js');
   const env = {
@@ -156,7 +160,7 @@ export interface OperationEntry {
   parameters: Parameter[];
 }
 
-/** Every operation of the document in document order, with its path's parameters merged in and `$ref`s followed. */
+/** Every operation in the order of the document, with the parameters of its path and resolved `$ref`s. */
 export function listOperations(document: OpenApiDocument): OperationEntry[] {
   return Object.entries(document.paths).flatMap(([route, item]) =>
     methods.flatMap((method) => {

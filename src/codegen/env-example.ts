@@ -4,8 +4,8 @@ import type { Setting } from '../config/settings.ts';
 const width = 110;
 
 /**
- * The text of `.env.example`: every setting as a comment that takes effect when its `#` is removed. Settings with a
- * fixed default show it, so that uncommenting a line changes nothing.
+ * The text of `.env.example`: every setting as a comment that takes effect when its `#` is removed. A setting with a
+ * fixed default shows the default, so removing the `#` changes nothing.
  */
 export function renderEnvExample(): string {
   const groups = settingsByGroup().map(

@@ -31,7 +31,7 @@ export interface AsyncApiDocument {
   readonly components: { readonly schemas: Record<string, Schema>; readonly securitySchemes?: object };
 }
 
-/** A type of event, as the generator needs it. */
+/** A type of event, with the data that the generator needs. */
 export interface EventDefinition {
   /** Such as `ORDER_PLACED`. */
   readonly type: string;
@@ -39,7 +39,7 @@ export interface EventDefinition {
   readonly schemaName: string;
   readonly description: string;
   readonly subscribable: boolean;
-  /** The payload's JSON Schema without references. */
+  /** The JSON Schema of the payload without references. */
   readonly schema: Schema;
   readonly example: Record<string, unknown>;
 }
@@ -51,7 +51,8 @@ export async function bundleEventContract(root: string): Promise<AsyncApiDocumen
 
 /**
  * The types of events in the order of the document.
- * @throws Error when the two contracts disagree about the types
+ *
+ * @throws Error if the two contracts contain different types
  */
 export function listEvents(events: AsyncApiDocument, api: OpenApiDocument): EventDefinition[] {
   const subscribable = enumOf(api, 'SubscribableEventType');
@@ -78,7 +79,7 @@ function enumOf(document: OpenApiDocument, name: string): string[] {
   return schema.enum;
 }
 
-/** A copy of a schema in which each `$ref` is replaced by what it refers to. The schemas of events do not recur. */
+/** A copy of a schema in which each `$ref` is replaced by its target. No schema of an event contains itself. */
 function withoutReferences(value: unknown, schemas: Record<string, Schema>): unknown {
   if (Array.isArray(value)) return value.map((member) => withoutReferences(member, schemas));
   if (typeof value !== 'object' || value === null) return value;

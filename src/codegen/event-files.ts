@@ -4,9 +4,9 @@ import { renderTypes } from './types.ts';
 import { compileStandalone } from './validators.ts';
 
 /**
- * The JSON Schema of an event type as receivers are given it: without references, and known by the path where it is
- * served. The service does not know its public address. A reader resolves the path against the URL that the schema was
- * read from (RFC 3986, section 5.1.3).
+ * The JSON Schema of an event type for receivers: without references, and with its path as `$id`, because the service
+ * does not know its public address. A reader resolves the path against the URL that the schema was read from (RFC 3986,
+ * section 5.1.3).
  */
 export function publishedSchema({ type, schema }: EventDefinition): Schema {
   const $schema = 'https://json-schema.org/draft/2020-12/schema';
@@ -83,7 +83,7 @@ ${payloads.join('\n')}
 `;
 }
 
-/** Validators of the payloads, each exported under the name of its type, that stop at the first error. */
+/** Validators of the payloads, each exported with the name of its type. They stop at the first error. */
 export function renderEventValidators(events: readonly EventDefinition[]): { code: string; declarations: string } {
   return {
     code: compileStandalone(Object.fromEntries(events.map(({ type, schema }) => [type, schema])), false),

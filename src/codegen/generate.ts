@@ -17,7 +17,7 @@ const root = path.resolve(import.meta.dirname, '../..');
 const clientFolder = 'clients/typescript/src/generated';
 const clientSchemas = 'clients/typescript/schemas';
 const templates = 'src/templates';
-/** Folders that have nothing but generated files. */
+/** Folders that contain only generated files. */
 const generatedFolders = ['generated', clientFolder, clientSchemas];
 
 function banner(source: string): string {
@@ -28,7 +28,7 @@ function json(value: unknown): string {
   return `${JSON.stringify(value, null, 2)}\n`;
 }
 
-/** Everything that is generated, as file name (relative to the repository) to content. */
+/** All generated files: name (relative to the repository) and content. */
 async function renderAll(): Promise<Map<string, string>> {
   const bundled = await bundleContract(root);
   const problems = await readProblems(root);
@@ -69,7 +69,9 @@ async function renderClient(
   return Object.entries(files).map(([name, content]) => [`${clientFolder}/${name}`, banner('openapi') + content]);
 }
 
-/** The client renders previews by the same code as the service, and its package cannot import the service's sources. */
+/**
+ * The client renders previews with the code of the service, and its package cannot import the sources of the service.
+ */
 async function copyTemplates(): Promise<[string, string][]> {
   const names = (await readdir(path.join(root, templates))).toSorted();
   return await Promise.all(
@@ -104,7 +106,7 @@ async function readIfThere(file: string): Promise<string | undefined> {
   return readFile(file, 'utf8').catch(() => undefined);
 }
 
-/** Files in the folders of generated files that nothing generates any more. */
+/** Files in the folders of generated files that are no longer generated. */
 async function findObsolete(current: ReadonlySet<string>): Promise<string[]> {
   const listings = generatedFolders.map((folder) =>
     readdir(path.join(root, folder), { recursive: true, withFileTypes: true }),
@@ -116,7 +118,7 @@ async function findObsolete(current: ReadonlySet<string>): Promise<string[]> {
     .filter((name) => !current.has(name));
 }
 
-/** Writes what changed and removes what is obsolete; with `check` does neither and returns the files that are not current. */
+/** Writes changed files and removes obsolete ones. With `check` it only returns the files that are not current. */
 export async function generate(check: boolean): Promise<string[]> {
   const files = await renderAll();
   const stale: string[] = [];

@@ -1,6 +1,6 @@
 import { listOperations, resolve, type OpenApiDocument, type ProblemEntry } from './contract.ts';
 
-/** What the server needs to know about an operation besides its validators. */
+/** The data of an operation that the server needs besides its validators. */
 interface Row {
   method: string;
   path: string;

@@ -12,10 +12,10 @@ export type ProblemType = keyof typeof problems;
 `;
 }
 
-/** From this many operations on, an entry does not list them. */
+/** Entries with at least this number of operations do not list them. */
 const many = 16;
 
-/** Adds the table's entries to the document as a "Problems" section, so that the reference page has a heading for each type. */
+/** Adds a section "Problems" to the document, so that the reference page has a heading for each type. */
 export function addProblemReference(
   document: OpenApiDocument,
   problems: Record<string, ProblemEntry>,

@@ -9,8 +9,8 @@ export interface MergePatch {
 const servers = [{ url: localAddress, description: 'This service' }];
 
 /**
- * What the reference page adds to the served document before it shows it: code samples, and links from the answers to the
- * problems that they may have. Other readers of the document do without.
+ * The additions of the reference page to the served document: code samples, and links from answers to their problems.
+ * Other readers of the document get it without them.
  */
 export async function makeReferencePatch(document: OpenApiDocument): Promise<MergePatch> {
   const samples = await makeCodeSamples(document);
@@ -18,7 +18,7 @@ export async function makeReferencePatch(document: OpenApiDocument): Promise<Mer
   for (const { path, method, operation } of listOperations(document)) {
     (paths[path] ??= {})[method] = {
       'x-codeSamples': samples[operation.operationId],
-      // The samples show them. Redoc would let the reader choose one, and show the same sample for each.
+      // The samples show them. Redoc would offer a choice between them, and show the same sample for each.
       ...(operation.requestBody === undefined
         ? {}
         : { requestBody: { content: { 'application/json': { examples: null } } } }),

@@ -1,22 +1,22 @@
 import openapiTs, { astToString } from 'openapi-typescript';
 import ts from 'typescript';
 
-/** Renders the types of an OpenAPI document for the service itself, which answers with known values only. */
+/** Renders the types of an OpenAPI document for the service, which answers only with known values. */
 export async function renderTypes(document: object): Promise<string> {
   return await render(document, ts.factory.createKeywordTypeNode(ts.SyntaxKind.NeverKeyword));
 }
 
-/** Renders the types of an OpenAPI document for callers: a value list of an answer may have values of later releases. */
+/** Renders the types of an OpenAPI document for callers. Value lists of answers can have values of later releases. */
 export async function renderClientTypes(document: object): Promise<string> {
   const { createIntersectionTypeNode, createKeywordTypeNode, createTypeLiteralNode } = ts.factory;
-  // `string & {}` keeps the known values apart from the others, so that editors suggest them.
+  // `string & {}` keeps the known values separate from the others, so that editors suggest them.
   const anyOther = [createKeywordTypeNode(ts.SyntaxKind.StringKeyword), createTypeLiteralNode([])];
   return await render(document, createIntersectionTypeNode(anyOther));
 }
 
 /** @param otherValue the type of the component `OtherValue`, which ends each open value list */
 async function render(document: object, otherValue: ts.TypeNode): Promise<string> {
-  // It changes the document that it is given.
+  // openapi-typescript changes the document that it is given.
   const copy = structuredClone(document);
   const transform = (_schema: object, { path }: { path?: string }): ts.TypeNode | undefined =>
     path === '#/components/schemas/OtherValue' ? otherValue : undefined;

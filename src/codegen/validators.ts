@@ -7,9 +7,9 @@ const definitions = 'contract';
 
 /** The validators of the contract as source text. */
 export interface ValidatorSources {
-  /** Stops at the first error: what every request passes through. */
+  /** Stops at the first error. Every request passes through it. */
   fast: string;
-  /** Finds all errors: loaded when a request was refused, to explain why. */
+  /** Finds all errors. It is loaded when a request was refused, to explain why. */
   thorough: string;
   declarations: string;
 }
@@ -63,9 +63,10 @@ function compile(document: OpenApiDocument, schemas: Record<string, Schema>, all
 }
 
 /**
- * The source text of an ES module that exports a validation function under the name of each schema.
+ * The source text of an ES module that exports a validation function for each schema, under its name.
+ *
  * @param allErrors whether they find all errors instead of stopping at the first
- * @param shared a schema that the others may refer to by its `$id`
+ * @param shared a schema that the others can refer to by its `$id`
  */
 export function compileStandalone(schemas: Record<string, Schema>, allErrors: boolean, shared?: Schema): string {
   const ajv = new Ajv2020({

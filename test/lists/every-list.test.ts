@@ -29,20 +29,20 @@ interface Sample {
   readonly keyOf?: (entry: Answer['body']) => string;
   /** The entries in the order of the list. There may be others. */
   readonly keys: readonly string[];
-  /** Of a list whose entries come and go. */
+  /** For a list with added and removed entries. */
   readonly change?: {
     remove(key: string): Promise<void>;
-    /** Adds an entry before all others, and one right behind an entry. @returns the key of the second one */
+    /** Adds an entry before all others, and one directly after an entry. @returns the key of the second one */
     insert(behind: string): Promise<string>;
   };
 }
 
 const size = 7;
 const second = 1_000;
-/** The time of an entry by its place in the list. */
+/** The time of an entry by its index in the list. */
 const timeOf = (place: number): Date => new Date(Date.parse('2026-03-01T12:00:00Z') - place * second);
 
-/** Makes a list of copies of one document. */
+/** Creates a list of copies of one document. */
 async function copies(
   collection: string,
   original: string,
@@ -201,7 +201,7 @@ describe.each(Object.entries(lists))('%s', (operationId, prepare) => {
     (body.data as Answer['body'][]).map(list.keyOf ?? ((entry: { id: string }) => entry.id));
   const isKnown = (key: string): boolean => list.keys.includes(key);
 
-  /** Walks to the end. @param between is called after each page with the number of pages */
+  /** Reads all pages. @param between is called after each page with the number of pages so far */
   const walk = async (query: string, between?: (pages: number) => Promise<void>): Promise<string[]> => {
     const seen: string[] = [];
     let after = '';
@@ -223,13 +223,13 @@ describe.each(Object.entries(lists))('%s', (operationId, prepare) => {
     }
   };
 
-  it('is read to its end by `after`, each entry once', async () => {
+  it('contains each entry once when it is read with `after`', async () => {
     const seen = await walk('limit=2');
     expect(seen.filter(isKnown)).toEqual(list.keys);
     expect(new Set(seen).size).toBe(seen.length);
   });
 
-  it('is read by `offset` in the same order', async () => {
+  it('has the same order when it is read with `offset`', async () => {
     const all = await get('limit=100');
     const part = await get('limit=3&offset=1');
     expect(keysOf(part)).toEqual(keysOf(all).slice(1, 4));
@@ -239,7 +239,7 @@ describe.each(Object.entries(lists))('%s', (operationId, prepare) => {
     expect(following.body.pagination.offset).toBe(4);
   });
 
-  it('is empty beyond its end, and nothing follows', async () => {
+  it('is empty after its end, and has no next page', async () => {
     const { body, headers } = await get('offset=1000');
     expect(body).toMatchObject({ data: [], pagination: { offset: 1000, next: null } });
     expect(headers).not.toHaveProperty('link');
@@ -261,7 +261,7 @@ describe.each(Object.entries(lists))('%s', (operationId, prepare) => {
     }
   });
 
-  it('refuses what is not the `next` of one of its pages, and an `offset` with it', async () => {
+  it('refuses an `after` that is not the `next` of one of its pages, or comes with an `offset`', async () => {
     const next = nextOf(await get('limit=2')) ?? '';
     const refuse = async (path: string, parameter: string): Promise<void> => {
       const { status, body } = await setup.service.call('GET', path, { differs: 'cursor' });
@@ -274,19 +274,19 @@ describe.each(Object.entries(lists))('%s', (operationId, prepare) => {
     await refuse(withQuery(list.path, `after=${next.slice(0, -2)}`), 'after');
     await refuse(withQuery(list.path, `after=${next}A`), 'after');
     await refuse(withQuery(list.path, `after=${next.startsWith('A') ? 'B' : 'A'}${next.slice(1)}`), 'after');
-    // Of another list, and of the same one with another filter.
+    // The `next` of another list, and of the same list with another filter.
     const other = operationId === 'listEventTypes' ? '/v1/orders' : '/api/v1/event-types';
     await refuse(`${other}?after=${next}`, 'after');
     if (list.path.includes('?')) await refuse(`${list.path.replace(/\?.*/, '')}?after=${next}`, 'after');
   });
 
-  // The last one, for it leaves another list behind.
-  it('is walked without missing or repeating what stays while others come and go', async () => {
+  // This test is the last one, because it changes the list.
+  it('neither hides nor repeats an entry while others are added and removed', async () => {
     if (list.change === undefined) return;
     const { insert, remove } = list.change;
     const [, seen = '', , , unseen = '', before = ''] = list.keys;
     let added = '';
-    // The third page begins in the middle of the list: what was there before it is gone.
+    // The third page begins in the middle of the list. The entry before it is removed.
     const found = await walk('limit=2', async (pages) => {
       if (pages !== 1) return;
       await remove(seen);
@@ -300,13 +300,13 @@ describe.each(Object.entries(lists))('%s', (operationId, prepare) => {
 });
 
 describe('the contract', () => {
-  it('has one way to page', () => {
+  it('has the same paging for all lists', () => {
     const paged = (Object.entries(operationTable) as [string, OperationRow][])
       .filter(([, { parameters }]) => parameters.some(({ name, in: place }) => place === 'query' && name === 'limit'))
       .map(([operationId]) => operationId);
     expect(paged.sort()).toEqual(Object.keys(lists).sort());
     const pages = Object.entries(document.components.schemas).filter(([name]) => name.endsWith('Page'));
-    // Deliveries are listed by integration and for all of them.
+    // Deliveries are listed for one integration and for all.
     expect(pages).toHaveLength(paged.length - 1);
     for (const [, page] of pages) {
       expect(page).toMatchObject({ properties: { pagination: { $ref: '#/components/schemas/Pagination' } } });

@@ -84,9 +84,9 @@ export async function openGeneratedShop(
       FiscalDate: [day(-1), day(0), day(0), day(1)],
       // ICU knows PST, the IANA database does not.
       Timezone: ['UTC', 'Europe/Amsterdam', 'Asia/Kathmandu', 'Pacific/Kiritimati', 'PST'],
-      // What is archived takes no orders any more, so that is rare, too.
+      // Archived resources accept no orders, so they are rare too.
       ...{ currency: ['EUR', 'EUR', 'JPY', 'HRK'], active: [true], archived: [false], limit: [3] },
-      // A span that has begun is a rare one: each replay of it sends all that has happened, to the same machine.
+      // Periods in the past are rare: each replay of one sends all events so far again.
       since: [...Array.from({ length: 9 }, () => `${day(1)}T12:00:00+05:45`), day(-1)],
       until: [day(2), '2999-12-31', '0000-01-01T00:00:00-00:00', '9999-12-31T23:59:59.999999999-23:59'],
       'Idempotency-Key': Array.from({ length: 200 }, (_, index) => `key-${index}`),

@@ -8,7 +8,7 @@ import { parseArgs } from 'node:util';
  * A model provider for tests and benchmarks: a real HTTP server that speaks the wire formats of OpenAI (chat
  * completions, and the responses API as xAI uses it), Anthropic, Google, Cohere and Amazon Bedrock.
  *
- * What it does is decided by the model's name, or by `behave`:
+ * The name of the model, or `behave`, selects its behaviour:
  *
  *     mock-<status>[-<seconds>]  that status with the vendor's error body, and Retry-After
  *     mock-slow-<ms>             an answer after that time
@@ -19,10 +19,10 @@ import { parseArgs } from 'node:util';
  *     mock-reset                 closes the connection without an answer
  *     mock-cut                   closes the connection in the middle of the answer
  *     mock-garbage               status 200 with a web page
- *     mock-partial               status 200 with JSON that lacks what matters
+ *     mock-partial               status 200 with JSON without the required parts
  *     mock-redirect              status 307 to `redirectTarget`
- *     mock-huge                  an answer of 17 MiB, its length announced
- *     mock-endless               an answer that never ends, its length not announced
+ *     mock-huge                  an answer of 17 MiB with Content-Length
+ *     mock-endless               an answer that never ends, without Content-Length
  *     mock-nousage               an answer without token counts
  *     anything else              "Hello from <model>."
  *

@@ -31,8 +31,8 @@ export interface CallOptions {
 export interface Answer {
   readonly status: number;
   readonly headers: Record<string, string>;
-  /** Parsed where the answer is JSON. */
-  // eslint-disable-next-line @typescript-eslint/no-explicit-any -- tests assert on the shape they expect
+  /** Parsed if the answer is JSON. */
+  // eslint-disable-next-line @typescript-eslint/no-explicit-any -- tests assert the form that they expect
   readonly body: any;
   readonly text: string;
 }
@@ -40,14 +40,14 @@ export interface Answer {
 export interface TestService {
   readonly url: string;
   readonly adminKey: string;
-  /** The environment that it was started with, to start another one beside it. */
+  /** The environment of the service, to start another one with it. */
   readonly environment: Record<string, string>;
   /**
-   * Sends a request. The exchange is shown to the contract referee and the answer is checked against the contract;
+   * Sends a request. Passes the exchange to the contract referee and checks the answer against the contract;
    * the call fails when either finds something.
    */
   call(method: string, path: string, options?: CallOptions): Promise<Answer>;
-  /** Makes an API key with these scopes. */
+  /** Creates an API key with these scopes. */
   createKey(...scopes: Scope[]): Promise<string>;
   close(): Promise<void>;
 }
@@ -59,9 +59,9 @@ export interface TestServiceOptions {
   connectionLimits?: NonNullable<StartOptions['connectionLimits']>;
   onExchange?: NonNullable<StartOptions['onExchange']>;
   clock?: NonNullable<StartOptions['clock']>;
-  /** 0 if left out: no test sees what a probe of the test before it found. */
+  /** 0 by default, so that no test gets the probe result of an earlier test. */
   probesSharedForMs?: NonNullable<StartOptions['probesSharedForMs']>;
-  /** How often the service writes its statistics, in milliseconds. When left out, only when it stops. */
+  /** The interval in which the service writes its statistics, in milliseconds. By default, it writes them only when it stops. */
   statisticsEveryMs?: number;
   print?: StartOptions['print'];
 }
@@ -166,7 +166,7 @@ export async function startTestService({
   };
 }
 
-/** What referee and contract find wrong with an exchange. */
+/** The mistakes in an exchange that referee and contract check find. */
 async function judge(exchange: Exchange | undefined, answer: Answer, options: CallOptions): Promise<string[]> {
   if (exchange?.operationId === undefined) return [];
   const isHead = exchange.method === 'HEAD';
@@ -177,7 +177,7 @@ async function judge(exchange: Exchange | undefined, answer: Answer, options: Ca
     url: exchange.url,
     headers: exchange.requestHeaders,
     body: exchange.requestBody,
-    // What was streamed is not kept, so the referee sees what was received.
+    // The service does not keep streamed bytes, so the referee gets the received body.
     answer: exchange.stream === undefined ? exchange.answer : { ...exchange.answer, body: answer.text },
   });
   if (options.differs === undefined) wrong.push(...disagreements(exchange, opinion));

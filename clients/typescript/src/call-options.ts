@@ -26,9 +26,9 @@ export type Body<Id extends OperationId> =
 
 interface IdempotencyOption {
   /**
-   * Identifies the action: calls with the same key do it once and get the same answer. By default each call gets a new
-   * key, which its retries keep. With `null` the call sends no key, and is repeated only if the service says that it did
-   * nothing.
+   * Identifies the action: calls with the same key execute it once and get the same answer. By default each call gets a
+   * new key, which its retries keep. With `null` the call sends no key. It is then repeated only if the service says
+   * that it did nothing.
    */
   idempotencyKey?: string | null | undefined;
 }
@@ -49,11 +49,11 @@ export interface CallLimits {
   timeout?: number | undefined;
   /** Milliseconds that a call can take with all its attempts and the pauses between them. 180,000 by default. */
   totalTimeout?: number | undefined;
-  /** How often a call is repeated after a failure that may pass. 2 by default. */
+  /** The number of retries after a temporary failure. 2 by default. */
   maxRetries?: number | undefined;
 }
 
-/** Options that every call takes. */
+/** Options of every call. */
 export interface CommonCallOptions extends CallLimits {
   /** Cancels the call. It then fails with the signal's reason. */
   signal?: AbortSignal | undefined;
@@ -61,7 +61,7 @@ export interface CommonCallOptions extends CallLimits {
 
 /** Options of a call of an operation. */
 export type CallOptions<Id extends OperationId> = CommonCallOptions & {
-  /** Other headers: those of the operation, and any of yours. */
+  /** Other headers: those of the operation, and your own. */
   headers?: { [Name in Exclude<keyof HeaderParameters<Id>, WithOption>]?: HeaderParameters<Id>[Name] } & {
     [name: string]: string | number | undefined;
   };
@@ -69,7 +69,7 @@ export type CallOptions<Id extends OperationId> = CommonCallOptions & {
   HeaderOption<Id, 'If-Match', IfMatchOption> &
   HeaderOption<Id, 'If-None-Match', IfNoneMatchOption>;
 
-/** Options as the runtime reads them; which of them a method takes, its type says. */
+/** Options as the runtime reads them. The type of a method says which of them it accepts. */
 export interface AnyCallOptions extends CommonCallOptions, IdempotencyOption, IfMatchOption, IfNoneMatchOption {
   headers?: Record<string, string | number | undefined> | undefined;
 }

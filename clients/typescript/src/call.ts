@@ -4,13 +4,13 @@ export interface Answer<Data> {
   data: Data;
   /** Status and headers of the answer. Its body has been read. */
   response: Response;
-  /** `X-Request-Id` of the answer: the service's log has the call under it. */
+  /** `X-Request-Id` of the answer. The log of the service contains the call under this id. */
   requestId: string | undefined;
 }
 
-/** A call that has begun: a promise of the answer's content. */
+/** A started call: a promise of the answer's content. */
 export interface Call<Data> extends Promise<Data> {
-  /** The answer's content together with its status and headers, such as `ETag`. */
+  /** The content of the answer with its status and headers, such as `ETag`. */
   withResponse(): Promise<Answer<Data>>;
 }
 
@@ -22,7 +22,7 @@ export interface Page<Item = unknown> {
 
 /**
  * A call of a list: a promise of its first page, and all entries of the list for `for await`. Further pages are
- * requested when they are needed, each with the limits of a call of its own. Entries that are added or removed meanwhile
+ * requested when they are needed. Each request has the limits of a call. Entries that are added or removed in between
  * neither hide nor repeat others.
  */
 export interface ListCall<P extends Page> extends Call<P>, AsyncIterable<P['data'][number]> {
@@ -30,12 +30,13 @@ export interface ListCall<P extends Page> extends Call<P>, AsyncIterable<P['data
   pages(): AsyncIterable<P>;
   /**
    * All entries in an array.
-   * @param options `limit`: the number of entries after which it stops, so that a long list does not fill the memory
+   *
+   * @param options `limit`: the maximum number of entries, so that a long list does not fill the memory
    */
   toArray(options: { limit: number }): Promise<P['data'][number][]>;
 }
 
-/** Makes a call from the promise of its answer. */
+/** Creates a call from the promise of its answer. */
 export function call<Data>(answer: Promise<Answer<Data>>): Call<Data> {
   const data = answer.then((done) => done.data);
   return Object.assign(data, {
@@ -47,8 +48,9 @@ export function call<Data>(answer: Promise<Answer<Data>>): Call<Data> {
 }
 
 /**
- * Makes the call of a list.
- * @param load requests the page at this position, the first without one
+ * Creates the call of a list.
+ *
+ * @param load requests the page at this position, the first one without a position
  */
 export function listCall<P extends Page>(load: (after?: string) => Promise<Answer<P>>): ListCall<P> {
   const first = load();
@@ -64,7 +66,7 @@ export function listCall<P extends Page>(load: (after?: string) => Promise<Answe
   const items = async function* (): AsyncGenerator<P['data'][number], undefined> {
     for await (const page of pages()) yield* page.data as Awaited<P['data'][number]>[];
   };
-  /** The failure of the first page is then that of the walk, and no unhandled rejection beside it. */
+  /** The iteration throws the failure of the first page, so it must not also be an unhandled rejection. */
   const walk = <Walk>(start: () => Walk) => {
     return (): Walk => {
       ignoreFailure(firstPage);

@@ -10,11 +10,11 @@ const prefix = 'urn:prompt-gateway:problem:';
 type Type<Name extends string> = `${typeof prefix}${Name}`;
 type Status = keyof ProblemNames;
 
-/** What is known about a failed call, whatever the reason. */
+/** The data of a failed call, whatever the reason. */
 export interface CallFacts {
   /** The called method, such as `prompts.invoke`. */
   operation: OperationName;
-  /** How many attempts the call made. */
+  /** The number of attempts of the call. */
   attempts: number;
   /**
    * The service may have applied the call, because an attempt got no definite answer. Always false for calls that only
@@ -59,7 +59,7 @@ export class AnswerError extends GatewayError {
   readonly status: number;
   /** Headers of the answer. */
   readonly headers: Headers;
-  /** `X-Request-Id` of the answer: the service's log has the call under it. */
+  /** `X-Request-Id` of the answer. The log of the service contains the call under this id. */
   readonly requestId: string | undefined;
 
   constructor(message: string, answer: { status: number; headers: Headers }, facts: CallFacts) {
@@ -71,7 +71,7 @@ export class AnswerError extends GatewayError {
   }
 }
 
-/** The answer is none of the service: an error page of a proxy, a redirect, or something else than JSON. */
+/** The answer does not come from the service: an error page of a proxy, a redirect, or something other than JSON. */
 export class UnexpectedAnswerError extends AnswerError {
   override readonly name = 'UnexpectedAnswerError';
   /** The first 1,000 characters of the answer. */
@@ -84,19 +84,19 @@ export class UnexpectedAnswerError extends AnswerError {
 }
 
 /**
- * The service answered with error details (RFC 9457). Its subclasses are for one status or group of statuses each; the
- * reference describes every type. Later releases add types, so keep a default for those that you do not know.
+ * The service answered with error details (RFC 9457). Each subclass stands for one status or group of statuses. The
+ * reference describes every type. Later releases add types, so handle unknown types in a default case.
  */
 export class ProblemError<S extends Status = Status> extends AnswerError {
   override readonly name: string = 'ProblemError';
   declare readonly status: S;
-  /** Type of the problem, by which programs decide. */
+  /** Type of the problem. Programs decide by this. */
   readonly type: Type<ProblemNames[S]>;
   /** Short text, the same for all problems of this type. */
   readonly title: string;
-  /** What happened in this case. For people; its wording can change. */
+  /** What happened in this case, for people. The wording can change. */
   readonly detail: string;
-  /** The whole problem, with the members that only some types have. */
+  /** The complete problem, with the members that only some types have. */
   readonly problem: Problem;
 
   constructor(problem: Problem, answer: { status: number; headers: Headers }, facts: CallFacts) {
@@ -133,7 +133,7 @@ export class NotFoundError extends ProblemError<404> {
   override readonly name = 'NotFoundError';
 }
 
-/** The call does not fit the current state of the resource. */
+/** The call is not possible in the current state of the resource. */
 export class ConflictError extends ProblemError<409> {
   override readonly name = 'ConflictError';
 }
@@ -143,12 +143,12 @@ export class PreconditionFailedError extends ProblemError<412> {
   override readonly name = 'PreconditionFailedError';
 }
 
-/** The request is well-formed but cannot be done, for example because a variable is missing. */
+/** The request is well-formed but cannot be executed, for example because a variable is missing. */
 export class UnprocessableError extends ProblemError<422> {
   override readonly name = 'UnprocessableError';
 }
 
-/** The API key has sent or keeps too much. The call changed nothing. */
+/** The API key has sent too many requests, or stores too much. The call changed nothing. */
 export class RateLimitError extends ProblemError<429> {
   override readonly name = 'RateLimitError';
 }
@@ -163,7 +163,7 @@ export class ServiceError extends ProblemError<500 | 503 | 504> {
   override readonly name = 'ServiceError';
 }
 
-/** Makes the error of a problem: of the class for its status, or `ProblemError` for a status of a later release. */
+/** Creates the error of a problem: in the class for its status, or `ProblemError` for an unknown status. */
 export function problemError(...made: ConstructorParameters<typeof ProblemError>): ProblemError {
   const classes: Record<number, new (...made: ConstructorParameters<typeof ProblemError>) => ProblemError> = {
     401: AuthenticationError,
@@ -181,7 +181,7 @@ export function problemError(...made: ConstructorParameters<typeof ProblemError>
   return new (classes[made[1].status] ?? ProblemError)(...made);
 }
 
-/** Reads a problem of the service; problems of other servers have types of their own. */
+/** Reads a problem of the service. Problems of other servers have other types. */
 export function readProblem(value: unknown): Problem | undefined {
   const type = (value as Problem | undefined)?.type;
   return typeof type === 'string' && type.startsWith(prefix) ? (value as Problem) : undefined;

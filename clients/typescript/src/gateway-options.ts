@@ -18,13 +18,13 @@ export interface AttemptEvent extends RequestEvent {
   status: number | undefined;
   /** `X-Request-Id` of the answer. */
   requestId: string | undefined;
-  /** Why the attempt failed. */
+  /** The reason why the attempt failed. */
   error: unknown;
   /** Milliseconds until the call is repeated; `undefined` if this was the last attempt. */
   retryInMs: number | undefined;
 }
 
-/** Functions for logs and metrics. What they throw is ignored. */
+/** Functions for logs and metrics. Errors that they throw are ignored. */
 export interface Hooks {
   /** Called before each attempt. */
   onRequest?: ((event: RequestEvent) => void) | undefined;
@@ -32,18 +32,18 @@ export interface Hooks {
   onAttempt?: ((event: AttemptEvent) => void) | undefined;
 }
 
-/** What a `PromptGateway` is made with. */
+/** Options of `PromptGateway`. */
 export interface GatewayOptions extends CallLimits {
   /** Address of the service, such as `https://gateway.example.com`. It can have a path, if the service is behind a proxy. */
   baseUrl: string;
   /**
-   * The API key. `null` sends none: for operations that need none, and for pages of the service's own origin, whose
-   * session cookie the browser sends.
+   * The API key. `null` sends none: for operations without a key, and for pages of the service's own origin, for which
+   * the browser sends the session cookie.
    */
   apiKey: string | null;
-  /** Allows an API key in a browser, where everybody who opens the page can read it. False by default. */
+  /** Allows an API key in a browser, where everyone who opens the page can read it. False by default. */
   dangerouslyAllowBrowser?: boolean | undefined;
-  /** Headers of every request, for example for a proxy in front of the service. */
+  /** Headers for every request, for example for a proxy in front of the service. */
   headers?: Record<string, string> | undefined;
   /** Used instead of the global `fetch`. */
   fetch?: ((url: string, init: RequestInit) => Promise<Response>) | undefined;
@@ -51,7 +51,8 @@ export interface GatewayOptions extends CallLimits {
 }
 
 /**
- * Checks what the compiler cannot, before a request fails because of it. No message contains the key.
+ * Checks options that the compiler cannot check, before a request fails because of them. No message contains the key.
+ *
  * @returns the address without a slash at its end
  * @throws TypeError
  */

@@ -25,5 +25,5 @@ export type { OperationName } from './generated/operations.ts';
 export type { Resources, Schemas } from './generated/resources.ts';
 export type { components, operations, paths } from './generated/types.ts';
 export { PromptGateway } from './prompt-gateway.ts';
-// With `export *` a `declare module` of this package can add members to `StoredPrompts`.
+// `export *` allows a `declare module` of this package to add members to `StoredPrompts`.
 export * from './stored-prompts.ts';

@@ -6,7 +6,7 @@ import { makeResources } from './resources.ts';
 import { createSend } from './send.ts';
 import { realTiming } from './timing.ts';
 
-/** The methods are made from the table of operations; their types are generated from the contract. */
+/** The methods are created from the table of operations. Their types are generated from the contract. */
 const WithResources = Object as unknown as new () => Resources;
 
 /**
@@ -27,7 +27,7 @@ export class PromptGateway extends WithResources {
    */
   readonly raw: Client<paths>;
 
-  /** @throws TypeError if an option is wrong, or an API key would be in a page */
+  /** @throws TypeError if an option is invalid, or if an API key would be used in a page */
   constructor(options: GatewayOptions) {
     super();
     const { raw, send } = createSend(options, realTiming);

@@ -4,7 +4,7 @@ import { operationTable, type OperationName, type OperationRow } from './generat
 import type { Resources } from './generated/resources.ts';
 import type { Send } from './send.ts';
 
-/** The resources with their methods, made from the table of operations. */
+/** Creates the resources with their methods from the table of operations. */
 export function makeResources(send: Send): Resources {
   const resources = Object.entries(operationTable).map(([resource, methods]) => [
     resource,
@@ -18,7 +18,7 @@ export function makeResources(send: Send): Resources {
   return Object.fromEntries(resources) as Resources;
 }
 
-/** A method takes the path's parameters in their order, then body or query if it has one, then options. */
+/** A method takes the path parameters in their order, then body or query if it has one, then options. */
 function makeMethod(name: OperationName, row: OperationRow, send: Send): (...args: unknown[]) => Promise<unknown> {
   const names = Array.from(row.path.matchAll(/\{(\w+)\}/g), ([, parameter = '']) => parameter);
   return (...args) => {
@@ -30,7 +30,7 @@ function makeMethod(name: OperationName, row: OperationRow, send: Send): (...arg
     const options = (rest[0] ?? {}) as AnyCallOptions;
     if (row.page === true) {
       return listCall((after) => {
-        // A later page begins where the one before ended, wherever the first began.
+        // A later page starts where the previous one ended. So it has no offset.
         const { offset, ...query } = { ...input } as { offset?: number };
         const position = after === undefined ? { offset } : { after };
         return send(name, row, { path, query: { ...query, ...position } }, options) as Promise<Answer<Page>>;
@@ -40,7 +40,7 @@ function makeMethod(name: OperationName, row: OperationRow, send: Send): (...arg
   };
 }
 
-/** Refuses values that would make another path: `..` would lead to the path above. */
+/** Refuses values that would change the path: `..` would mean the parent path. */
 function pathValue(name: OperationName, parameter: string, value: unknown): string {
   const text = typeof value === 'number' ? String(value) : value;
   if (typeof text !== 'string' || /^\.{0,2}$/.test(text)) {

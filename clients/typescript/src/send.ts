@@ -18,7 +18,7 @@ import { version } from './generated/version.ts';
 import { mayHaveBeenApplied, retryDelay } from './retries.ts';
 import type { Timing } from './timing.ts';
 
-/** What a call sends besides its headers. */
+/** The content of a call, without its headers. */
 export interface Parameters {
   path: Record<string, unknown>;
   query?: object | undefined;
@@ -42,17 +42,18 @@ type Request = (
 
 type Transport = (request: globalThis.Request) => Promise<Response>;
 
-/** Longer times make timers fire immediately. */
+/** Timers with a longer time fire immediately. */
 const longestTimer = 2 ** 31 - 1;
 
 /**
- * Makes the openapi-fetch client of a gateway, and the function that sends the calls of its methods.
- * @throws TypeError if an option is wrong
+ * Creates the openapi-fetch client of a gateway, and the function that sends the calls of its methods.
+ *
+ * @throws TypeError if an option is invalid
  */
 export function createSend(options: GatewayOptions, timing: Timing): { raw: Client<paths>; send: Send } {
   const baseUrl = checkOptions(options);
   const { apiKey, hooks = {}, fetch: chosenFetch } = options;
-  // The URL instead of the `Request`, which a `fetch` of another library does not accept.
+  // Passes the URL instead of the `Request`, because the `fetch` of another library does not accept a `Request`.
   const transport: Transport = async (request) => {
     const { method, headers, redirect, signal } = request;
     const text = method === 'GET' || method === 'HEAD' ? '' : await request.text();
@@ -62,7 +63,7 @@ export function createSend(options: GatewayOptions, timing: Timing): { raw: Clie
   const raw = createClient<paths>({
     baseUrl,
     fetch: transport,
-    // A redirect could lead the key to another server.
+    // A redirect could send the key to another server.
     redirect: 'manual',
     headers: {
       ...(!isBrowser() && { 'User-Agent': `prompt-gateway-client/${version}` }),
@@ -113,7 +114,7 @@ export function createSend(options: GatewayOptions, timing: Timing): { raw: Clie
         report(response);
         return { data: content, response, requestId: response.headers.get('x-request-id') ?? undefined };
       } catch (thrown) {
-        // What goes wrong before the request is sent, or is canceled by the caller, is no failure of the service.
+        // An error before the request is sent, or a call that the caller canceled, is not a failure of the service.
         if (!sent) throw thrown;
         if (signal?.aborted === true && !(thrown instanceof GatewayError)) {
           report({}, thrown);
@@ -146,16 +147,18 @@ function withDefaults(call: AnyCallOptions, { timeout, totalTimeout, maxRetries 
   };
 }
 
-/** A new key, unless the caller chose one, or none. */
+/** The key that the caller chose, or none, or a new one. */
 function chooseKey(chosen: string | null | undefined): string | undefined {
   if (chosen !== undefined) return chosen ?? undefined;
-  // `crypto.randomUUID` is missing in pages without https.
+  // `crypto.randomUUID` does not exist in pages without https.
   const bytes = crypto.getRandomValues(new Uint8Array(16));
   return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
 }
 
 /**
- * Runs an attempt until it ends, its time is over, or the caller cancels it, even if `fetch` ignores its signal.
+ * Runs an attempt until it ends, its time limit is reached, or the caller cancels it, even if `fetch` ignores its
+ * signal.
+ *
  * @throws TimeoutError, or the reason of the caller's signal
  */
 async function withTimeLimit<T>(
@@ -184,7 +187,7 @@ async function withTimeLimit<T>(
   try {
     return await Promise.race([attempt(controller.signal), stopped]);
   } catch (error) {
-    // `fetch` can report its canceling in its own words.
+    // `fetch` can report the cancellation with an error of its own.
     controller.signal.throwIfAborted();
     throw error;
   } finally {
@@ -217,18 +220,18 @@ function readAnswer(
     }
   }
   if (status === 304) return undefined;
-  // In a page a redirect that is not followed has the status 0.
+  // In a page, an unfollowed redirect has the status 0.
   if (status < 400) throw unexpected('is a redirect, which the client does not follow. Check baseUrl.', error);
   const problem = readProblem(error);
   if (problem === undefined) throw unexpected('has no error details of the service. It may come from a proxy.', error);
   throw problemError(problem, response, facts);
 }
 
-/** A log that fails must not fail the call. */
+/** A failing log must not make the call fail. */
 function quietly<Event>(hook: ((event: Event) => void) | undefined, event: Event): void {
   try {
     hook?.({ ...event });
   } catch {
-    // Ignored, as the hooks' description says.
+    // Ignored, as described for `hooks`.
   }
 }

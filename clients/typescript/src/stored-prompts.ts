@@ -5,33 +5,33 @@ import type { components } from './generated/types.ts';
 type Schemas = components['schemas'];
 
 /**
- * The variables of stored prompts, by slug. It is empty: `npx prompt-gateway-client types` writes a file that adds the
- * prompts of your service to it, and then a call with a missing or misspelt variable does not compile.
+ * The variables of stored prompts, by slug. It is empty. `npx prompt-gateway-client types` writes a file that adds the
+ * prompts of your service. After that, a call with a missing or misspelt variable does not compile.
  */
 // eslint-disable-next-line @typescript-eslint/no-empty-object-type -- it is extended by declaration merging
 export interface StoredPrompts {}
 
 /**
- * How the compiler treats prompts that are not in `StoredPrompts`. It accepts them with any variables, unless
- * `npx prompt-gateway-client types --only-known` added `onlyKnown: true`.
+ * The rule for prompts that are not in `StoredPrompts`. The compiler accepts them with any variables, unless `npx
+ * prompt-gateway-client types --only-known` added `onlyKnown: true`.
  */
 // eslint-disable-next-line @typescript-eslint/no-empty-object-type -- it is extended by declaration merging
 export interface StoredPromptSettings {}
 
-/** A value of a variable: any JSON value but `null`, which means that there is no value. */
+/** A value of a variable: any JSON value except `null`, which means that there is no value. */
 export type VariableValue = string | number | boolean | object;
 
-/** Slug or id of a prompt. `string & {}` keeps the known slugs apart from others, so that editors suggest them. */
+/** Slug or id of a prompt. `string & {}` keeps the known slugs separate from others, so that editors suggest them. */
 type SlugOrId = StoredPromptSettings extends { onlyKnown: true }
   ? keyof StoredPrompts & string
   : (keyof StoredPrompts & string) | (string & {});
 
-/** The request for the latest version, with the prompt's own variables in the place of any variables. */
+/** The request for the latest version, with the variables of the prompt instead of any variables. */
 type WithVariables<Request, Variables> = Omit<Request, 'variables' | 'version'> & {
   version?: undefined;
 } & (Record<never, never> extends Variables ? { variables?: Variables } : { variables: Variables });
 
-/** A request for the prompt with this slug; a prompt that is not in `StoredPrompts` takes any variables. */
+/** A request for the prompt with this slug. A prompt that is not in `StoredPrompts` accepts any variables. */
 type RequestFor<Slug extends string, Request> = Slug extends keyof StoredPrompts
   ? WithVariables<Request, StoredPrompts[Slug]>
   : Request;
@@ -43,7 +43,7 @@ type BodyAndOptions<Body, Options> =
 /** A method of a prompt. */
 interface PromptMethod<Request, Options, Answered> {
   <Slug extends SlugOrId>(slugOrId: Slug, ...rest: BodyAndOptions<RequestFor<Slug, Request>, Options>): Call<Answered>;
-  /** Another version than the latest can have other variables, so a request that names a version takes any. */
+  /** Other versions can have other variables, so a request that names a version accepts any. */
   (slugOrId: SlugOrId, request: Request & { version: number }, options?: Options): Call<Answered>;
 }
 

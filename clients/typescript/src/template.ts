@@ -25,8 +25,8 @@ export interface TemplateVariable {
 }
 
 /**
- * Lists the variables of a prompt: those that it declares, then those that only placeholders use. A variable that is
- * not declared is required if at least one of its placeholders has no default of its own.
+ * Lists the variables of a prompt: first the declared ones, then those that only occur in placeholders. An undeclared
+ * variable is required if at least one of its placeholders has no default.
  */
 export function listVariables(content: {
   readonly messages: readonly Pick<Message, 'content'>[];

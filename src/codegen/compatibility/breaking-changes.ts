@@ -3,10 +3,10 @@ import { describeChange } from './describe-change.ts';
 import { readSurface, type Contracts, type Surface } from './surface.ts';
 
 /**
- * The changes between two versions of the contracts that break a caller or a receiver, in a line each, such as
- * `createOrder body .note: maxLength 500 → 200`. What was accepted in a request must stay accepted: its schema must not
- * get narrower. What was promised of an answer or an event must stay true: its schema must not get wider, but it may
- * have new properties, and its open lists new values.
+ * Lists the changes between two versions of the contracts that break a caller or a receiver, one on each line, such as
+ * `createOrder body .note: maxLength 500 → 200`. An accepted request must stay accepted: the schema of a request must
+ * not become narrower. An answer or an event must keep what it promises: its schema must not become wider, but it may
+ * get new properties, and its open lists new values.
  */
 export function findBreakingChanges(before: Contracts, after: Contracts): string[] {
   const old = readSurface(before);
@@ -18,7 +18,7 @@ function breaks(change: Change): boolean {
   const { type, path, key, before, after } = change;
   const [area, , part] = path;
   if (area === 'schemes' || path.length === 2) return type !== 'CREATE';
-  // Where a list of values comes or goes, it says more than the bounds beside it.
+  // An added or removed list of values is more important than the bounds beside it.
   if (key !== 'only' && 'only' in before !== 'only' in after) return false;
   if (area === 'events') return breaksReader(change);
   switch (part) {
@@ -31,11 +31,11 @@ function breaks(change: Change): boolean {
     case 'answers':
       return breaksAnswer(change);
     default:
-      return true; // The names of an operation and of its tag are names of a client's methods.
+      return true; // The names of an operation and of its tag are names of methods in clients.
   }
 }
 
-/** More scopes are needed, or a way to authenticate is gone. Without any way, no key is needed. */
+/** More scopes are required, or a way to authenticate was removed. An operation without any way needs no key. */
 function breaksSecurity({ type, path, before, after }: Change): boolean {
   if (path.length === 5) return type === 'CREATE';
   return type === 'CREATE' ? Object.keys(before).length === 0 : Object.keys(after).length > 0;
@@ -48,7 +48,7 @@ function breaksAnswer(change: Change): boolean {
   return isMediaType(change) ? type === 'REMOVE' : breaksReader(change);
 }
 
-/** For those who send a request. */
+/** For programs that send a request. */
 function breaksSender(change: Change): boolean {
   const { type, key } = change;
   if (key.startsWith('.')) return type === 'REMOVE' || (change.new as Surface)['required'] === true;
@@ -56,11 +56,11 @@ function breaksSender(change: Change): boolean {
   return effectOf(change) !== 'wider';
 }
 
-/** For those who read an answer or an event. */
+/** For programs that read an answer or an event. */
 function breaksReader(change: Change): boolean {
   const { type, key, path, before } = change;
   if (key.startsWith('.')) return type === 'REMOVE' || before['closed'] === true;
-  // A value or a kind of object that never comes again breaks the programs that wait for it.
+  // Programs may wait for the removed value or kind of object.
   if (key.includes('=') || key === 'known')
     return type === 'REMOVE' || path.at(-2) === 'only' || key.startsWith('object');
   return key !== 'default' && effectOf(change) !== 'narrower';
@@ -68,10 +68,10 @@ function breaksReader(change: Change): boolean {
 
 const upperBounds = ['maximum', 'exclusiveMaximum', 'maxLength', 'maxItems', 'maxProperties'];
 const lowerBounds = ['minimum', 'exclusiveMinimum', 'minLength', 'minItems', 'minProperties'];
-/** Keys besides keywords with a text that limit the values which are valid. */
+/** The keys, besides keywords with a text, that limit the valid values. */
 const limits = ['required', 'only', 'integer', 'multipleOf', 'uniqueItems', 'closed', '[]', '{}', 'names'];
 
-/** How a change alters the set of valid values. */
+/** The effect of a change on the set of valid values. */
 function effectOf({ key, type, old, new: current }: Change): 'narrower' | 'wider' | 'different' {
   if (upperBounds.includes(key)) return Number(current ?? Infinity) < Number(old ?? Infinity) ? 'narrower' : 'wider';
   if (lowerBounds.includes(key)) return Number(current ?? -Infinity) > Number(old ?? -Infinity) ? 'narrower' : 'wider';

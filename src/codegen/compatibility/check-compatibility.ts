@@ -27,7 +27,7 @@ async function readContracts(folder: string): Promise<Contracts> {
   return { api, events } as Contracts;
 }
 
-/** Makes the generated contract the one that later changes are compared with. */
+/** Stores the generated contract as the base for later comparisons. */
 async function release(): Promise<void> {
   await mkdir(released, { recursive: true });
   for (const name of ['openapi.json', 'asyncapi.json']) {

@@ -2,15 +2,16 @@ import { isMediaType, type Change } from './changes.ts';
 import type { Surface } from './surface.ts';
 
 /**
- * Names a change, such as `createOrder answer 201 .items[].price: removed`. Types and media types are left out of the
- * place.
- * @param operations those of the older surface
+ * Names a change, such as `createOrder answer 201 .items[].price: removed`. The place does not contain types and media
+ * types.
+ *
+ * @param operations of the older surface
  */
 export function describeChange(change: Change, operations: Surface): string {
   return `${describePlace(change, operations)}: ${describeEffect(change)}`;
 }
 
-/** Whether the key names a part of the contract, and not something that holds for such a part. */
+/** Whether the key names a part of the contract, and not a rule for such a part. */
 function isPart(change: Change): boolean {
   const { path, key } = change;
   return (

@@ -1,12 +1,12 @@
-/** Breaking changes that are meant, and why. In a name, `*` stands for any text. */
+/** Intended breaking changes with their reasons. In a name, `*` stands for any text. */
 export interface IntendedChanges {
   readonly reason: string;
   readonly changes: readonly string[];
 }
 
 /**
- * What is wrong with the changes since the last release: those that break and are not meant to, and entries that no
- * change matches. Changes of a schema that many operations share are one line.
+ * Finds mistakes in the changes since the last release: breaking changes that are not intended, and entries that match
+ * no change. Changes of a schema that many operations share are one line.
  */
 export function findUnintended(breaking: readonly string[], intended: readonly IntendedChanges[]): string[] {
   const patterns = intended.flatMap(({ changes }) => changes).map((name) => ({ name, expression: toExpression(name) }));

@@ -2,12 +2,12 @@ import { listOperations, resolve, type OpenApiDocument, type OperationEntry, typ
 import type { AsyncApiDocument } from '../event-contract.ts';
 
 /**
- * What callers or receivers can rely on, as a tree: two trees differ where the contracts differ in effect. Texts,
- * examples, `$ref`s and the order of things are not in it. Keys say what they are by how they begin:
+ * Everything that callers or receivers can rely on, as a tree. Two trees differ if the contracts differ in effect. The
+ * tree does not contain texts, examples, `$ref`s and the order of items. The first characters of a key show its kind:
  *
  * - `.name` a property, a parameter or a header; `=value` a value of a list,
  * - `[]`, `{}`, `names` the schemas of items, of other members, of the names of members,
- * - in a schema, the types that a value can have, each with what holds for values of this type.
+ * - in a schema, the types that a value can have, each with the rules for values of this type.
  */
 export interface Surface {
   [key: string]: Surface | string | number | boolean;
@@ -22,7 +22,7 @@ export interface Contracts {
 const jsonTypes = ['string', 'number', 'boolean', 'null', 'array', 'object'] as const;
 type JsonType = (typeof jsonTypes)[number];
 
-/** Keywords that do not decide which values are valid. What `contentSchema` shows, an event, is compared as an event. */
+/** Keywords that do not limit the valid values. `contentSchema` describes an event, which is compared as an event. */
 const annotations = new Set([
   'title',
   'description',
@@ -34,7 +34,7 @@ const annotations = new Set([
   '$comment',
 ]);
 
-/** The type that a keyword is about. Keywords that are not listed here are about all types. */
+/** The type that a keyword belongs to. Other keywords belong to all types. */
 const typeOfKeyword: Readonly<Record<string, JsonType>> = {
   minLength: 'string',
   maxLength: 'string',
@@ -59,7 +59,7 @@ const typeOfKeyword: Readonly<Record<string, JsonType>> = {
   maxProperties: 'object',
 };
 
-/** The surface of the API (`operations`), of the events, and of what both sign or authenticate with (`schemes`). */
+/** The surface of the API (`operations`), of the events, and of their signatures and authentication (`schemes`). */
 export function readSurface({ api, events }: Contracts): Surface {
   return {
     schemes: { ...schemes(api.components['securitySchemes']), ...schemes(events.components.securitySchemes) },
@@ -128,7 +128,7 @@ function member(surface: Surface, required: boolean | undefined): Surface {
   return required === true ? { required, ...surface } : surface;
 }
 
-/** @param within the references that this schema stands in, so that a schema can contain itself */
+/** @param within the references that contain this schema, because a schema can contain itself */
 function readSchema(document: object, schema: object, within: readonly string[] = []): Surface {
   const { $ref } = schema as { $ref?: string };
   if ($ref !== undefined && within.includes($ref)) return { [`recursive ${$ref}`]: true };
@@ -153,7 +153,7 @@ function readSchema(document: object, schema: object, within: readonly string[] 
   return surface;
 }
 
-/** The schemas without `$ref`, `allOf`, `anyOf` and `oneOf`, of which a value must match one. */
+/** The schemas without `$ref`, `allOf`, `anyOf` and `oneOf`. A value must match one of them. */
 function alternativesOf(document: object, schema: Schema): Schema[] {
   const { allOf = [], anyOf, oneOf, ...own } = resolve(document, schema) as Record<string, Schema[] | undefined>;
   const groups = [...allOf.map((part) => [part]), anyOf, oneOf].filter((group) => group !== undefined);
@@ -200,7 +200,10 @@ function typeOf(value: unknown): JsonType {
   return Array.isArray(value) ? 'array' : (typeof value as JsonType);
 }
 
-/** What tells alternatives of one type apart: a property with one value, such as `status=failed`, a format, a title. */
+/**
+ * What distinguishes alternatives of one type: a property with one value, such as `status=failed`, a format, or a
+ * title.
+ */
 function kindOf(document: object, { properties = {}, format, title = '' }: Schema): string {
   for (const [name, schema] of Object.entries(properties as Record<string, Schema>)) {
     const value = resolve(document, schema)['const'];
@@ -209,14 +212,17 @@ function kindOf(document: object, { properties = {}, format, title = '' }: Schem
   return String(format ?? title);
 }
 
-/** A list has the `only` values, or those that are `known` today: then `other` is the schema of those of later releases. */
+/**
+ * A list has the `only` values, or the values that are `known` today. Then `other` is the schema of values in later
+ * releases.
+ */
 function readList(document: object, type: JsonType, values: readonly unknown[], other: Schema | undefined): Surface {
   const listed = values.filter((value) => typeOf(value) === type);
   const list = Object.fromEntries(listed.map((value) => [`=${String(value)}`, true]));
   return other === undefined ? { only: list } : { known: list, ...readShape(document, other, type, []) };
 }
 
-/** What holds for values of one type. A keyword that is not named here is compared as a whole. */
+/** The rules for values of one type. Other keywords are compared as a whole. */
 function readShape(document: object, schema: Schema, type: JsonType, within: readonly string[]): Surface {
   const read = (below: unknown): Surface => readSchema(document, below as object, within);
   const shape: Surface = {};

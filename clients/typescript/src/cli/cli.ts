@@ -22,21 +22,21 @@ Exit codes: 0 written, 1 the prompts cannot be read, 2 wrong options.
 /** Environment variables by name, as in `process.env`. */
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Where the program writes, and how often it repeats a request. */
+/** Output streams, and the number of retries. */
 export interface CliWorld {
   readonly write: (text: string) => void;
   readonly writeError: (text: string) => void;
   readonly maxRetries?: number;
 }
 
-/** A mistake in the options; the message says what is wrong. */
+/** A mistake in the options. The message describes it. */
 class UsageError extends Error {}
 
 /**
  * Runs the command line program.
  *
  * @param args without the names of Node and of the program
- * @returns the exit code. Standard output gets nothing unless it is 0. No message contains the API key.
+ * @returns the exit code. Standard output stays empty unless it is 0. No message contains the API key.
  */
 export async function runCli(
   args: readonly string[],
@@ -85,7 +85,7 @@ function parse(args: readonly string[]) {
       },
     });
   } catch (error) {
-    // Its messages name options, not their values.
+    // The messages of `parseArgs` contain names of options, but not their values.
     throw new UsageError(error instanceof Error ? error.message : 'Wrong options.');
   }
 }
@@ -96,12 +96,12 @@ function openGateway(url = '', apiKey = '', maxRetries?: number): PromptGateway 
   try {
     return new PromptGateway({ baseUrl: url, apiKey, maxRetries });
   } catch (error) {
-    // Its messages name options of the client: `baseUrl` is --url.
+    // The messages contain option names of the client: `baseUrl` is --url.
     throw new UsageError(error instanceof TypeError ? error.message : 'Wrong options.');
   }
 }
 
-/** Why the prompts cannot be read, in the program's own words: those of a server could contain anything. */
+/** The reason why the prompts cannot be read, in fixed words, because the text of a server could contain anything. */
 function describe(error: unknown): string {
   if (error instanceof ConnectionError) return `The service cannot be reached${codeOf(error)}. Is the address right?`;
   if (error instanceof TimeoutError) return 'The service does not answer in time.';
@@ -116,7 +116,7 @@ function describe(error: unknown): string {
   throw error;
 }
 
-/** The code of the system or of Node's fetch, such as ECONNREFUSED. */
+/** The error code of the system or of Node's fetch, such as ECONNREFUSED. */
 function codeOf({ cause }: ConnectionError): string {
   const { code } = ((cause as Error | undefined)?.cause ?? {}) as { code?: unknown };
   return typeof code === 'string' ? ` (${code})` : '';

@@ -1,7 +1,7 @@
 import type { PromptGateway } from '../prompt-gateway.ts';
 import type { VariableDefinitions } from '../template.ts';
 
-/** What the types of a prompt are made from. */
+/** The parts of a prompt that its types are made from. */
 export interface PromptContent {
   readonly slug: string;
   readonly name: string;
@@ -9,7 +9,7 @@ export interface PromptContent {
   readonly variables?: VariableDefinitions | undefined;
 }
 
-/** Something else than the service is at the address. */
+/** The server at the address is not the service. */
 export class NoServiceError extends Error {}
 
 /**
@@ -31,7 +31,7 @@ interface Page {
   readonly pagination: { readonly next: string | null };
 }
 
-/** Any server may be behind the address, and what it answers is written into a file. */
+/** The server at the address may be another one, and its answer is written into a file. So every value is checked. */
 function isPage(value: unknown): value is Page {
   return (
     isObject(value) &&

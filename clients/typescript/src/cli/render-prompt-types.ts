@@ -2,9 +2,9 @@ import { listVariables, type TemplateVariable } from '../template.ts';
 import type { PromptContent } from './read-prompts.ts';
 
 /**
- * Writes a declaration file with the variables of prompts, sorted by slug, so that equal prompts give equal files.
+ * Renders a declaration file with the variables of prompts, sorted by slug, so that equal prompts give equal files.
  *
- * Everything that comes from the service stands in quotes: a name or a description cannot end a string or a comment.
+ * Everything from the service is inside quotes: a name or a description cannot end a string or a comment.
  *
  * @param onlyKnown whether the compiler refuses slugs of other prompts
  */
@@ -29,7 +29,7 @@ export function renderPromptTypes(prompts: readonly PromptContent[], onlyKnown: 
 function renderPrompt(prompt: PromptContent): string[] {
   const variables = listVariables(prompt);
   const opening = [`    /** ${quote(prompt.name)} */`];
-  // Members of `{}` are not checked by the compiler: it would take any variable.
+  // The compiler does not check members of `{}`, so it would accept any variable.
   if (variables.length === 0) return [...opening, `    ${quote(prompt.slug)}: Record<string, never>;`];
   return [...opening, `    ${quote(prompt.slug)}: {`, ...variables.flatMap(renderVariable), '    };'];
 }
@@ -45,15 +45,15 @@ function renderVariable({ name, required, description, default: value }: Templat
   ];
 }
 
-/** Enough of a text for a comment. */
+/** The maximum length of a text in a comment. */
 function excerpt(text: string): string {
   return text.length <= 200 ? text : `${text.slice(0, 200)}…`;
 }
 
-/** Characters that end a line, change the direction of text, or cannot be seen. */
+/** Characters that end a line, change the direction of text, or are invisible. */
 const invisible = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
 
-/** A text as a literal of one line that cannot end a comment either. */
+/** A text as a literal of one line that also cannot end a comment. */
 function quote(text: string): string {
   return JSON.stringify(text).replaceAll('*/', '*\\/').replace(invisible, escapeUnits);
 }

@@ -6,7 +6,7 @@ export interface OperationRow {
   readonly method: 'GET' | 'PUT' | 'POST' | 'DELETE' | 'PATCH';
   /** OpenAPI path template. */
   readonly path: string;
-  /** What the method takes after the path's parameters. */
+  /** The argument after the path parameters. */
   readonly input?: 'body' | 'query';
   /** It answers with a page of a list. */
   readonly page?: true;

@@ -14,15 +14,15 @@ export type KnownEvent = KnownEvents[EventType];
 declare const otherType: unique symbol;
 
 /**
- * A type that this release of the package does not know. The value is the text that was received; `String(event.type)`
- * has it as a string. (If this were `string`, the compiler could not tell the known types apart by `event.type`.)
+ * A type that this release of the package does not know. The value is the received text; `String(event.type)` returns
+ * it as a string. (If this were `string`, the compiler could not narrow the known types by `event.type`.)
  */
 export interface OtherEventType {
   readonly [otherType]: true;
   toString(): string;
 }
 
-/** An event of a type that a later release of the service added. It is passed on as it was received. */
+/** An event of a type that a later release of the service added. It is passed on unchanged. */
 export interface OtherEvent {
   readonly type: OtherEventType;
   readonly id: string;
@@ -31,5 +31,5 @@ export interface OtherEvent {
   readonly [field: string]: unknown;
 }
 
-/** The body of a delivery, told apart by `type`. */
+/** The body of a delivery, narrowed by `type`. */
 export type WebhookEvent = KnownEvent | OtherEvent;

@@ -5,21 +5,21 @@ import { unwrap, type UnwrapOptions } from './unwrap.ts';
 import { WebhookVerificationError } from './verification-error.ts';
 
 export interface ReceiverOptions extends UnwrapOptions {
-  /** The secret of the integration; several while it is being rotated. */
+  /** The secret of the integration; several during a rotation. */
   readonly secrets: string | readonly string[];
-  /** Longer bodies are refused with 413 before they are verified; 8 MiB by default. */
+  /** Longer bodies are refused with 413 before they are verified. 8 MiB by default. */
   readonly maxBodyBytes?: number | undefined;
   /**
-   * Gets each failure: a {@link WebhookVerificationError} for a delivery that was refused, otherwise what the handler
-   * threw. By default failures other than refusals are printed with `console.error`.
+   * Gets each failure: a {@link WebhookVerificationError} for a refused delivery, otherwise the error that the handler
+   * threw. By default, failures other than refusals are printed with `console.error`.
    */
   readonly onError?: ((error: unknown) => void) | undefined;
 }
 
 /**
- * Handles one verified event, within 15 seconds. An event can arrive more than once, each time with the same `event.id`:
- * the handler recognises those that it has processed. If it throws, the answer is 500, and the service sends the event
- * again later.
+ * Handles one verified event, within 15 seconds. An event can arrive more than once, each time with the same
+ * `event.id`: the handler must recognise events that it has processed. If it throws, the answer is 500, and the service
+ * sends the event again later.
  */
 export type EventHandler = (event: WebhookEvent) => unknown;
 
@@ -97,7 +97,7 @@ async function readStream({ body }: Request, limit: number): Promise<Uint8Array 
   }
 }
 
-/** What the receiver uses of `http.IncomingMessage`, and of an Express request. */
+/** The parts of `http.IncomingMessage`, and of an Express request, that the receiver uses. */
 export interface NodeRequest {
   readonly method?: string | undefined;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
@@ -105,22 +105,22 @@ export interface NodeRequest {
   readonly destroyed: boolean;
   /** Set by `express.raw()` and `express.text()`. */
   readonly body?: unknown;
-  /** Set by some hosts, in addition to a parsed body. */
+  /** Set by some hosts, besides a parsed body. */
   readonly rawBody?: unknown;
   on(event: string, listener: (chunk: Uint8Array) => void): unknown;
   off(event: string, listener: (chunk: Uint8Array) => void): unknown;
   resume(): unknown;
 }
 
-/** What the receiver uses of `http.ServerResponse`, and of an Express response. */
+/** The parts of `http.ServerResponse`, and of an Express response, that the receiver uses. */
 export interface NodeResponse {
   writeHead(status: number, headers: Record<string, string>): unknown;
   end(text?: string): unknown;
 }
 
 /**
- * A receiver for `node:http` and for Express. In Express, mount it before `express.json()`: it needs the body as it was
- * received. A body that `express.raw()` or `express.text()` has read is fine.
+ * A receiver for `node:http` and for Express. In Express, mount it before `express.json()`, because it needs the
+ * received bytes. A body that `express.raw()` or `express.text()` has read is accepted.
  *
  * @throws TypeError if there is no usable secret
  */

@@ -8,7 +8,7 @@ export interface TestSignature {
   readonly at?: Date | undefined;
 }
 
-/** What a receiver gets. */
+/** A delivery in the form that a receiver gets. */
 export interface SignedDelivery {
   readonly body: string;
   /** With names in lower case. */
@@ -16,9 +16,9 @@ export interface SignedDelivery {
 }
 
 /**
- * Makes a delivery as the service would send it, to test your own receiver with.
+ * Creates a delivery as the service sends it, to test your own receiver.
  *
- * @param event an event, or a body as text, which is signed as it is
+ * @param event an event, or a body as text, which is signed unchanged
  * @param secrets one secret, or the old and the new one as during a rotation
  * @throws TypeError if there is no usable secret
  */

@@ -1,7 +1,7 @@
 const encoder = new TextEncoder();
 
 /**
- * The keys of signatures. A secret is used as its bytes in UTF-8, or, in the spelling of Standard Webhooks, as `whsec_`
+ * The keys of signatures. A secret is used as its bytes in UTF-8. In the notation of Standard Webhooks, it is `whsec_`
  * followed by the base64 of the bytes.
  *
  * @throws TypeError if there is no secret, or one of them is empty or malformed. The message does not contain secrets.
@@ -28,7 +28,7 @@ function decodeBase64(text: string): Uint8Array | undefined {
   }
 }
 
-/** The bytes of a body as it was received. @throws TypeError if it was parsed */
+/** The received bytes of a body. @throws TypeError if the body was parsed */
 export function toBytes(rawBody: unknown): Uint8Array {
   if (typeof rawBody === 'string') return encoder.encode(rawBody);
   if (rawBody instanceof Uint8Array) return rawBody;
@@ -58,7 +58,7 @@ async function hmac(key: Uint8Array, parts: readonly Uint8Array[]): Promise<Uint
   return new Uint8Array(await crypto.subtle.sign('HMAC', imported, join(parts)));
 }
 
-/** @returns a copy of the parts, one after the other, in memory that is not shared */
+/** @returns the concatenated parts, in memory that is not shared */
 export function join(parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
   const joined = new Uint8Array(parts.reduce((length, part) => length + part.length, 0));
   let offset = 0;
@@ -69,7 +69,7 @@ export function join(parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
   return joined;
 }
 
-/** Compares in a time that depends on the lengths only. */
+/** Compares in a time that depends only on the lengths. */
 export function isSame(received: string, expected: string): boolean {
   let difference = received.length ^ expected.length;
   for (let index = 0; index < expected.length; index += 1) {

@@ -5,12 +5,12 @@ import { WebhookVerificationError } from './verification-error.ts';
 
 export interface UnwrapOptions {
   /**
-   * How far the time of the attempt may be from now, in seconds; 300 by default. An older delivery is refused, because
-   * somebody else may have recorded it and sent it again. `Infinity` switches this off, and is needed for deliveries
-   * that have only `X-Service-Signature`.
+   * The maximum difference between the time of the attempt and now, in seconds; 300 by default. An older delivery is
+   * refused, because an attacker may have recorded it and sent it again. `Infinity` switches this off. It is required
+   * for deliveries that have only `X-Service-Signature`.
    */
   readonly tolerance?: number | undefined;
-  /** The present time in milliseconds since 1970; `Date.now` by default. */
+  /** The current time in milliseconds since 1970; `Date.now` by default. */
   readonly now?: (() => number) | undefined;
 }
 
@@ -19,19 +19,19 @@ const defaultTolerance = 300;
 /**
  * Verifies a delivery and returns its event.
  *
- * `webhook-signature` decides: one of its signatures must be made with one of the secrets, over `webhook-id`,
- * `webhook-timestamp` and the body, and the time must be within the tolerance. If `X-Service-Signature` is there, too, it
- * must fit as well, except while the secret is being rotated: then there are two signatures in `webhook-signature`, and
- * `X-Service-Signature` has only the old secret.
+ * `webhook-signature` decides: one of its signatures must match one of the secrets, for `webhook-id`,
+ * `webhook-timestamp` and the body, and the time must be within the tolerance. `X-Service-Signature` must match too, if
+ * it is sent. During a secret rotation, it need not match: then `webhook-signature` contains two signatures, and
+ * `X-Service-Signature` uses only the old secret.
  *
- * A delivery with `X-Service-Signature` alone is refused, because that does not sign the time: whoever recorded an old
- * delivery could leave the other headers out and send it again. With `tolerance: Infinity` it is accepted. Then compare
- * the `id` of each event with those that you have processed.
+ * A delivery with only `X-Service-Signature` is refused, because this does not sign the time: an attacker who recorded
+ * an old delivery could omit the other headers and send it again. With `tolerance: Infinity` it is accepted. In that
+ * case, compare the `id` of each event with those that you have processed.
  *
- * @param rawBody the body as it was received, before it is parsed
- * @param secrets the secret of the integration, as it is or in the `whsec_` spelling; several during a rotation
+ * @param rawBody the received bytes or text of the body, before it is parsed
+ * @param secrets the secret of the integration, unchanged or in the `whsec_` notation; several during a rotation
  * @throws WebhookVerificationError if the delivery is refused
- * @throws TypeError if there is no usable secret, or the body was parsed already
+ * @throws TypeError if there is no usable secret, or the body was already parsed
  */
 export async function unwrap(
   rawBody: string | Uint8Array | ArrayBuffer,
@@ -92,7 +92,7 @@ async function isSignedBody(signature: string, body: Uint8Array, keys: readonly 
   return hasCommon([signature], await Promise.all(keys.map((key) => signBody(key, body))));
 }
 
-/** Compares all, so that the time does not tell which one fits. */
+/** Compares all of them, so that the time does not show which one matches. */
 function hasCommon(received: readonly string[], expected: readonly string[]): boolean {
   const fitting = expected.flatMap((own) => received.filter((other) => isSame(other, own)));
   return fitting.length > 0;
