@@ -19,7 +19,7 @@ beforeAll(async () => {
 });
 afterAll(() => service.close());
 
-/** Waits until the page shows something of the application. */
+/** Waits until the page shows a part of the application. */
 async function expectShown(page: Page): Promise<void> {
   await page.locator('#root :is(h1, h2, label)').first().waitFor();
   // The style sheet of the build, and elements that the page adds as it runs.
@@ -33,7 +33,7 @@ async function expectShown(page: Page): Promise<void> {
 
 describe('the page', () => {
   it.each(['/dashboard', '/dashboard/', '/dashboard/integrations', '/dashboard/nothing/of/this?name=is#there'])(
-    'works at %s, under its Content-Security-Policy',
+    'works at %s with its Content-Security-Policy',
     async (target) => {
       await expectShown(await browser.open(service.url, target));
     },
@@ -99,7 +99,7 @@ describe('another site', () => {
     expect(await frame?.locator('#root').count()).toBe(0);
   });
 
-  it('gets nothing from the page, and the page runs no script that is not its own', async () => {
+  it('gets no data from the page, and the page runs only its own scripts', async () => {
     const page = await browser.open(service.url, '/dashboard');
     await expectShown(page);
     browser.tolerate(/Content Security Policy|request to another origin|ERR_BLOCKED_BY_CSP|csp/i);
@@ -148,10 +148,10 @@ describe('the browser of the tests', () => {
     await rm(folder, { recursive: true });
   });
 
-  it('sees errors, failed requests and requests that leave the service', async () => {
+  it('reports errors, failed requests, and requests to other origins', async () => {
     const page = await browser.open(service.url, '/dashboard');
     await expectShown(page);
-    // The policy of the page stops every other way out.
+    // The policy of the page blocks every other way to send data.
     await page.evaluate(`
       console.error('logged');
       setTimeout(() => { throw new Error('thrown'); });

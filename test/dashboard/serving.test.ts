@@ -29,11 +29,11 @@ interface RawAnswer {
 interface Sent {
   readonly headers?: Record<string, string>;
   readonly method?: string;
-  /** Where the service listens, if it is another one. */
+  /** The address of the service, if it is another one. */
   readonly origin?: string;
 }
 
-/** Sends a path as it is (`fetch` would resolve its dots), and leaves the answer as it came. */
+/** Sends a path unchanged (`fetch` would resolve its dots), and returns the answer without decompressing it. */
 async function get(
   target: string,
   { headers = {}, method = 'GET', origin = service.url }: Sent = {},
@@ -44,7 +44,7 @@ async function get(
   return { status: answer.statusCode, headers: answer.headers, body: Buffer.concat(await answer.toArray()) };
 }
 
-/** What the page loads at once, as paths of the service. */
+/** The files that the page loads immediately, as paths of the service. */
 async function assetsOfPage(): Promise<string[]> {
   const html = (await get('/dashboard')).body.toString();
   return [...html.matchAll(/(?:src|href)="\.\/([^"]+)"/g)].map(([, asset = '']) => `/dashboard/${asset}`);
@@ -61,7 +61,7 @@ function problemOf({ headers, body }: RawAnswer): unknown {
 
 describe('the page', () => {
   it.each(['/dashboard', '/dashboard/', '/dashboard/integrations/abc?tab=deliveries', '/dashboard/prompts/a.b/diff'])(
-    'is what %s answers with',
+    'is the answer at %s',
     async (target) => {
       const answer = await get(target);
       expect([answer.status, answer.headers['content-type']]).toEqual([200, 'text/html; charset=utf-8']);
@@ -70,7 +70,7 @@ describe('the page', () => {
     },
   );
 
-  it('may use only what comes from this service, is not framed, and gives nothing away', async () => {
+  it('can load only from this service, cannot be framed, and sends no referrer', async () => {
     const answer = await get('/dashboard');
     expect(answer.headers['content-security-policy']).toBe(
       [
@@ -94,7 +94,7 @@ describe('the page', () => {
     });
   });
 
-  it('has a new nonce each time, so no cache may keep it', async () => {
+  it('has a new nonce each time, so caches must not keep it', async () => {
     const answers = await Promise.all([get('/dashboard'), get('/dashboard'), get('/dashboard/prompts')]);
     const nonces = answers.map(nonceOf);
     expect(new Set(nonces).size).toBe(3);
@@ -104,14 +104,14 @@ describe('the page', () => {
     expect((await get('/dashboard', { headers: { 'if-none-match': '*' } })).status).toBe(200);
   });
 
-  it('has no script and no style of its own, and loads nothing from elsewhere', async () => {
+  it('has no inline script or style, and loads nothing from other hosts', async () => {
     const html = (await get('/dashboard')).body.toString();
     expect(html).not.toMatch(/<script(?![^>]*\bsrc="\.\/)/);
     expect(html).not.toMatch(/<style|\bon\w+="|style="|(src|href)="(https?:)?\/\//);
     expect((await assetsOfPage()).length).toBeGreaterThan(1);
   });
 
-  it('is described by HEAD and OPTIONS, and is read only', async () => {
+  it('can be requested with HEAD and OPTIONS, and is read-only', async () => {
     const [head, full] = [await get('/dashboard', { method: 'HEAD' }), await get('/dashboard')];
     expect([head.status, head.body.length]).toEqual([200, 0]);
     expect(head.headers['content-length']).toBe(String(full.body.length));
@@ -131,7 +131,7 @@ describe('the page', () => {
 });
 
 describe('the files that the page loads', () => {
-  it('are kept for good under names that change with their content', async () => {
+  it('are cached permanently, because their names change with their content', async () => {
     for (const asset of await assetsOfPage()) {
       expect(asset).toMatch(/^\/dashboard\/assets\/[\w.-]+-[\w-]{8}\.(js|css)$/);
       const { status, headers } = await get(asset);
@@ -163,7 +163,7 @@ describe('the files that the page loads', () => {
     if (coding !== undefined) expect(sent).toBeLessThan(whole / 2);
   });
 
-  it('are not sent again, and are described by HEAD', async () => {
+  it('are not sent again, and can be requested with HEAD', async () => {
     const [asset = ''] = await assetsOfPage();
     for (const accepted of ['identity', 'gzip', 'br']) {
       const headers = { 'accept-encoding': accepted };
@@ -203,7 +203,7 @@ describe('the files that the page loads', () => {
     expect(body.toString()).toContain('<div id="root"></div>');
   });
 
-  it('do not include their compressed forms as files of their own', async () => {
+  it('do not include their compressed versions as separate files', async () => {
     const [asset = ''] = await assetsOfPage();
     for (const ending of ['.br', '.gz']) expect((await get(asset + ending)).status).toBe(404);
   });
@@ -217,7 +217,7 @@ describe('the size of the first load', () => {
     expect(stdout).toMatch(/^First load +[\d.]+ KiB [^]*\n +\+[\d.]+ {3}src\/screens\/\S+-screen\.tsx\n/);
   });
 
-  it('is that of the entry and what it imports; above the limit the program fails', async () => {
+  it('is the size of the entry and its imports; above the limit the program fails', async () => {
     const folder = await mkdtemp(path.join(tmpdir(), 'sizes-'));
     const manifest = {
       'index.html': { file: 'entry.js', isEntry: true, imports: ['_shared'], dynamicImports: ['src/a.tsx'] },
@@ -262,7 +262,7 @@ describe('a folder', () => {
     await rm(folder, { recursive: true, force: true });
   });
 
-  it('that cannot be read is a failure that passes', async () => {
+  it('that cannot be read is a temporary failure', async () => {
     await mkdir(path.join(folder, 'index.html'));
     const failed = await get('/dashboard', { origin });
     expect([failed.status, problemOf(failed)]).toEqual([500, 'urn:prompt-gateway:problem:internal-error']);
@@ -295,7 +295,7 @@ describe('a folder', () => {
     const immutable = 'public, max-age=31536000, immutable';
     expect(await read('favicon.svg')).toEqual(['image/svg+xml', undefined, 'no-cache', '<svg/>']);
     expect(await read('assets/app.js')).toEqual(['text/javascript; charset=utf-8', 'br', immutable, 'as brotli']);
-    // Fonts are compressed already.
+    // Fonts are already compressed.
     expect(await read('assets/text.woff2')).toEqual(['font/woff2', undefined, immutable, 'a font']);
   });
 });

@@ -44,7 +44,7 @@ const settled = (query: Record<string, string>, count: number): Promise<Answer> 
   );
 
 describe('200', () => {
-  it('shows deliveries of several integrations as GET does, the newest first, without their bodies', async () => {
+  it('shows deliveries of several integrations in the form of getDelivery, the newest first, without their bodies', async () => {
     const [kitchen, bar] = [await create({ name: 'Kitchen' }), await create({ name: 'Bar' })];
     const sent = [];
     for (const integration of [kitchen, bar, kitchen]) {
@@ -60,7 +60,7 @@ describe('200', () => {
     ]);
   });
 
-  it('finds what an order caused, from its placing to its end, and resends of it', async () => {
+  it('filters by the target of the event, and includes resends', async () => {
     const [first, second] = [await create({ event_types: types }), await create({ event_types: ['ORDER_PLACED'] })];
     const shop = await openShop(setup.service);
     const [completed, canceled] = [await placeOrder(setup.service, shop), await placeOrder(setup.service, shop)];
@@ -86,7 +86,7 @@ describe('200', () => {
     expect(await idsOf({ target_uuid: randomUUID() })).toEqual([]);
   });
 
-  it('finds them by integration, status, type and time', async () => {
+  it('filters by integration, status, type and time', async () => {
     const [integration, other] = [await create(), await create()];
     const integration_id = integration.id;
     const { id } = await sendTest(setup.service, integration);
@@ -162,7 +162,7 @@ describe('200', () => {
     await deliveries.deleteMany({ created_at: { $lt: new Date(until) } });
   });
 
-  it('leaves out those of a deleted integration', async () => {
+  it('does not contain those of a deleted integration', async () => {
     const integration = await create();
     const { id } = await sendTest(setup.service, integration);
     await settled({ integration_id: integration.id }, 1);
@@ -189,7 +189,7 @@ describe('400', () => {
 });
 
 describe('403', () => {
-  it('needs the scope integrations:read', async () => {
+  it('requires the scope integrations:read', async () => {
     const answerWith = async (key: string): Promise<number> => (await setup.service.call('GET', path, { key })).status;
     expect(await answerWith(await setup.service.createKey('orders:read'))).toBe(403);
     expect(await answerWith(await setup.service.createKey('integrations:read'))).toBe(200);

@@ -14,7 +14,7 @@ afterAll(async () => {
 });
 
 describe('success_rate', () => {
-  it('is the share of the attempts that succeeded, in lists and single answers, and absent without any', async () => {
+  it('is the share of successful attempts, in lists and single answers, and absent without attempts', async () => {
     const integration = await createIntegration(service, { url: receiver.url });
     const untouched = await createIntegration(service, { url: receiver.url });
     expect(integration.body).not.toHaveProperty('success_rate');
@@ -29,7 +29,7 @@ describe('success_rate', () => {
     const { body: list } = await service.call('GET', '/api/v1/integrations');
     const shown = Object.fromEntries((list.data as (typeof body)[]).map((each) => [each.id, each.success_rate]));
     expect(shown).toEqual({ [integration.id]: 0.5, [untouched.id]: undefined });
-    // What was got can be sent back.
+    // The answer can be sent back unchanged.
     const put = await service.call('PUT', integration.path, { body });
     expect([put.status, put.body.success_rate]).toEqual([200, 0.5]);
   });

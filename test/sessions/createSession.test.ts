@@ -18,7 +18,7 @@ const unknownKey = `pgw_${'0'.repeat(32)}_${'A'.repeat(43)}`;
 const twelveHours = 12 * 3_600_000;
 
 describe('201', () => {
-  it('tells what the key may do, as whoami does', async () => {
+  it('returns the key and its scopes in the form of getCurrentApiKey', async () => {
     const key = await service.createKey('orders:read', 'integrations:manage');
     const before = clock.now().getTime();
     const { status, body } = await signIn(service, { api_key: key });
@@ -45,7 +45,7 @@ describe('201', () => {
     expect(Number(/Max-Age=(\d+)/.exec(answer.headers['set-cookie'] ?? '')?.[1])).toBeLessThanOrEqual(3_600);
   });
 
-  it('sets a cookie that only this origin gets, and no script', async () => {
+  it('sets a cookie that only this origin gets, and that scripts cannot read', async () => {
     const key = await service.createKey('orders:read');
     const http = await signIn(service, { api_key: key });
     expect(http.headers['set-cookie']).toMatch(
@@ -76,7 +76,7 @@ describe('400', () => {
 });
 
 describe('401', () => {
-  it('refuses unknown keys, revoked and expired ones, and tokens of no link', async () => {
+  it('refuses unknown, revoked and expired keys, and unknown tokens', async () => {
     const revoked = await service.call('POST', '/api/v1/api-keys', { body: { name: 'x', scopes: ['orders:read'] } });
     await service.call('POST', `/api/v1/api-keys/${String(revoked.body.id)}/revoke`);
     const expires_at = new Date(clock.now().getTime() + 60_000).toISOString();
@@ -115,7 +115,7 @@ describe('403', () => {
     expect(answer.headers['set-cookie']).toBeUndefined();
   });
 
-  it('lets pages of this origin sign in, and programs', async () => {
+  it('allows pages of this origin, and programs', async () => {
     const sent: Record<string, string>[] = [
       samePage,
       { origin: service.url },
@@ -141,7 +141,7 @@ describe('429', () => {
     const limited = await from(address, wrong);
     expect([limited.status, limited.body.type]).toEqual([429, problem('rate-limited')]);
     expect(Number(limited.headers['retry-after'])).toBeGreaterThan(0);
-    // They count together, also with keys in header fields.
+    // Keys in the body and in header fields count together.
     const key = { key: unknownKey, headers: { 'x-forwarded-for': address } };
     expect((await service.call('GET', '/api/v1/whoami', key)).status).toBe(429);
     expect((await from(address, { sign_in_token: 'B'.repeat(43) })).status).toBe(429);
@@ -149,7 +149,7 @@ describe('429', () => {
   });
 });
 
-it('413: takes small bodies only, because it needs no key', async () => {
+it('413: accepts only small bodies, because it needs no key', async () => {
   const answer = await service.call('POST', path, { key: null, body: { api_key: 'x'.repeat(16 * 1024) } });
   expect([answer.status, answer.body.type]).toEqual([413, problem('content-too-large')]);
 });

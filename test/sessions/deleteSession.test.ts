@@ -17,7 +17,7 @@ afterAll(async () => {
 });
 
 describe('200', () => {
-  it('ends the session and removes the cookie, also for copies of it', async () => {
+  it('ends the session and removes the cookie, also for copies of the cookie', async () => {
     const cookie = await cookieFor(service, await service.createKey('orders:read'));
     expect((await callWith(service, cookie)).status).toBe(200);
     const answer = await callWith(service, cookie, 'DELETE', path);
@@ -26,7 +26,7 @@ describe('200', () => {
     expect((await callWith(service, cookie)).status).toBe(401);
   });
 
-  it('ends it in all processes within 5 seconds', async () => {
+  it('ends the session in all processes within 5 seconds', async () => {
     const cookie = await cookieFor(service, await service.createKey('orders:read'));
     expect((await callWith(other, cookie)).status).toBe(200);
     expect((await callWith(service, cookie, 'DELETE', path)).status).toBe(200);
@@ -34,7 +34,7 @@ describe('200', () => {
     expect((await callWith(other, cookie)).status).toBe(401);
   });
 
-  it('ends cookies that renewed it, and those that it renewed', async () => {
+  it('also ends earlier and later cookies of the session', async () => {
     const first = await cookieFor(service, await service.createKey('orders:read'));
     clock.advance(3_600_000);
     const renewed = (await callWith(service, first)).headers['set-cookie']?.split(';')[0] ?? '';
@@ -50,7 +50,7 @@ describe('200', () => {
     expect((await callWith(service, another)).status).toBe(200);
   });
 
-  it('ends no session for a request with a key', async () => {
+  it('ends no session if the request has a key', async () => {
     const cookie = await cookieFor(service, await service.createKey('orders:read'));
     const headers = { ...samePage, cookie };
     expect((await service.call('DELETE', path, { headers })).status).toBe(200);
@@ -59,7 +59,7 @@ describe('200', () => {
 });
 
 describe('401', () => {
-  it('is the answer without a session, and after it has ended', async () => {
+  it('is the answer without a session, and after the end of the session', async () => {
     const cookie = await cookieFor(service, await service.createKey('orders:read'));
     expect((await service.call('DELETE', path, { key: null })).status).toBe(401);
     expect((await callWith(service, cookie, 'DELETE', path)).status).toBe(200);
@@ -67,7 +67,7 @@ describe('401', () => {
     expect([again.status, again.body.type]).toEqual([401, problem('unauthenticated')]);
   });
 
-  it('is the answer to a page of another origin, and the session goes on', async () => {
+  it('is the answer to a page of another origin, and the session continues', async () => {
     const cookie = await cookieFor(service, await service.createKey('orders:read'));
     const headers = { cookie, 'sec-fetch-site': 'same-site' };
     expect((await service.call('DELETE', path, { key: null, headers })).status).toBe(401);

@@ -2,7 +2,7 @@ import { expect } from '@jest/globals';
 import type { Answer, CallOptions, TestService } from '../support/service.ts';
 
 export const path = '/api/v1/session';
-/** What a browser sends from a page of the service. */
+/** The headers that a browser sends from a page of the service. */
 export const samePage = { 'sec-fetch-site': 'same-origin' };
 
 /** Sends `createSession` from a page of the service. */
@@ -14,7 +14,7 @@ export function signIn(
   return service.call('POST', path, { key: null, body, headers });
 }
 
-/** Signs in with a key. @returns what the browser sends from then on */
+/** Signs in with a key. @returns the headers that the browser sends after that */
 export async function cookieFor(service: TestService, key: string): Promise<string> {
   const answer = await signIn(service, { api_key: key });
   expect(answer.status).toBe(201);
@@ -26,7 +26,7 @@ export function cookieOf({ headers }: Answer): string {
   return headers['set-cookie']?.split(';')[0] ?? '';
 }
 
-/** A request of a page of the service, with the cookie of a session and without a key. */
+/** Sends a request as a page of the service does, with the cookie of a session and without a key. */
 export function callWith(
   service: TestService,
   cookie: string,

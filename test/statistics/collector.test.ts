@@ -8,9 +8,9 @@ import { createStandingClock, type StandingClock } from './statistics-harness.ts
 interface Collecting {
   readonly collector: Collector;
   readonly clock: StandingClock;
-  /** What each command wrote, with the counts of that time. */
+  /** The writes of each command, with the counts of that time. */
   readonly written: OwnTally[][];
-  /** Thrown by every command from now on. */
+  /** If it is set, every command throws it. */
   fail: Error | undefined;
   /** Called after every command. */
   afterWrite: () => void;
@@ -38,7 +38,7 @@ function collect(): Collecting {
 const away = new ProblemError('database-unavailable', { detail: 'The database is away.' });
 
 describe('the collector', () => {
-  it('writes only what has changed', async () => {
+  it('writes only changed counts', async () => {
     const { collector, written } = collect();
     collector.count('integration', 'a', { succeeded: 1 });
     collector.count('integration', 'b', { succeeded: 1 });
@@ -77,7 +77,7 @@ describe('the collector', () => {
     expect(requests).toEqual([1, 2, 3]);
   });
 
-  it('forgets subjects when their quarter of an hour is over and written', async () => {
+  it('removes subjects when their quarter of an hour has ended and is written', async () => {
     const { collector, written, clock } = collect();
     for (const time of ['12:00', '12:14', '12:15'] as const) {
       clock.set(`2026-11-06T${time}:00Z`);
@@ -91,20 +91,20 @@ describe('the collector', () => {
       const some = tallies.filter((tally) => tally.subject.kind === kind && tally.grain === grain);
       return some.filter((tally) => tally.interval === interval).map(({ counts }) => counts[0] ?? 0);
     };
-    // Beyond 10,000 subjects, and with more than 30,000 tallies to write, only the service is counted.
+    // With more than 10,000 subjects, or more than 30,000 unwritten tallies, only the service is counted.
     expect(sum('prompt', 'quarter', '12:00')).toEqual(Array.from({ length: 10_000 }, () => 2));
     expect(tallies.filter(({ subject }) => subject.kind !== 'service').length).toBeLessThanOrEqual(30_000);
     expect(sum('prompt', 'minute', '12:14').length).toBeGreaterThan(9_900);
     expect(sum('prompt', 'quarter', '12:15')).toEqual([]);
     expect(sum('service', 'quarter', '12:00')).toEqual([2]);
     expect(sum('service', 'quarter', '12:15')).toEqual([1]);
-    // There is room for others again.
+    // There is room for other subjects again.
     collector.count('prompt', 'another', { invocations: 1 }, 1);
     await collector.flush();
     expect(written.at(-1)?.map(({ subject }) => subject.id)).toEqual(['another', 'another']);
   });
 
-  it('keeps what could not be written, as long as it would be shown', async () => {
+  it('keeps counts that could not be written, as long as they are shown', async () => {
     const collecting = collect();
     const { collector, written, clock } = collecting;
     collecting.fail = away;
@@ -118,7 +118,7 @@ describe('the collector', () => {
     expect(written).toEqual([[expect.objectContaining({ grain: 'quarter', counts: [2, 0, 0] })]]);
   });
 
-  it('does not keep what can never be written', async () => {
+  it('does not keep counts that can never be written', async () => {
     const collecting = collect();
     collecting.fail = new Error('The document is too large.');
     collecting.collector.count('integration', 'a', { succeeded: 1 });

@@ -17,7 +17,7 @@ afterAll(async () => {
 });
 
 describe('200', () => {
-  it('counts attempts that succeeded and failed, with their mean duration', async () => {
+  it('counts successful and failed attempts, with their mean duration', async () => {
     const [integration, other] = [
       await createIntegration(service, { url: receiver.url }),
       await createIntegration(service, { url: receiver.url }),
@@ -35,7 +35,7 @@ describe('200', () => {
     expect(pointsWith(hour, 'succeeded').map(([, count]) => count)).toEqual([1]);
     const day = await untilTotals(service, `${path}?span=day`, { failed: 1, succeeded: 1 });
     expect([day.interval_seconds, day.points.length]).toEqual([900, 96]);
-    // Another integration's attempts are its own. Without attempts there is no duration.
+    // Attempts of another integration do not count. Without attempts there is no duration.
     const { body: none } = await service.call('GET', `${other.path}/statistics`);
     expect(none.totals).toEqual({ at: expect.any(String), succeeded: 0, failed: 0 });
     expect(none.points[0]).toEqual(none.totals);
@@ -50,7 +50,7 @@ describe('400', () => {
 });
 
 describe('404', () => {
-  it('is gone with the integration', async () => {
+  it('does not exist after the integration was deleted', async () => {
     const integration = await createIntegration(service, { url: receiver.url });
     await sendTest(service, integration);
     await untilTotals(service, `${integration.path}/statistics`, { succeeded: 1 });

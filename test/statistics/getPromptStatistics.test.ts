@@ -49,7 +49,7 @@ describe('200', () => {
     expect(totals).toMatchObject({ errors: 0, cached: 1, input_tokens: 2, output_tokens: 2 });
   });
 
-  it('shows the mean latency of the answers that came from a provider', async () => {
+  it('shows the mean latency of the answers from providers', async () => {
     const { service, mock } = harness;
     const slug = await harness.createPrompt();
     mock.behave('model-a', { kind: 'answer', delay: 40 });
@@ -58,7 +58,7 @@ describe('200', () => {
     expect(totals.average_latency_ms).toBe(Number(headers['x-latency-ms']));
   });
 
-  it('has no latency where nothing was answered', async () => {
+  it('has no latency if there was no answer', async () => {
     const { service } = harness;
     const prompt = await createGreeting(service);
     const { body } = await service.call('GET', `${prompt}/statistics`);
@@ -69,7 +69,7 @@ describe('200', () => {
     expect(failed.totals).toEqual({ at: failed.points[0].at, invocations: 1, ...none, errors: 1 });
   });
 
-  it('counts an invocation once that is repeated with its Idempotency-Key', async () => {
+  it('counts an invocation once if it is repeated with its Idempotency-Key', async () => {
     const { service } = harness;
     const prompt = await createGreeting(service);
     const headers = { 'Idempotency-Key': 'once' };
@@ -89,7 +89,7 @@ describe('400', () => {
 });
 
 describe('404', () => {
-  it('is gone with the prompt', async () => {
+  it('does not exist after the prompt was deleted', async () => {
     const { service } = harness;
     const prompt = await createGreeting(service);
     await greet(service, prompt);

@@ -33,7 +33,7 @@ afterAll(async () => {
 const now = '2026-11-06T12:31:00.000Z';
 
 describe('200', () => {
-  it('counts the requests of operations and their failures, but no health probes, pages and unknown paths', async () => {
+  it('counts the requests of operations and their failures, but not health probes, pages and unknown paths', async () => {
     await service.call('GET', '/health/live');
     await service.call('GET', '/health/ready');
     await service.call('GET', '/docs');
@@ -44,7 +44,7 @@ describe('200', () => {
     const body = await untilTotals(service, path, { client_errors: 2 });
     expect(body.totals.server_errors).toBe(0);
     expect(pointsWith(body, 'client_errors')).toEqual([[now, 2]]);
-    // Each request is counted after its answer, so this one shows at most those before it.
+    // Each request is counted after its answer. So this answer shows at most the requests before it.
     const requests = body.totals.requests as number;
     expect(requests).toBeGreaterThanOrEqual(3);
     const later = await untilTotals(service, path, { client_errors: 2 });
@@ -52,7 +52,7 @@ describe('200', () => {
     expect(pointsWith(later, 'requests')).toEqual([[now, later.totals.requests]]);
   });
 
-  it('counts invocations, those from the cache, those that failed, and tokens', async () => {
+  it('counts invocations, cached and failed ones, and tokens', async () => {
     const prompt = await createGreeting(service);
     const cached = { 'Cache-Control': 'max-age=60' };
     await greet(service, prompt, { variables: { name: 'World of words' } }, cached);
@@ -76,7 +76,7 @@ describe('200', () => {
     expect(pointsWith(body, 'attempts_succeeded')).toEqual([[now, 1]]);
   });
 
-  it('tells how many deliveries wait, and since when', async () => {
+  it('shows how many deliveries wait, and since when', async () => {
     const held = await createIntegration(service, { url: receiver.url });
     await service.call('POST', `${held.path}/pause`);
     const { created_at } = await sendTest(service, held);

@@ -5,13 +5,13 @@ import { until } from '../support/until.ts';
 
 export const statisticsPath = '/api/v1/statistics';
 
-/** What services need that write their statistics at once. */
+/** Settings of services that write their statistics immediately. */
 export const counting = {
   environment: { WEBHOOK_ALLOWED_NETWORKS: '127.0.0.0/8' },
   statisticsEveryMs: 20,
 } satisfies TestServiceOptions;
 
-/** A wall clock that stands still until a test sets it. Durations pass as always. */
+/** A wall clock that changes only when a test sets it. Durations are not affected. */
 export interface StandingClock extends Clock {
   set(time: string): void;
 }
@@ -51,7 +51,7 @@ export function greet(
   return service.call('POST', `${prompt}/invoke`, { body, headers });
 }
 
-/** Reads statistics again and again until the totals have these members. */
+/** Repeats a request for statistics until the totals have these members. */
 export async function untilTotals(
   service: TestService,
   path: string,
@@ -64,7 +64,7 @@ export async function untilTotals(
   return body;
 }
 
-/** The points that have something of a number: when, and how many. */
+/** The points with a number above 0: their times and numbers. */
 export function pointsWith({ points }: Answer['body'], name: string): [at: string, count: number][] {
   return (points as Record<string, number>[])
     .filter((point) => point[name] !== 0)

@@ -25,7 +25,7 @@ describe('the processes of a service', () => {
   const totalsOf = (service: TestService, prompt: string, invocations: number) =>
     untilTotals(service, `${prompt}/statistics`, { invocations });
 
-  it('are added up, and write what they counted when they stop', async () => {
+  it('are added up, including what they write when they stop', async () => {
     const [one, two] = [await startAnother(setup.service, {}, counting), await startAnother(setup.service)];
     const prompt = await createGreeting(one);
     await greet(one, prompt);
@@ -55,10 +55,10 @@ describe('the processes of a service', () => {
     });
 
     it.each<[string, Loss]>([
-      ['an answer is lost', { of: 'answer' }],
-      ['answers are lost three times', { of: 'answer', times: 3 }],
-      ['a write is lost on its way', { of: 'request' }],
-      ['the confirmation by the majority fails', { of: 'confirmation' }],
+      ['the answer of a write is lost', { of: 'answer' }],
+      ['the answer of a write is lost three times', { of: 'answer', times: 3 }],
+      ['the request of a write is lost', { of: 'request' }],
+      ['the majority does not confirm a write', { of: 'confirmation' }],
     ])('count once when %s', async (_what, loss) => {
       const prompt = await createGreeting(service);
       const lost = proxy.lose({ ...loss, collection: 'statistics', commands: ['update'] });
@@ -68,7 +68,7 @@ describe('the processes of a service', () => {
       await totalsOf(service, prompt, 2);
     });
 
-    it('stop all the same', async () => {
+    it('stop normally', async () => {
       const stopping = await startAnother(setup.service, { MONGODB_URI: proxy.uri });
       await stopping.call('GET', '/api/v1/providers');
       await proxy.stop();
@@ -76,7 +76,7 @@ describe('the processes of a service', () => {
       await proxy.restart();
     });
 
-    it('write after an outage what they counted during it', async () => {
+    it('write the counts of an outage after it', async () => {
       const before = await untilTotals(service, statisticsPath, {});
       await proxy.stop();
       for (let count = 0; count < 3; count += 1) {
@@ -88,7 +88,7 @@ describe('the processes of a service', () => {
   });
 });
 
-describe('as time passes', () => {
+describe('over time', () => {
   let database: TestDatabase;
   beforeAll(async () => {
     database = await createTestDatabase();
@@ -106,7 +106,7 @@ describe('as time passes', () => {
     return pointsWith({ points: body }, 'invocations');
   };
 
-  it('counts stand in their minutes and quarters of an hour, across hours and midnight', async () => {
+  it('counts belong to their minutes and quarters of an hour, across hours and midnight', async () => {
     const [id, statistics] = [promptId(), create()];
     for (const time of ['22:59:59.999', '23:00', '23:50', '23:59:59'] as const) {
       clock.set(`2026-11-06T${time}Z`);
@@ -130,7 +130,7 @@ describe('as time passes', () => {
       ['2026-11-07T00:00:00.000Z', 2],
     ];
     expect(await shown(statistics, id, 'day')).toEqual(day);
-    // An hour later, the minutes are counted anew.
+    // One hour later, the minutes start again from 0.
     clock.set('2026-11-07T00:50:00Z');
     statistics.invoked(id, 1, succeeded);
     await statistics.flush();
@@ -139,7 +139,7 @@ describe('as time passes', () => {
       ['2026-11-07T00:00:00.000Z', 2],
       ['2026-11-07T00:50:00.000Z', 1],
     ]);
-    // Another process reads the same.
+    // Another process reads the same counts.
     clock.set('2026-11-07T22:59:59.999Z');
     expect(await shown(create(), id, 'day')).toEqual([...day.slice(1), ['2026-11-07T00:45:00.000Z', 1]]);
     expect(await shown(create(), id, 'hour')).toEqual([]);
@@ -160,7 +160,7 @@ describe('as time passes', () => {
     expect(await shown(statistics, id, 'day')).toEqual([['2026-11-08T12:00:00.000Z', 3]]);
   });
 
-  it('the attempts of the last day of many integrations are read at once', async () => {
+  it('the attempts of the last day of many integrations are read in one command', async () => {
     clock.set('2026-11-09T23:59:00Z');
     const matched = countMatchedDocuments(database);
     const statistics = create();
@@ -184,7 +184,7 @@ describe('as time passes', () => {
     expect((await create().ofIntegrations([first])).get(first)).toMatchObject({ succeeded: 0, failed: 2 });
   });
 
-  it('at most 20 versions of a prompt are shown by themselves', async () => {
+  it('at most 20 versions of a prompt are shown separately', async () => {
     clock.set('2026-11-12T12:00:00Z');
     const [id, statistics] = [promptId(), create()];
     for (let version = 1; version <= 30; version += 1) statistics.invoked(id, version, succeeded);
@@ -194,7 +194,7 @@ describe('as time passes', () => {
     expect(versions.map(({ version }) => version)).toEqual(Array.from({ length: 20 }, (_, index) => 20 - index));
   });
 
-  it('statistics are removed after they were shown for the last time', async () => {
+  it('statistics are removed when they are no longer shown', async () => {
     const collection = database.db.collection<{ _id: string; expires_at: Date }>('statistics');
     clock.set('2026-11-13T12:00:00Z');
     const [id, statistics] = [promptId(), create()];

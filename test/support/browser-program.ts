@@ -10,15 +10,15 @@ import { withFileLock } from '../../src/db/embedded/file-lock.ts';
 import { findOnPath } from '../../src/db/embedded/find-on-path.ts';
 import { runCommand } from '../../src/db/embedded/run-command.ts';
 
-/** How to start a browser. */
+/** The command that starts a browser. */
 export interface BrowserProgram {
   readonly executablePath: string;
   readonly args: string[];
-  /** Variables in addition to those of this process. */
+  /** Additional variables for the process. */
   readonly env: Readonly<Record<string, string>>;
 }
 
-/** A Chromium that npm brings, for Linux on x64, with the libraries and fonts that a bare system lacks. */
+/** A Chromium from npm, for Linux on x64, with the libraries and fonts that a minimal system lacks. */
 const npmChromium = {
   name: '@sparticuz/chromium',
   version: '153.0.0',
@@ -27,7 +27,7 @@ const npmChromium = {
 
 const names = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable', 'chrome'];
 
-/** Where Playwright's own installer and the installers of Chrome put browsers. */
+/** The folders where Playwright's installer and the installers of Chrome put browsers. */
 const places = [
   '.cache/ms-playwright/chromium*-*/chrome-linux*/{chrome,headless_shell}',
   'Library/Caches/ms-playwright/chromium-*/chrome-mac*/Chromium.app/Contents/MacOS/Chromium',
@@ -35,8 +35,9 @@ const places = [
 ];
 
 /**
- * The system's Chromium or Chrome; without one, the browser that npm brings. The first call on a machine downloads it
- * into the folder that also keeps downloaded database engines.
+ * The system's Chromium or Chrome, or else the browser from npm. The first call on a machine downloads it into the
+ * folder for downloaded database engines.
+ *
  * @throws Error that says what to install
  */
 export async function findBrowserProgram(env: NodeJS.ProcessEnv = process.env): Promise<BrowserProgram> {
@@ -69,7 +70,7 @@ async function obtainFromNpm(env: NodeJS.ProcessEnv): Promise<BrowserProgram> {
   });
   return {
     executablePath: path.join(folder, 'chromium'),
-    // The package's own list of arguments would switch the browser's security off.
+    // The default arguments of the package would disable the security of the browser.
     args: ['--no-zygote', '--disable-gpu'],
     env: { LD_LIBRARY_PATH: path.join(folder, 'lib'), FONTCONFIG_FILE: path.join(folder, 'fonts.conf') },
   };
@@ -97,7 +98,7 @@ async function download(folder: string, env: NodeJS.ProcessEnv): Promise<void> {
       await unpack(`${libraries}.br`, path.join(bin, libraries));
       await runCommand('tar', ['-xf', path.join(bin, libraries), '-C', part], options);
     }
-    // The package's own file names folders of another system.
+    // The default file of the package names folders of another system.
     const fonts = ['/usr/share/fonts', path.join(folder, 'fonts')].map((place) => `<dir>${place}</dir>`).join('');
     const cached = `<cachedir>${path.join(folder, 'fonts-cache')}</cachedir>`;
     await writeFile(path.join(part, 'fonts.conf'), `<?xml version="1.0"?><fontconfig>${fonts}${cached}</fontconfig>`);

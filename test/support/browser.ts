@@ -6,33 +6,35 @@ import { chromium, type Browser, type BrowserContext, type Page } from 'playwrig
 import { findBrowserProgram } from './browser-program.ts';
 
 export interface OpenOptions {
-  /** Pixels; 1,280 if left out. */
+  /** In pixels; 1,280 by default. */
   readonly width?: number;
   readonly colorScheme?: 'light' | 'dark';
-  /** Other origins that the page may reach, beside its own. */
+  /** Other origins that the page may reach, besides its own. */
   readonly origins?: readonly string[];
 }
 
 export interface TestBrowser {
-  /** What went wrong in the pages of this test so far, except for what is expected. */
+  /** The problems in the pages of this test so far, without the expected ones. */
   readonly complaints: readonly string[];
   /**
-   * Opens an address in a context of its own: nothing is shared with other pages. `page.goto` then takes paths.
+   * Opens an address in a context of its own, which shares nothing with other pages. After that, `page.goto` accepts
+   * paths.
+   *
    * @param origin of the service, or of the proxy in front of it
    */
   open(origin: string, target: string, options?: OpenOptions): Promise<Page>;
-  /** Lets this test have complaints that match, for tests that provoke a failure. */
+  /** Allows matching complaints in this test, for tests that cause a failure on purpose. */
   tolerate(pattern: RegExp): void;
 }
 
 const schemes = ['light', 'dark'] as const;
 
-/** Where names lead when nobody resolves them: no test asks anything outside of this machine. */
+/** The address for unresolved names, so that no test sends a request outside this machine. */
 const offline = '--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1 , EXCLUDE localhost';
 
 /**
- * Starts one browser for the tests of a file. A test fails if a page logs an error, throws one, breaks its
- * Content-Security-Policy, has a request that fails, or asks another origin for anything.
+ * Starts one browser for the tests of a file. A test fails if a page logs an error, throws one, violates its
+ * Content-Security-Policy, has a failed request, or sends a request to another origin.
  */
 export function useBrowser(): TestBrowser {
   let browser: Browser | undefined;
@@ -48,7 +50,7 @@ export function useBrowser(): TestBrowser {
     browser = await chromium.launch({ executablePath, args: [offline, ...args], env: { ...process.env, ...env } });
   });
   afterEach(async () => {
-    // What the browser said before is here when it says that the contexts are closed.
+    // Complaints that the browser reported before are known when it reports that the contexts are closed.
     await Promise.all(contexts.splice(0).map((context) => context.close()));
     const found = complaints;
     complaints = [];
@@ -95,17 +97,17 @@ function watch(context: BrowserContext, origins: ReadonlySet<string>, complain: 
   });
   context.on('requestfailed', (request) => {
     const reason = request.failure()?.errorText ?? '';
-    // A page gives up requests itself: when it is left, and when nobody waits for the answer any more.
+    // A page itself cancels requests: when the user leaves it, and when it no longer needs the answer.
     if (reason !== 'net::ERR_ABORTED') complain(`request failed: ${request.url()} (${reason})`);
   });
 }
 
-/** Expects that axe finds nothing on the page as it is shown now, in light and in dark. */
+/** Expects that axe finds nothing on the current page, in light and in dark. */
 export async function expectAccessible(page: Page): Promise<void> {
   for (const colorScheme of schemes) {
     await page.emulateMedia({ colorScheme });
     await settle(page);
-    // The other mode would open a page of its own for what frames contain.
+    // The other mode would open a separate page for the content of frames.
     const { violations } = await new AxeBuilder({ page }).setLegacyMode().analyze();
     const found = violations.map(({ id, help, nodes }) => ({ id, help, elements: nodes.map(({ html }) => html) }));
     expect({ colorScheme, found }).toEqual({ colorScheme, found: [] });
@@ -116,8 +118,9 @@ const screenshots = path.join(import.meta.dirname, '../../clients/dashboard/scre
 const largestScreenshot = 150 * 1024;
 
 /**
- * With `SCREENSHOTS=on`, keeps a picture of what the page shows in both widths and both schemes; otherwise it does
- * nothing. A picture is a PNG, or a JPEG if the PNG is larger than 150 KB.
+ * With `SCREENSHOTS=on`, saves a picture of the page in both widths and both colour schemes; otherwise does nothing. A
+ * picture is a PNG, or a JPEG if the PNG is larger than 150 KB.
+ *
  * @param name of the files, before width and scheme
  */
 export async function takeScreenshots(page: Page, name: string): Promise<void> {
@@ -154,7 +157,7 @@ async function keep(page: Page, file: string): Promise<void> {
   throw new Error(`${file} is too large.`);
 }
 
-/** Waits for fonts and for animations that end. */
+/** Waits for fonts, and for animations that end. */
 async function settle(page: Page): Promise<void> {
   await page.evaluate(`Promise.all([
     document.fonts.ready,
