@@ -108,3 +108,46 @@ export function describeIdempotency(
     });
   });
 }
+
+/** Tests of an operation that reads one resource of the catalog by its id. */
+export function describeGet(
+  setup: Setup,
+  { creation, path, missingId, missing }: Readonly<Record<'creation' | 'path' | 'missingId' | 'missing', string>>,
+  make: () => Promise<Created>,
+): void {
+  const get = (id: string, headers: Record<string, string> = {}): Promise<Answer> =>
+    setup.service.call('GET', `${path}/${id}`, { headers });
+
+  describe('200', () => {
+    it(`gives the same answer as ${creation}`, async () => {
+      const { id, etag, body } = await make();
+      const answer = await get(id);
+      expect(answer.status).toBe(200);
+      expect(answer.body).toEqual(body);
+      expect(answer.headers['etag']).toBe(etag);
+    });
+  });
+
+  describe('304', () => {
+    it('is the answer to a caller that has it', async () => {
+      const { id, etag } = await make();
+      const { status, text } = await get(id, { 'If-None-Match': etag });
+      expect([status, text]).toEqual([304, '']);
+    });
+  });
+
+  describe('400', () => {
+    it('refuses an invalid id', async () => {
+      const { status, body } = await get('nonsense');
+      expect(status).toBe(400);
+      expect(body.errors).toMatchObject([{ parameter: 'id' }]);
+    });
+  });
+
+  describe('404', () => {
+    it('says that it does not exist', async () => {
+      const { status, body } = await get(missingId);
+      expect([status, body.type]).toEqual([404, problem(missing)]);
+    });
+  });
+}

@@ -1,43 +1,9 @@
-import { describe, expect, it } from '@jest/globals';
-import { createLocation, type Created } from './catalog-harness.ts';
-import { problem, setUp } from '../support/per-operation.ts';
+import { createLocation, describeGet, unknownId } from './catalog-harness.ts';
+import { setUp } from '../support/per-operation.ts';
 
 const setup = setUp();
-const create = (): Promise<Created> => createLocation(setup.service);
-
-describe('200', () => {
-  it('gives the same answer as createLocation', async () => {
-    const { id, etag, body } = await create();
-    const answer = await setup.service.call('GET', `/v1/locations/${id}`);
-    expect(answer.status).toBe(200);
-    expect(answer.body).toEqual(body);
-    expect(answer.headers['etag']).toBe(etag);
-  });
-});
-
-describe('304', () => {
-  it('answers 304 if the caller has it', async () => {
-    const { id, etag } = await create();
-    const { status, text } = await setup.service.call('GET', `/v1/locations/${id}`, {
-      headers: { 'If-None-Match': etag },
-    });
-    expect(status).toBe(304);
-    expect(text).toBe('');
-  });
-});
-
-describe('400', () => {
-  it('refuses an invalid id', async () => {
-    const { status, body } = await setup.service.call('GET', '/v1/locations/nonsense');
-    expect(status).toBe(400);
-    expect(body.errors).toMatchObject([{ parameter: 'id' }]);
-  });
-});
-
-describe('404', () => {
-  it('says that the location does not exist', async () => {
-    const { status, body } = await setup.service.call('GET', '/v1/locations/00000000-0000-4000-8000-000000000000');
-    expect(status).toBe(404);
-    expect(body.type).toBe(problem('location-not-found'));
-  });
-});
+describeGet(
+  setup,
+  { creation: 'createLocation', path: '/v1/locations', missingId: unknownId, missing: 'location-not-found' },
+  () => createLocation(setup.service),
+);

@@ -3,7 +3,7 @@ import { startInvokeHarness, type InvokeHarness } from '../invoke/invoke-harness
 import { openDatabaseOf } from '../support/per-operation.ts';
 import type { Database } from '../../src/db/client.ts';
 import { testDatabaseUri } from '../support/database.ts';
-import { LossyProxy, type Loss } from '../support/lossy-proxy.ts';
+import { LossyProxy, writeLosses } from '../support/lossy-proxy.ts';
 import type { Answer, TestService } from '../support/service.ts';
 
 /**
@@ -37,14 +37,7 @@ const withKey = (key: string): Record<string, string> => ({ 'Idempotency-Key': k
 const count = (collection: string, filter: Record<string, unknown>): Promise<number> =>
   database.db.collection(collection).countDocuments(filter);
 
-const losses: [string, Loss][] = [
-  ['the answer of a write is lost', { of: 'answer' }],
-  ['the answer of a write is lost three times', { of: 'answer', times: 3 }],
-  ['the request of a write is lost', { of: 'request' }],
-  ['the majority does not confirm a write', { of: 'confirmation' }],
-];
-
-describe.each(losses)('when %s', (what, loss) => {
+describe.each(writeLosses)('when %s', (what, loss) => {
   const lose = (collection: string, ...commands: string[]): Promise<void> =>
     proxy.lose({ ...loss, collection, commands });
 

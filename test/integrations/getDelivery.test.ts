@@ -1,18 +1,12 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { unknownId } from '../catalog/catalog-harness.ts';
 import { problem } from '../support/per-operation.ts';
-import { startReceiver, type Receiver } from '../support/receiver.ts';
 import { createIntegration, eventually, sendTest, setUpIntegrations } from './integrations-harness.ts';
 
 const setup = setUpIntegrations();
-let receiver: Receiver;
-beforeAll(async () => {
-  receiver = await startReceiver();
-});
-afterAll(() => receiver.close());
 
 const send = async (): Promise<{ path: string; integration: string }> => {
-  const integration = await createIntegration(setup.service, { url: receiver.url });
+  const integration = await createIntegration(setup.service, { url: setup.receiver.url });
   const { id } = await sendTest(setup.service, integration);
   return { path: `/api/v1/deliveries/${id}`, integration: integration.path };
 };
@@ -28,7 +22,7 @@ describe('200', () => {
   });
 
   it('shows when a failed delivery is attempted again', async () => {
-    receiver.next({ kind: 'answer', status: 503, headers: { 'Retry-After': '600' } });
+    setup.receiver.next({ kind: 'answer', status: 503, headers: { 'Retry-After': '600' } });
     const { path, integration } = await send();
     const isTried = (body: { next_attempt_at?: string }): boolean =>
       Date.parse(body.next_attempt_at ?? '') > Date.now() + 500_000;
@@ -43,7 +37,7 @@ describe('200', () => {
 
 describe('304', () => {
   it('answers 304 until it changes', async () => {
-    receiver.next({ kind: 'answer', delay: 500 });
+    setup.receiver.next({ kind: 'answer', delay: 500 });
     const { path } = await send();
     const pending = await setup.service.call('GET', path);
     await eventually(setup.service, path, ({ status }) => status === 'delivered');

@@ -1,6 +1,5 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { startAnother } from '../support/per-operation.ts';
-import { startReceiver, type Receiver } from '../support/receiver.ts';
 import {
   createIntegration,
   describeMissing,
@@ -13,11 +12,6 @@ import {
 } from './integrations-harness.ts';
 
 const setup = setUpIntegrations();
-let receiver: Receiver;
-beforeAll(async () => {
-  receiver = await startReceiver();
-});
-afterAll(() => receiver.close());
 
 describe('200', () => {
   it('gives the same answer as createIntegration', async () => {
@@ -29,8 +23,8 @@ describe('200', () => {
   });
 
   it('counts consecutive failures until one attempt succeeds', async () => {
-    const integration = await createIntegration(setup.service, { url: receiver.url });
-    receiver.next({ kind: 'answer', status: 500 });
+    const integration = await createIntegration(setup.service, { url: setup.receiver.url });
+    setup.receiver.next({ kind: 'answer', status: 500 });
     await sendTest(setup.service, integration);
     const failing = await eventually(setup.service, integration.path, (body) => body.consecutive_failures > 0);
     expect(failing.body.consecutive_failures).toBe(1);
@@ -40,8 +34,8 @@ describe('200', () => {
   });
 
   it('shows until when deliveries to a failing receiver pause, and how it failed', async () => {
-    const integration = await createIntegration(setup.service, { url: receiver.url });
-    const { body, headers } = await openBreaker(setup.service, receiver, integration);
+    const integration = await createIntegration(setup.service, { url: setup.receiver.url });
+    const { body, headers } = await openBreaker(setup.service, setup.receiver, integration);
     expect(body).toMatchObject({ consecutive_failures: 1, last_error: { at: expect.any(String), status_code: 503 } });
     const wait = Date.parse(body.retrying_until) - Date.parse(body.last_error.at);
     expect(wait).toBe(600_000);
@@ -64,7 +58,7 @@ describe('200', () => {
   });
 
   it('shows when the last attempt and the last successful one ended, whatever was changed since', async () => {
-    const integration = await createIntegration(setup.service, { url: receiver.url });
+    const integration = await createIntegration(setup.service, { url: setup.receiver.url });
     expect(integration.body).not.toHaveProperty('last_attempt_at');
     await sendTest(setup.service, integration);
     const { body: good, headers } = await eventually(
@@ -75,7 +69,7 @@ describe('200', () => {
     expect(good.last_attempt_at).toBe(good.last_success_at);
     expect(good.last_attempt_at >= good.created_at).toBe(true);
     expect(headers['etag']).not.toBe(integration.etag);
-    receiver.next({ kind: 'answer', status: 503, headers: { 'Retry-After': '600' } });
+    setup.receiver.next({ kind: 'answer', status: 503, headers: { 'Retry-After': '600' } });
     await sendTest(setup.service, integration);
     const { body: bad } = await eventually(setup.service, integration.path, (body) => body.consecutive_failures > 0);
     expect(bad.last_success_at).toBe(good.last_success_at);
@@ -91,7 +85,7 @@ describe('200', () => {
   });
 
   it('shows how many deliveries wait while it is paused, and since when', async () => {
-    const integration = await createIntegration(setup.service, { url: receiver.url });
+    const integration = await createIntegration(setup.service, { url: setup.receiver.url });
     expect(integration.body).not.toHaveProperty('waiting');
     await setup.service.call('POST', `${integration.path}/pause`);
     const first = await sendTest(setup.service, integration);
@@ -109,23 +103,23 @@ describe('200', () => {
   });
 
   it('shows how many deliveries wait while a failing receiver gets none', async () => {
-    const integration = await createIntegration(setup.service, { url: receiver.url });
-    const { body } = await openBreaker(setup.service, receiver, integration);
+    const integration = await createIntegration(setup.service, { url: setup.receiver.url });
+    const { body } = await openBreaker(setup.service, setup.receiver, integration);
     const { body: deliveries } = await setup.service.call('GET', `${integration.path}/deliveries`);
     expect(body.waiting).toEqual({ count: 1, oldest_at: deliveries.data[0].created_at });
   });
 
   it('names an error that is not an answer', async () => {
-    const integration = await createIntegration(setup.service, { url: receiver.url });
-    receiver.next({ kind: 'cut' });
+    const integration = await createIntegration(setup.service, { url: setup.receiver.url });
+    setup.receiver.next({ kind: 'cut' });
     await sendTest(setup.service, integration);
     const { body } = await eventually(setup.service, integration.path, ({ last_error }) => last_error !== undefined);
     expect(body.last_error).toEqual({ at: expect.any(String), error: 'connection-lost' });
   });
 
   it('shows why and when it was disabled', async () => {
-    const integration = await createIntegration(setup.service, { url: receiver.url });
-    receiver.next({ kind: 'answer', status: 410 });
+    const integration = await createIntegration(setup.service, { url: setup.receiver.url });
+    setup.receiver.next({ kind: 'answer', status: 410 });
     await sendTest(setup.service, integration);
     const { body } = await eventually(setup.service, integration.path, ({ status }) => status !== 'active');
     expect(body).toMatchObject({ status: 'disabled', disabled_reason: 'gone' });

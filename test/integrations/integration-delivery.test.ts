@@ -3,7 +3,7 @@ import { createHmac } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
 import { Binary } from 'mongodb';
@@ -15,7 +15,7 @@ import { eventTypes } from '../../generated/events.ts';
 import { nodeReceiver, unwrap, type WebhookEvent } from '../../clients/typescript/src/webhooks.ts';
 import { fiscalDateAt } from '../../src/catalog/locations/fiscal-calendar.ts';
 import { middayClock, openShop, placeOrder } from '../orders/orders-harness.ts';
-import { startReceiver, type ReceivedRequest, type Receiver } from '../support/receiver.ts';
+import { type ReceivedRequest } from '../support/receiver.ts';
 import type { Answer } from '../support/service.ts';
 import {
   createIntegration,
@@ -27,26 +27,22 @@ import {
 } from './integrations-harness.ts';
 
 const setup = setUpIntegrations();
-let receiver: Receiver;
-beforeAll(async () => {
-  receiver = await startReceiver();
-});
-afterAll(() => receiver.close());
 
-const arrivedAt = (path: string): ReceivedRequest[] => receiver.requests.filter((request) => request.path === path);
+const arrivedAt = (path: string): ReceivedRequest[] =>
+  setup.receiver.requests.filter((request) => request.path === path);
 const verifier = (key: string): Webhook => new Webhook(`whsec_${Buffer.from(key).toString('base64')}`);
 
 describe('an order', () => {
   it('reaches a receiver that has subscribed, with signatures', async () => {
-    receiver.forget();
+    setup.receiver.forget();
     const shop = await openShop(setup.service);
     const integration = await createIntegration(setup.service, {
-      url: receiver.url,
+      url: setup.receiver.url,
       secret,
       headers: { 'X-Kitchen': 'ground-floor', Authorization: 'Bearer EXAMPLE-not-a-real-token' },
     });
     const order = await placeOrder(setup.service, shop, { spot_id: shop.spot });
-    const [request] = await receiver.received(1);
+    const [request] = await setup.receiver.received(1);
     if (request === undefined) throw new Error('nothing arrived');
 
     expect(request).toMatchObject({ method: 'POST', path: '/hook' });
@@ -99,8 +95,8 @@ describe('an order', () => {
   });
 
   it('can be sent again in the form of an earlier release, without an id', async () => {
-    receiver.forget();
-    const { path } = await createIntegration(setup.service, { url: `${receiver.url}/earlier`, secret });
+    setup.receiver.forget();
+    const { path } = await createIntegration(setup.service, { url: `${setup.receiver.url}/earlier`, secret });
     await placeOrder(setup.service, await openShop(setup.service));
     const { body } = await eventually(
       setup.service,
@@ -108,16 +104,16 @@ describe('an order', () => {
       ({ data }) => data[0]?.status === 'delivered',
     );
     const { id, event_id } = body.data[0] as { id: string; event_id: string };
-    const sent = receiver.requests.find((request) => request.path === '/hook/earlier')?.body.toString() ?? '';
+    const sent = setup.receiver.requests.find((request) => request.path === '/hook/earlier')?.body.toString() ?? '';
     const earlier = sent.replace(`,"id":"${event_id}"}`, '}');
     expect(earlier).toMatch(/^\{"type":"ORDER_PLACED","targetUuid":"[^"]+","createdAt":"[^"]+","data":\{[^{}]+\}\}$/);
     const stored = { $set: { body: new Binary(Buffer.from(earlier)) } };
     await setup.database.db.collection<{ _id: string }>('events').updateOne({ _id: event_id }, stored);
     await setup.database.db.collection<{ _id: string }>('deliveries').updateOne({ _id: id }, stored);
 
-    receiver.forget();
+    setup.receiver.forget();
     await setup.service.call('POST', `/api/v1/deliveries/${id}/resend`);
-    const [again] = await receiver.received(1);
+    const [again] = await setup.receiver.received(1);
     if (again === undefined) throw new Error('nothing arrived');
     expect(again.body.toString()).toBe(earlier);
     expect(again.headers['webhook-id']).toBe(event_id);
@@ -126,16 +122,16 @@ describe('an order', () => {
   });
 
   it('does not reach a receiver that has not subscribed to its type', async () => {
-    receiver.forget();
+    setup.receiver.forget();
     const shop = await openShop(setup.service);
-    const board = await createIntegration(setup.service, { url: receiver.url, event_types: ['PRODUCT_UPDATED'] });
-    const till = await createIntegration(setup.service, { url: receiver.url, event_types: ['ORDER_PLACED'] });
+    const board = await createIntegration(setup.service, { url: setup.receiver.url, event_types: ['PRODUCT_UPDATED'] });
+    const till = await createIntegration(setup.service, { url: setup.receiver.url, event_types: ['ORDER_PLACED'] });
     await placeOrder(setup.service, shop);
     await setup.service.call('PUT', `/v1/products/${shop.pie.id}`, { body: { price: 380 } });
     await eventually(setup.service, `${board.path}/deliveries`, ({ data }) => data[0]?.status === 'delivered');
     await eventually(setup.service, `${till.path}/deliveries`, ({ data }) => data[0]?.status === 'delivered');
     const typesOf = ({ id }: { id: string }): unknown[] =>
-      receiver.requests
+      setup.receiver.requests
         .filter(({ headers }) => headers['x-service-application-id'] === id)
         .map(({ headers }) => headers['x-service-event-type']);
     expect(typesOf(board)).toEqual(['PRODUCT_UPDATED']);
@@ -143,11 +139,11 @@ describe('an order', () => {
   });
 
   it('is not signed for an integration without a secret', async () => {
-    receiver.forget();
-    const unsigned = await createIntegration(setup.service, { url: `${receiver.url}/unsigned` });
+    setup.receiver.forget();
+    const unsigned = await createIntegration(setup.service, { url: `${setup.receiver.url}/unsigned` });
     await placeOrder(setup.service, await openShop(setup.service));
     await eventually(setup.service, `${unsigned.path}/deliveries`, ({ data }) => data[0]?.status === 'delivered');
-    const request = receiver.requests.find(({ path }) => path === '/hook/unsigned');
+    const request = setup.receiver.requests.find(({ path }) => path === '/hook/unsigned');
     expect(request?.headers['webhook-id']).toMatch(/^[0-9a-f-]{36}$/);
     expect(request?.headers).not.toHaveProperty('webhook-signature');
     expect(request?.headers).not.toHaveProperty('x-service-signature');
@@ -156,7 +152,7 @@ describe('an order', () => {
 
 describe('a delivery', () => {
   it('is refused by receivers when any part of it was changed', async () => {
-    const { path } = await createIntegration(setup.service, { url: `${receiver.url}/changed`, secret });
+    const { path } = await createIntegration(setup.service, { url: `${setup.receiver.url}/changed`, secret });
     await setup.service.call('POST', `${path}/test`);
     await eventually(setup.service, `${path}/deliveries`, ({ data }) => data[0]?.status === 'delivered');
     const [{ body, headers } = {}] = arrivedAt('/hook/changed');
@@ -241,7 +237,7 @@ describe('a delivery', () => {
     const ajv = formats.default(new Ajv2020(), { mode: 'full' });
     for (const schema of schemas) ajv.addSchema(schema as object);
     const { path } = await createIntegration(setup.service, {
-      ...{ url: `${receiver.url}/all`, secret },
+      ...{ url: `${setup.receiver.url}/all`, secret },
       event_types: eventTypes.filter((type) => type !== 'TEST'),
     });
     const { fiscal_day_end, timezone } = middayClock(new Date());
@@ -270,11 +266,11 @@ describe('a delivery', () => {
 
 describe('during a secret rotation', () => {
   it('deliveries verify with both secrets; afterwards only with the new one', async () => {
-    const { path } = await createIntegration(setup.service, { url: `${receiver.url}/rotated`, secret });
+    const { path } = await createIntegration(setup.service, { url: `${setup.receiver.url}/rotated`, secret });
     const next = async (): Promise<ReceivedRequest> => {
-      receiver.forget();
+      setup.receiver.forget();
       await setup.service.call('POST', `${path}/test`);
-      const [request] = await receiver.received(1);
+      const [request] = await setup.receiver.received(1);
       if (request === undefined) throw new Error('nothing arrived');
       return request;
     };

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { unknownId } from '../catalog/catalog-harness.ts';
 import { problem, setUp, type Setup } from '../support/per-operation.ts';
-import type { ReceivedRequest, Receiver } from '../support/receiver.ts';
+import { startReceiver, type ReceivedRequest, type Receiver } from '../support/receiver.ts';
 import type { Answer, TestService } from '../support/service.ts';
 import { until } from '../support/until.ts';
 
@@ -12,9 +12,26 @@ export const secret = 'EXAMPLE-not-a-real-secret-0123456789';
 export const nextSecret = 'EXAMPLE-not-a-real-secret-9876543210';
 export const mask = '********';
 
-/** Starts a service that can send to the receivers of tests. */
-export function setUpIntegrations(): Setup {
-  return setUp({ WEBHOOK_ALLOWED_NETWORKS: '127.0.0.0/8' });
+/** Starts a receiver, and a service that can send to the receivers of tests. */
+export function setUpIntegrations(): Setup & { readonly receiver: Receiver } {
+  const setup = setUp({ WEBHOOK_ALLOWED_NETWORKS: '127.0.0.0/8' });
+  let receiver: Receiver | undefined;
+  beforeAll(async () => {
+    receiver = await startReceiver();
+  });
+  afterAll(() => receiver?.close());
+  return {
+    get service() {
+      return setup.service;
+    },
+    get database() {
+      return setup.database;
+    },
+    get receiver() {
+      if (receiver === undefined) throw new Error('only after beforeAll');
+      return receiver;
+    },
+  };
 }
 
 /** A valid request to create an integration. */

@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { openShop, placeOrder } from '../orders/orders-harness.ts';
 import { problem } from '../support/per-operation.ts';
-import { startReceiver, type Receiver } from '../support/receiver.ts';
 import type { Answer } from '../support/service.ts';
 import {
   createIntegration,
@@ -14,15 +13,10 @@ import {
 
 const setup = setUpIntegrations();
 const path = '/api/v1/deliveries';
-let receiver: Receiver;
-beforeAll(async () => {
-  receiver = await startReceiver();
-});
-afterAll(() => receiver.close());
 
 const types = ['ORDER_PLACED', 'ORDER_COMPLETED', 'ORDER_CANCELED', 'PRODUCT_UPDATED', 'FISCAL_DAY_END'];
 const create = (members: Record<string, unknown> = {}): Promise<CreatedIntegration> =>
-  createIntegration(setup.service, { url: receiver.url, event_types: ['FISCAL_DAY_END'], ...members });
+  createIntegration(setup.service, { url: setup.receiver.url, event_types: ['FISCAL_DAY_END'], ...members });
 
 const list = async (query: Record<string, string>): Promise<Answer['body']> => {
   const { status, body } = await setup.service.call('GET', `${path}?${new URLSearchParams(query).toString()}`);
@@ -113,7 +107,7 @@ describe('200', () => {
     const [paused, failing] = [await create(), await create()];
     await setup.service.call('POST', `${paused.path}/pause`);
     const { id: held } = await sendTest(setup.service, paused);
-    receiver.next({ kind: 'answer', status: 503, headers: { 'Retry-After': '600' } });
+    setup.receiver.next({ kind: 'answer', status: 503, headers: { 'Retry-After': '600' } });
     const { id: pending } = await sendTest(setup.service, failing);
 
     const [ofHeld, ofPending] = [await idsOf({ status: 'held' }), await idsOf({ status: 'pending' })];

@@ -1,7 +1,6 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { problem } from '../support/per-operation.ts';
 import { openShop, placeOrder } from '../orders/orders-harness.ts';
-import { startReceiver, type Receiver } from '../support/receiver.ts';
 import {
   createIntegration,
   describeMissing,
@@ -12,14 +11,9 @@ import {
 } from './integrations-harness.ts';
 
 const setup = setUpIntegrations();
-let receiver: Receiver;
-beforeAll(async () => {
-  receiver = await startReceiver();
-});
-afterAll(() => receiver.close());
 
 const create = (): Promise<CreatedIntegration> =>
-  createIntegration(setup.service, { url: receiver.url, event_types: ['ORDER_PLACED'] });
+  createIntegration(setup.service, { url: setup.receiver.url, event_types: ['ORDER_PLACED'] });
 const idsOf = async (path: string): Promise<string[]> => {
   const { status, body } = await setup.service.call('GET', path);
   expect(status).toBe(200);
@@ -79,7 +73,7 @@ describe('200', () => {
     const list = `${integration.path}/deliveries`;
     const { id: taken } = await sendTest(setup.service, integration);
     await eventually(setup.service, `${list}?last_outcome=2xx`, ({ data }) => data.length === 1);
-    receiver.next({ kind: 'answer', status: 503, headers: { 'Retry-After': '600' } });
+    setup.receiver.next({ kind: 'answer', status: 503, headers: { 'Retry-After': '600' } });
     const { id: refused } = await sendTest(setup.service, integration);
     await eventually(setup.service, `${list}?last_outcome=5xx`, ({ data }) => data.length === 1);
     expect(await idsOf(`${list}?last_outcome=5xx`)).toEqual([refused]);
@@ -102,7 +96,7 @@ describe('200', () => {
     const { id } = await sendTest(setup.service, integration);
     expect(await idsOf(`${list}?status=held`)).toEqual([id]);
     expect(await idsOf(`${list}?status=pending`)).toEqual([]);
-    receiver.next({ kind: 'answer', status: 503, headers: { 'Retry-After': '600' } });
+    setup.receiver.next({ kind: 'answer', status: 503, headers: { 'Retry-After': '600' } });
     await setup.service.call('POST', `${integration.path}/enable`);
     expect(await idsOf(`${list}?status=held`)).toEqual([]);
     expect(await idsOf(`${list}?status=pending`)).toEqual([id]);

@@ -1,28 +1,23 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { unknownId } from '../catalog/catalog-harness.ts';
 import { problem } from '../support/per-operation.ts';
-import { startReceiver, type Reaction, type Receiver } from '../support/receiver.ts';
+import { startReceiver, type Reaction } from '../support/receiver.ts';
 import type { Answer } from '../support/service.ts';
 import { createIntegration, eventually, sendTest, setUpIntegrations } from './integrations-harness.ts';
 
 const setup = setUpIntegrations();
-let receiver: Receiver;
-beforeAll(async () => {
-  receiver = await startReceiver();
-});
-afterAll(() => receiver.close());
 
 /** Sends an event to a receiver with this reaction. @returns the first attempt from the list */
 const firstAttempt = async (
   reaction: Reaction,
-  url = receiver.url,
+  url = setup.receiver.url,
 ): Promise<{ attempt: Answer['body']; path: string }> => {
-  receiver.next(reaction);
+  setup.receiver.next(reaction);
   const integration = await createIntegration(setup.service, { url });
   const { id } = await sendTest(setup.service, integration);
   const path = `/api/v1/deliveries/${id}/attempts`;
   const { body } = await eventually(setup.service, path, ({ data }) => data.length > 0);
-  receiver.forget();
+  setup.receiver.forget();
   return { attempt: body.data[0], path };
 };
 
@@ -63,7 +58,7 @@ describe('200', () => {
   it('hides credentials of the URL that a redirect repeats', async () => {
     const query = '?shop=4&token=EXAMPLE-1';
     const redirect = { kind: 'answer', status: 308, headers: { Location: `/hook/${query}` } } as const;
-    const { attempt } = await firstAttempt(redirect, receiver.url + query);
+    const { attempt } = await firstAttempt(redirect, setup.receiver.url + query);
     expect(attempt.response_headers.location).toBe('/hook/?shop=4&token=********');
   });
 
@@ -92,7 +87,7 @@ describe('200', () => {
   });
 
   it('shows no attempts before the first one', async () => {
-    const integration = await createIntegration(setup.service, { url: receiver.url });
+    const integration = await createIntegration(setup.service, { url: setup.receiver.url });
     await setup.service.call('POST', `${integration.path}/pause`);
     const { id } = await sendTest(setup.service, integration);
     const { body } = await setup.service.call('GET', `/api/v1/deliveries/${id}/attempts`);

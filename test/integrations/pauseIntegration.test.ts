@@ -1,14 +1,8 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { openShop, placeOrder } from '../orders/orders-harness.ts';
-import { startReceiver, type Receiver } from '../support/receiver.ts';
 import { createIntegration, describeMissing, eventually, sendTest, setUpIntegrations } from './integrations-harness.ts';
 
 const setup = setUpIntegrations();
-let receiver: Receiver;
-beforeAll(async () => {
-  receiver = await startReceiver();
-});
-afterAll(() => receiver.close());
 
 describe('200', () => {
   it('pauses, and changes nothing when it is repeated', async () => {
@@ -23,19 +17,19 @@ describe('200', () => {
   });
 
   it('holds events', async () => {
-    const integration = await createIntegration(setup.service, { url: receiver.url });
+    const integration = await createIntegration(setup.service, { url: setup.receiver.url });
     await setup.service.call('POST', `${integration.path}/pause`);
     await placeOrder(setup.service, await openShop(setup.service));
     const deliveries = `${integration.path}/deliveries`;
     const { body } = await eventually(setup.service, deliveries, ({ data }) => data.length > 0);
     expect(body.data[0]).toMatchObject({ status: 'held', attempt_count: 0 });
     expect(body.data[0]).not.toHaveProperty('next_attempt_at');
-    expect(receiver.requests).toHaveLength(0);
+    expect(setup.receiver.requests).toHaveLength(0);
   });
 
   it('pauses an integration that the service had disabled', async () => {
-    const integration = await createIntegration(setup.service, { url: receiver.url });
-    receiver.next({ kind: 'answer', status: 410 });
+    const integration = await createIntegration(setup.service, { url: setup.receiver.url });
+    setup.receiver.next({ kind: 'answer', status: 410 });
     await sendTest(setup.service, integration);
     await eventually(setup.service, integration.path, ({ status }) => status === 'disabled');
     const { body } = await setup.service.call('POST', `${integration.path}/pause`);

@@ -1,7 +1,6 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { unknownId, uuidForm } from '../catalog/catalog-harness.ts';
 import { problem } from '../support/per-operation.ts';
-import { startReceiver, type Receiver } from '../support/receiver.ts';
 import type { Answer } from '../support/service.ts';
 import {
   createIntegration,
@@ -12,14 +11,9 @@ import {
 } from './integrations-harness.ts';
 
 const setup = setUpIntegrations();
-let receiver: Receiver;
-beforeAll(async () => {
-  receiver = await startReceiver();
-});
-afterAll(() => receiver.close());
 
 const deliver = async (): Promise<{ method: string; path: string; integration: string; delivery: Answer['body'] }> => {
-  const integration = await createIntegration(setup.service, { url: receiver.url });
+  const integration = await createIntegration(setup.service, { url: setup.receiver.url });
   const { id } = await sendTest(setup.service, integration);
   const target = `/api/v1/deliveries/${id}`;
   const { body } = await eventually(setup.service, target, ({ status }) => status === 'delivered');
@@ -29,7 +23,7 @@ const deliver = async (): Promise<{ method: string; path: string; integration: s
 describe('202', () => {
   it('sends the same event in a new delivery', async () => {
     const { path, delivery } = await deliver();
-    receiver.forget();
+    setup.receiver.forget();
     const { status, body, headers } = await setup.service.call('POST', path);
     expect(status).toBe(202);
     expect(body).toMatchObject({
@@ -42,7 +36,7 @@ describe('202', () => {
     });
     expect(body.id).not.toBe(delivery.id);
     expect(headers['location']).toBe(`/api/v1/deliveries/${body.id}`);
-    const [request] = await receiver.received(1);
+    const [request] = await setup.receiver.received(1);
     expect(request?.headers['webhook-id']).toBe(delivery.event_id);
     expect(request?.body.toString()).toBe(delivery.body);
 

@@ -1,6 +1,5 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { uuidForm } from '../catalog/catalog-harness.ts';
-import { startReceiver, type Receiver } from '../support/receiver.ts';
 import {
   createIntegration,
   describeMissing,
@@ -11,26 +10,21 @@ import {
 } from './integrations-harness.ts';
 
 const setup = setUpIntegrations();
-let receiver: Receiver;
-beforeAll(async () => {
-  receiver = await startReceiver();
-});
-afterAll(() => receiver.close());
 
 const prepare = async (): Promise<{ method: string; path: string }> => ({
   method: 'POST',
-  path: `${(await createIntegration(setup.service, { url: receiver.url })).path}/test`,
+  path: `${(await createIntegration(setup.service, { url: setup.receiver.url })).path}/test`,
 });
 
 describe('202', () => {
   it('makes an attempt immediately, even while the circuit breaker is open', async () => {
-    const integration = await createIntegration(setup.service, { url: receiver.url });
-    await openBreaker(setup.service, receiver, integration);
-    receiver.forget();
-    receiver.next({ kind: 'answer', status: 500 });
+    const integration = await createIntegration(setup.service, { url: setup.receiver.url });
+    await openBreaker(setup.service, setup.receiver, integration);
+    setup.receiver.forget();
+    setup.receiver.next({ kind: 'answer', status: 500 });
     const failing = await setup.service.call('POST', `${integration.path}/test`);
-    await receiver.received(1);
-    expect(receiver.requests[0]?.headers['webhook-id']).toBe(failing.body.event_id);
+    await setup.receiver.received(1);
+    expect(setup.receiver.requests[0]?.headers['webhook-id']).toBe(failing.body.event_id);
     // This attempt still fails and changes nothing. The next one succeeds and closes the breaker.
     const { body } = await eventually(
       setup.service,
@@ -50,9 +44,9 @@ describe('202', () => {
   });
 
   it('sends an event to this integration only', async () => {
-    receiver.forget();
-    await createIntegration(setup.service, { url: receiver.url });
-    const { id, path } = await createIntegration(setup.service, { url: receiver.url });
+    setup.receiver.forget();
+    await createIntegration(setup.service, { url: setup.receiver.url });
+    const { id, path } = await createIntegration(setup.service, { url: setup.receiver.url });
     const { status, body, headers } = await setup.service.call('POST', `${path}/test`);
     expect(status).toBe(202);
     expect(body).toEqual({
@@ -74,8 +68,8 @@ describe('202', () => {
     const location = headers['location'] ?? '';
     expect(location).toBe(`/api/v1/deliveries/${body.id}`);
     await eventually(setup.service, location, (delivery) => delivery.status === 'delivered');
-    expect(receiver.requests).toHaveLength(1);
-    const [request] = receiver.requests;
+    expect(setup.receiver.requests).toHaveLength(1);
+    const [request] = setup.receiver.requests;
     expect(request?.body.toString()).toBe(body.body);
     expect(request?.headers).toMatchObject({
       'x-service-event-type': 'TEST',
@@ -86,14 +80,14 @@ describe('202', () => {
   });
 
   it('is held while the integration is paused', async () => {
-    receiver.forget();
-    const { path } = await createIntegration(setup.service, { url: receiver.url });
+    setup.receiver.forget();
+    const { path } = await createIntegration(setup.service, { url: setup.receiver.url });
     await setup.service.call('POST', `${path}/pause`);
     const { status, body } = await setup.service.call('POST', `${path}/test`);
     expect(status).toBe(202);
     expect(body.status).toBe('held');
     await setup.service.call('POST', `${path}/enable`);
-    await receiver.received(1);
+    await setup.receiver.received(1);
   });
 });
 

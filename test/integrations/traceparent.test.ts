@@ -1,18 +1,12 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { openShop, orderBody } from '../orders/orders-harness.ts';
-import { startReceiver, type Receiver } from '../support/receiver.ts';
 import { createIntegration, setUpIntegrations } from './integrations-harness.ts';
 
 const setup = setUpIntegrations();
-let receiver: Receiver;
-beforeAll(async () => {
-  receiver = await startReceiver();
-});
-afterAll(() => receiver.close());
 
 const traceOf = (digit: string): string => `00-${digit.repeat(32)}-${digit.repeat(16)}-01`;
 const traces = (): string[] =>
-  receiver.requests
+  setup.receiver.requests
     .map(({ headers }) => `${headers['x-service-event-type'] ?? ''} ${headers['traceparent'] ?? ''}`)
     .sort();
 
@@ -20,7 +14,7 @@ describe('traceparent', () => {
   it('of the request that caused an event is sent to the receivers', async () => {
     const shop = await openShop(setup.service, { timezone: 'UTC', fiscal_day_end: '00:00' });
     const { path, id } = await createIntegration(setup.service, {
-      url: receiver.url,
+      url: setup.receiver.url,
       event_types: ['ORDER_PLACED', 'PRODUCT_UPDATED', 'CATEGORY_UPDATED', 'FISCAL_DAY_END'],
     });
     const send = async (digit: string, method: string, target: string, body?: unknown): Promise<void> => {
@@ -34,7 +28,7 @@ describe('traceparent', () => {
     await send('3', 'POST', `${path}/test`);
     const today = new Date().toISOString().slice(0, 10);
     await send('4', 'POST', `/v1/locations/${shop.location.id}/fiscal-days/${today}/close`);
-    await receiver.received(6);
+    await setup.receiver.received(6);
     const causedByEdits = [
       `CATEGORY_UPDATED ${traceOf('2')}`,
       `CATEGORY_UPDATED ${traceOf('7')}`,
@@ -45,21 +39,21 @@ describe('traceparent', () => {
     expect(traces()).toEqual([...causedByEdits, `TEST ${traceOf('3')}`]);
 
     // Events of a replay have theirs too. An event without one stays without.
-    receiver.forget();
+    setup.receiver.forget();
     const span = { since: '2020-01-01' };
     await setup.service.call('POST', `${path}/replays`, { body: span });
-    await receiver.received(5);
+    await setup.receiver.received(5);
     expect(traces()).toEqual(causedByEdits);
-    receiver.forget();
+    setup.receiver.forget();
     await setup.service.call('POST', '/v1/orders', { body: orderBody(shop), headers: { traceparent: 'nonsense' } });
-    await receiver.received(1);
-    expect(receiver.requests[0]?.headers).not.toHaveProperty('traceparent');
+    await setup.receiver.received(1);
+    expect(setup.receiver.requests[0]?.headers).not.toHaveProperty('traceparent');
 
     // A header of the integration with this name has priority.
-    receiver.forget();
+    setup.receiver.forget();
     await setup.service.call('PUT', `/api/v1/integrations/${id}`, { body: { headers: { traceparent: traceOf('5') } } });
     await send('6', 'POST', `${path}/test`);
-    await receiver.received(1);
-    expect(receiver.requests[0]?.headers['traceparent']).toBe(traceOf('5'));
+    await setup.receiver.received(1);
+    expect(setup.receiver.requests[0]?.headers['traceparent']).toBe(traceOf('5'));
   });
 });

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { setUp, startAnother } from '../support/per-operation.ts';
 import { testDatabaseUri } from '../support/database.ts';
-import { LossyProxy, type Loss } from '../support/lossy-proxy.ts';
+import { LossyProxy, writeLosses } from '../support/lossy-proxy.ts';
 import type { TestService } from '../support/service.ts';
 import { fiscalDateAt } from '../../src/catalog/locations/fiscal-calendar.ts';
 import { middayClock, openShop, orderBody, placeOrder, type Shop } from './orders-harness.ts';
@@ -23,14 +23,7 @@ afterAll(async () => {
   await proxy.stop();
 });
 
-const losses: [string, Loss][] = [
-  ['the answer of a write is lost', { of: 'answer' }],
-  ['the answer of a write is lost three times', { of: 'answer', times: 3 }],
-  ['the request of a write is lost', { of: 'request' }],
-  ['the majority does not confirm a write', { of: 'confirmation' }],
-];
-
-describe.each(losses)('when %s', (_what, loss) => {
+describe.each(writeLosses)('when %s', (_what, loss) => {
   const lose = (collection: string, ...commands: string[]): Promise<void> =>
     proxy.lose({ ...loss, collection, commands });
 

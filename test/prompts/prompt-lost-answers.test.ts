@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { testDatabaseUri } from '../support/database.ts';
-import { LossyProxy, type Loss } from '../support/lossy-proxy.ts';
+import { LossyProxy, writeLosses } from '../support/lossy-proxy.ts';
 import type { Answer, TestService } from '../support/service.ts';
 import { create, createVersions, promptBody, promptsPath, saying, type RawDocument } from './prompts-harness.ts';
 import { setUp, startAnother } from '../support/per-operation.ts';
@@ -25,14 +25,7 @@ const versionsOf = async (id: string): Promise<number[]> => {
   return body.data.map(({ version }: { version: number }) => version) as number[];
 };
 
-const losses: [string, Loss][] = [
-  ['the answer of a write is lost', { of: 'answer' }],
-  ['the answer of a write is lost three times', { of: 'answer', times: 3 }],
-  ['the request of a write is lost', { of: 'request' }],
-  ['the majority does not confirm a write', { of: 'confirmation' }],
-];
-
-describe.each(losses)('when %s', (_what, loss) => {
+describe.each(writeLosses)('when %s', (_what, loss) => {
   const lose = (collection: string, ...commands: string[]): Promise<void> =>
     proxy.lose({ ...loss, collection, commands });
 

@@ -35,6 +35,14 @@ interface ArmedLoss {
   done: () => void;
 }
 
+/** The losses that a write must survive, by name. */
+export const writeLosses: readonly [string, Loss][] = [
+  ['the answer of a write is lost', { of: 'answer' }],
+  ['the answer of a write is lost three times', { of: 'answer', times: 3 }],
+  ['the request of a write is lost', { of: 'request' }],
+  ['the majority does not confirm a write', { of: 'confirmation' }],
+];
+
 /**
  * A TCP proxy in front of a MongoDB server that loses messages on request. It reads only as much of the wire protocol
  * as it needs to distinguish commands.
