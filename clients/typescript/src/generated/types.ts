@@ -2553,8 +2553,8 @@ export interface components {
                  */
                 name: string;
                 /**
-                 * @description Whether the provider cannot be called without it. Of several variables of which one is enough, none is
-                 *     required; `description` tells.
+                 * @description Whether the provider cannot be called without it. If one of several variables is enough, none of them is
+                 *     required, and `description` says so.
                  * @example true
                  */
                 required: boolean;
@@ -10928,7 +10928,7 @@ export interface operations {
             path?: never;
             cookie?: never;
         };
-        /** @description What signs in. */
+        /** @description The credential. */
         requestBody: {
             content: {
                 "application/json": {
