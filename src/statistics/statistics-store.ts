@@ -1,5 +1,6 @@
 import type { AnyBulkWriteOperation, Collection } from 'mongodb';
 import type { Database } from '../db/client.ts';
+import { duplicateKeyFields } from '../db/database-errors.ts';
 import { expiryIndex, type CollectionIndexes } from '../db/indexes.ts';
 import { fetchInOrder } from '../db/narrow-reads.ts';
 import type { RetryOptions } from '../db/retry.ts';
@@ -70,7 +71,16 @@ export function createStatisticsStore(database: Database): StatisticsStore {
       const writes = [...changes].map(([_id, $set]): AnyBulkWriteOperation<StatisticsDocument> => ({
         updateOne: { filter: { _id }, update: { $set }, upsert: true },
       }));
-      await writeIdempotently(() => collection.bulkWrite(writes, { ordered: false }), retry);
+      const writeAll = (): Promise<unknown> => collection.bulkWrite(writes, { ordered: false });
+      await writeIdempotently(async () => {
+        try {
+          await writeAll();
+        } catch (error) {
+          // Another process has begun one of the documents at the same time, so it is there now.
+          if (duplicateKeyFields(error) === undefined) throw error;
+          await writeAll();
+        }
+      }, retry);
     },
     async find(subjects, grain, from, to) {
       const days = [...new Set([dayOf(grain, from), dayOf(grain, to)])];

@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { MongoServerError } from 'mongodb';
+import type { Database } from '../../src/db/client.ts';
 import { createExpiry } from '../../src/db/expiry.ts';
 import { systemRandom } from '../../src/runtime/random.ts';
 import { createStatistics, type Statistics } from '../../src/statistics/statistics.ts';
@@ -72,8 +74,11 @@ describe('the processes of a service', () => {
       const stopping = await startAnother(setup.service, { MONGODB_URI: proxy.uri });
       await stopping.call('GET', '/api/v1/providers');
       await proxy.stop();
-      await stopping.close();
-      await proxy.restart();
+      try {
+        await stopping.close();
+      } finally {
+        await proxy.restart();
+      }
     });
 
     it('write the counts of an outage after it', async () => {
@@ -96,7 +101,7 @@ describe('over time', () => {
   afterAll(() => database.drop());
 
   const clock = createStandingClock('2026-11-06T12:00:00Z');
-  const create = (over: TestDatabase | ReturnType<typeof countMatchedDocuments>['database'] = database): Statistics =>
+  const create = (over: Database = database): Statistics =>
     createStatistics({ store: createStatisticsStore(over), clock, random: systemRandom });
   const succeeded = { age: undefined, latencyMs: 100, result: { usage: { inputTokens: 1, outputTokens: 2 } } };
   const promptId = (): string => systemRandom.uuid();
@@ -143,6 +148,22 @@ describe('over time', () => {
     clock.set('2026-11-07T22:59:59.999Z');
     expect(await shown(create(), id, 'day')).toEqual([...day.slice(1), ['2026-11-07T00:45:00.000Z', 1]]);
     expect(await shown(create(), id, 'hour')).toEqual([]);
+  });
+
+  it('a document that another process begins at the same time is written', async () => {
+    clock.set('2026-11-05T12:00:00Z');
+    const collection = database.db.collection('statistics');
+    let isRefused = false;
+    const bulkWrite = (...write: Parameters<typeof collection.bulkWrite>): ReturnType<typeof collection.bulkWrite> => {
+      if (isRefused) return collection.bulkWrite(...write);
+      isRefused = true;
+      return Promise.reject(new MongoServerError({ code: 11_000, message: 'E11000 duplicate key' }));
+    };
+    const db = { collection: () => ({ bulkWrite }) } as unknown as TestDatabase['db'];
+    const [id, statistics] = [promptId(), create({ ...database, db })];
+    statistics.invoked(id, 1, succeeded);
+    await statistics.flush();
+    expect([isRefused, await shown(create(), id, 'hour')]).toEqual([true, [['2026-11-05T12:00:00.000Z', 1]]]);
   });
 
   it('nothing is replaced when the clock goes back', async () => {
