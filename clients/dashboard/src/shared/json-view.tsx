@@ -7,7 +7,7 @@ import { useTexts } from './texts.tsx';
 const foldedLines = 20;
 
 /**
- * Shows a value as JSON, or a text that may be JSON; what is long is folded.
+ * Shows a value as JSON, or a text that may be JSON; what is long is folded. A text is copied as it is.
  * @param label what it is, for screen readers
  */
 export function JsonView({ value, label }: { value: unknown; label: string }): ReactNode {
@@ -20,7 +20,7 @@ export function JsonView({ value, label }: { value: unknown; label: string }): R
     <Stack gap={4} align="stretch">
       <CodeBlock
         code={isLong && !isOpen ? `${lines.slice(0, foldedLines).join('\n')}\n…` : text}
-        copied={text}
+        copied={typeof value === 'string' ? value : text}
         label={label}
         maxHeight={isOpen ? 640 : 480}
       />

@@ -44,7 +44,7 @@ export const deliveries = {
     attempts: 'Attempts',
     noAttempts: 'No attempt has been made yet.',
     body: 'Body',
-    bodyText: 'The exact bytes that are sent and signed.',
+    bodyText: 'What is sent and signed, indented for reading. Copying gives the exact text.',
     resend: 'Resend',
     facts: 'Delivery',
   },
