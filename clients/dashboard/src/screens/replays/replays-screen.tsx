@@ -1,4 +1,4 @@
-import { Group, Loader, Text } from '@mantine/core';
+import { Group, Progress, Text } from '@mantine/core';
 import { IconHistory } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
@@ -74,13 +74,15 @@ function useColumns(): Column<Schemas['Replay']>[] {
     {
       key: 'status',
       header: texts.columns.status,
-      width: 130,
-      cell: ({ status }) => (
+      width: 170,
+      cell: ({ status, progress }) => (
         <Group gap={6} wrap="nowrap">
           <StatusBadge tone={status === 'done' ? 'ok' : 'info'}>
             {(texts.statuses as Record<string, string>)[status] ?? status}
           </StatusBadge>
-          {status === 'running' && <Loader size={12} aria-hidden />}
+          {status === 'running' && progress !== undefined && (
+            <Progress value={progress * 100} w={64} size="sm" aria-label={format.percent(progress)} />
+          )}
         </Group>
       ),
     },

@@ -22,5 +22,4 @@ export const replays = {
     submit: 'Start replay',
   },
   started: 'The replay has started.',
-  progress: (count: string) => `${count} deliveries created`,
 };
