@@ -1,7 +1,7 @@
 import '@mantine/charts/styles.css';
 import { AreaChart, BarChart, LineChart } from '@mantine/charts';
 import type { ReactNode } from 'react';
-import type { ChartProps } from './chart.tsx';
+import type { ChartProps } from './chart-props.ts';
 
 /** The table beside the chart is for keyboards and screen readers. */
 const unfocused = { accessibilityLayer: false };
