@@ -26,6 +26,7 @@ export const shared = {
     mayHaveBeenApplied: 'The change may have been applied. Check before you try again.',
   },
   table: {
+    rows: (count: string) => `${count} rows`,
     loadMore: 'Load more',
     loadingMore: 'Loading more',
     actions: 'Actions',
