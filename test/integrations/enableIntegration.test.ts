@@ -1,6 +1,5 @@
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { openShop, placeOrder } from '../orders/orders-harness.ts';
-import { startReceiver, type Receiver } from '../support/receiver.ts';
 import type { Answer } from '../support/service.ts';
 import {
   createIntegration,
@@ -13,12 +12,6 @@ import {
 } from './integrations-harness.ts';
 
 const setup = setUpIntegrations();
-let receiver: Receiver;
-// Each test has its own receiver, so that it gets no retries of earlier tests.
-beforeEach(async () => {
-  receiver = await startReceiver();
-});
-afterEach(() => receiver.close());
 
 const createPaused = async (members: Record<string, unknown> = {}): Promise<CreatedIntegration> => {
   const integration = await createIntegration(setup.service, members);
@@ -36,14 +29,14 @@ describe('200', () => {
   });
 
   it('attempts due deliveries immediately, even while the circuit breaker is open', async () => {
-    const integration = await createIntegration(setup.service, { url: receiver.url });
-    await openBreaker(setup.service, receiver, integration);
-    receiver.forget();
+    const integration = await createIntegration(setup.service, { url: setup.receiver.url });
+    await openBreaker(setup.service, setup.receiver, integration);
+    setup.receiver.forget();
     await placeOrder(setup.service, await openShop(setup.service));
     await eventually(setup.service, `${integration.path}/deliveries`, ({ data }) => data.length === 2);
     const { body } = await setup.service.call('POST', `${integration.path}/enable`);
     expect(body).toHaveProperty('retrying_until');
-    await receiver.received(1);
+    await setup.receiver.received(1);
     await eventually(setup.service, integration.path, ({ retrying_until }) => retrying_until === undefined);
   });
 
@@ -51,7 +44,7 @@ describe('200', () => {
     const counted = async (): Promise<string | undefined> =>
       /^webhook_delivery_duration_seconds_count (\d+)$/m.exec((await setup.service.call('GET', '/metrics')).text)?.[1];
     const delivered = ({ status }: Answer['body']): boolean => status === 'delivered';
-    const integration = await createPaused({ url: receiver.url });
+    const integration = await createPaused({ url: setup.receiver.url });
     const { id } = await sendTest(setup.service, integration);
     const before = await counted();
     await setup.service.call('POST', `${integration.path}/enable`);
@@ -65,13 +58,13 @@ describe('200', () => {
   });
 
   it('sends held deliveries', async () => {
-    const { id, path } = await createPaused({ url: receiver.url });
+    const { id, path } = await createPaused({ url: setup.receiver.url });
     const shop = await openShop(setup.service);
     const orders = [await placeOrder(setup.service, shop), await placeOrder(setup.service, shop)];
     await eventually(setup.service, `${path}/deliveries`, ({ data }) => data.length === 2);
     const { body } = await setup.service.call('POST', `${path}/enable`);
     expect(body).toMatchObject({ id, status: 'active' });
-    const requests = await receiver.received(2);
+    const requests = await setup.receiver.received(2);
     expect(requests.map(({ headers }) => headers['x-service-event-target-uuid']).sort()).toEqual(
       orders.map((order) => order.id).sort(),
     );
@@ -79,8 +72,8 @@ describe('200', () => {
   });
 
   it('enables an integration that the service disabled, and resets its failures', async () => {
-    const integration = await createIntegration(setup.service, { url: receiver.url });
-    receiver.next({ kind: 'answer', status: 410 });
+    const integration = await createIntegration(setup.service, { url: setup.receiver.url });
+    setup.receiver.next({ kind: 'answer', status: 410 });
     await sendTest(setup.service, integration);
     await eventually(setup.service, integration.path, ({ status }) => status === 'disabled');
     const { body } = await setup.service.call('POST', `${integration.path}/enable`);

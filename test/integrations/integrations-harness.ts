@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { unknownId } from '../catalog/catalog-harness.ts';
 import { problem, setUp, type Setup } from '../support/per-operation.ts';
 import { startReceiver, type ReceivedRequest, type Receiver } from '../support/receiver.ts';
@@ -12,14 +12,15 @@ export const secret = 'EXAMPLE-not-a-real-secret-0123456789';
 export const nextSecret = 'EXAMPLE-not-a-real-secret-9876543210';
 export const mask = '********';
 
-/** Starts a receiver, and a service that can send to the receivers of tests. */
+/** Starts a service that can send to the receivers of tests, and a receiver for each test. */
 export function setUpIntegrations(): Setup & { readonly receiver: Receiver } {
   const setup = setUp({ WEBHOOK_ALLOWED_NETWORKS: '127.0.0.0/8' });
-  let receiver: Receiver | undefined;
-  beforeAll(async () => {
-    receiver = await startReceiver();
+  const receivers: Receiver[] = [];
+  // A test gets no retries of earlier tests. Their receivers stay open for them.
+  beforeEach(async () => {
+    receivers.push(await startReceiver());
   });
-  afterAll(() => receiver?.close());
+  afterAll(() => Promise.all(receivers.map((receiver) => receiver.close())));
   return {
     get service() {
       return setup.service;
@@ -28,7 +29,8 @@ export function setUpIntegrations(): Setup & { readonly receiver: Receiver } {
       return setup.database;
     },
     get receiver() {
-      if (receiver === undefined) throw new Error('only after beforeAll');
+      const receiver = receivers.at(-1);
+      if (receiver === undefined) throw new Error('only in a test');
       return receiver;
     },
   };

@@ -31,7 +31,8 @@ interface Expected {
   type: string;
   status?: number;
   retryable: boolean;
-  within?: number;
+  /** Limits to try until one lets the request reach the provider; the machine can be busy. */
+  within?: readonly number[];
   /** The number of requests that the provider gets. */
   attempts: number;
   headers?: Record<string, string>;
@@ -60,15 +61,19 @@ const cases: Expected[] = [
   { model: 'mock-cut', type: 'provider-bad-answer', status: 200, retryable: true, attempts: 1 },
   { model: 'mock-huge', type: 'provider-bad-answer', status: 200, retryable: false, attempts: 1 },
   { model: 'mock-endless', type: 'provider-bad-answer', status: 200, retryable: false, attempts: 1 },
-  { model: 'mock-hang', type: 'provider-timeout', retryable: true, within: 150, attempts: 1 },
-  { model: 'mock-stall', type: 'provider-timeout', retryable: true, within: 150, attempts: 1 },
+  { model: 'mock-hang', type: 'provider-timeout', retryable: true, within: [150, 1_500, 15_000], attempts: 1 },
+  { model: 'mock-stall', type: 'provider-timeout', retryable: true, within: [150, 1_500, 15_000], attempts: 1 },
 ];
 
 describe.each(['openai', 'anthropic', 'google', 'local'])('%s', (id) => {
   it.each(cases)(
     '$model is $type, without key or prompt',
     async ({ model, type, status, retryable, within, attempts, headers }) => {
-      const problem = await failure(harness.registry, id, request(model, within === undefined ? {} : { within }));
+      const [limit = 5_000, ...longer] = within ?? [];
+      let problem = await failure(harness.registry, id, request(model, { within: limit }));
+      for (let next = longer.shift(); harness.mock.requests.length < attempts && next; next = longer.shift()) {
+        problem = await failure(harness.registry, id, request(model, { within: next }));
+      }
 
       expect(problem).toMatchObject({ type, status: 502, extensions: { provider: id, model, retryable } });
       if (status !== undefined) expect(problem.extensions.provider_status).toBe(status);
