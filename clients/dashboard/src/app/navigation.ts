@@ -1,4 +1,4 @@
-import { IconKey, IconTruckDelivery, IconWebhook, type Icon } from '@tabler/icons-react';
+import { IconKey, IconMessageCode, IconTruckDelivery, IconWebhook, type Icon } from '@tabler/icons-react';
 import type { LinkProps } from '@tanstack/react-router';
 import type { Texts } from '../texts/en.ts';
 import type { Scope } from './session.ts';
@@ -14,6 +14,7 @@ export interface NavigationEntry {
 
 /** All entries in their order. The start page leads to the first that the key may see. */
 export const navigation: readonly NavigationEntry[] = [
+  { group: 'gateway', to: '/prompts', text: 'prompts', icon: IconMessageCode, scope: 'prompts:read' },
   {
     group: 'webhooks',
     to: '/integrations',

@@ -4,6 +4,7 @@ import { deliveriesRoutes } from '../screens/deliveries/routes.ts';
 import { integrationsRoutes } from '../screens/integrations/routes.ts';
 import { replaysRoutes } from '../screens/replays/routes.ts';
 import { PageFailed } from './failures.tsx';
+import { promptsRoutes } from '../screens/prompts/routes.ts';
 import { basePath } from './gateway.ts';
 import { homeRoute } from './home-route.tsx';
 import { rootRoute } from './root-route.tsx';
@@ -12,6 +13,7 @@ import { rootRoute } from './root-route.tsx';
 export const router = createRouter({
   routeTree: rootRoute.addChildren([
     homeRoute,
+    ...promptsRoutes,
     ...integrationsRoutes,
     ...replaysRoutes,
     ...deliveriesRoutes,

@@ -25,8 +25,8 @@ export function ChartContent({
     withLegend: series.length > 1,
     gridAxis: 'x' as const,
     tickLine: 'none' as const,
-    xAxisProps: { minTickGap: 40, ...(formatX !== undefined && { tickFormatter: formatX }) },
-    yAxisProps: { width: 48, allowDecimals: false },
+    xAxisProps: { minTickGap: type === 'bar' ? 12 : 40, ...(formatX !== undefined && { tickFormatter: formatX }) },
+    yAxisProps: { width: 60, allowDecimals: false },
     ...(formatY !== undefined && { valueFormatter: formatY }),
     ...(formatX !== undefined && {
       tooltipProps: { labelFormatter: (value: unknown) => (typeof value === 'string' ? formatX(value) : '') },

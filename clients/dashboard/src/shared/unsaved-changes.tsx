@@ -6,11 +6,15 @@ import { useTexts } from './texts.tsx';
 /**
  * Asks before the page is left with changes that are not saved: a dialog within the page, the browser's own when the
  * window is closed. It stands anywhere in the form: `<UnsavedChanges isDirty={() => form.isDirty()} />`.
+ * @param within a path whose screens share the form, so that one may go from one to the other
  */
-export function UnsavedChanges({ isDirty }: { isDirty: () => boolean }): ReactNode {
+export function UnsavedChanges({ isDirty, within }: { isDirty: () => boolean; within?: string }): ReactNode {
   const { unsaved: texts } = useTexts().shared;
   const blocker = useBlocker({
-    shouldBlockFn: ({ current, next }) => current.pathname !== next.pathname && isDirty(),
+    shouldBlockFn: ({ current, next }) =>
+      current.pathname !== next.pathname &&
+      !(within !== undefined && `${next.pathname}/`.startsWith(`${within}/`)) &&
+      isDirty(),
     enableBeforeUnload: isDirty,
     withResolver: true,
   });

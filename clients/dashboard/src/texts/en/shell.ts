@@ -11,6 +11,7 @@ export const shell = {
     administration: 'Administration',
   },
   entries: {
+    prompts: 'Prompts',
     integrations: 'Integrations',
     deliveries: 'Deliveries',
     apiKeys: 'API keys',

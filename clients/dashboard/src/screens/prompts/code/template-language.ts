@@ -1,0 +1,196 @@
+import {
+  autocompletion,
+  type Completion,
+  type CompletionContext,
+  type CompletionResult,
+} from '@codemirror/autocomplete';
+import { StateEffect, StateField, type EditorState, type Extension, type Range } from '@codemirror/state';
+import {
+  Decoration,
+  hoverTooltip,
+  ViewPlugin,
+  type DecorationSet,
+  type EditorView,
+  type ViewUpdate,
+} from '@codemirror/view';
+import { templateRanges, type TemplateRange } from './template-ranges.ts';
+
+/** What a template editor knows of a variable. */
+export interface KnownVariable {
+  readonly name: string;
+  readonly isDeclared: boolean;
+  /** Shown beside the name: its default, that it is required, or its purpose. */
+  readonly detail: string;
+}
+
+/** Texts that the editor shows on hover. */
+export interface TemplateHints {
+  readonly undeclared: (name: string) => string;
+  readonly undeclaredWithDefault: (name: string) => string;
+  readonly declared: (name: string, detail: string) => string;
+  readonly stray: string;
+  readonly escape: string;
+}
+
+/** Gives an editor other variables. */
+export const setVariables = StateEffect.define<readonly KnownVariable[]>();
+
+const variablesField = StateField.define<readonly KnownVariable[]>({
+  create: () => [],
+  update(variables, transaction) {
+    for (const effect of transaction.effects) if (effect.is(setVariables)) return effect.value;
+    return variables;
+  },
+});
+
+/** The ranges of the document; computed once for each of its states. */
+const rangesField = StateField.define<readonly TemplateRange[]>({
+  create: (state) => templateRanges(state.doc.toString()),
+  update: (ranges, { docChanged, state }) => (docChanged ? templateRanges(state.doc.toString()) : ranges),
+});
+
+/** Whether a placeholder has a value in every case: it is declared, or brings a default. */
+type Standing = 'declared' | 'defaulted' | 'unknown';
+
+function standingOf(range: TemplateRange & { kind: 'placeholder' }, declared: ReadonlySet<string>): Standing {
+  if (declared.has(range.name)) return 'declared';
+  return range.defaultFrom === undefined ? 'unknown' : 'defaulted';
+}
+
+function declaredNames(state: EditorState): Set<string> {
+  return new Set(state.field(variablesField).flatMap(({ name, isDeclared }) => (isDeclared ? [name] : [])));
+}
+
+const mark = (name: string): Decoration => Decoration.mark({ class: name });
+const marks = {
+  brace: mark('tpl-brace'),
+  declared: mark('tpl-name'),
+  defaulted: mark('tpl-name tpl-defaulted'),
+  unknown: mark('tpl-name tpl-unknown'),
+  default: mark('tpl-default'),
+  escape: mark('tpl-escape'),
+  stray: mark('tpl-stray'),
+};
+
+/** Marks what is in view; a template of a megabyte has many ranges. */
+function decorate(view: EditorView): DecorationSet {
+  const declared = declaredNames(view.state);
+  const ranges = view.state.field(rangesField);
+  const found: Range<Decoration>[] = [];
+  for (const visible of view.visibleRanges) {
+    for (let index = firstEndingAfter(ranges, visible.from); index < ranges.length; index += 1) {
+      const range = ranges[index];
+      if (range === undefined || range.from > visible.to) break;
+      found.push(...decorationsOf(range, declared));
+    }
+  }
+  return Decoration.set(found, true);
+}
+
+function decorationsOf(range: TemplateRange, declared: ReadonlySet<string>): Range<Decoration>[] {
+  if (range.kind !== 'placeholder') return [marks[range.kind].range(range.from, range.to)];
+  const { from, to, nameFrom, name, defaultFrom } = range;
+  const nameTo = nameFrom + name.length;
+  return [
+    marks.brace.range(from, nameFrom),
+    marks[standingOf(range, declared)].range(nameFrom, nameTo),
+    marks.brace.range(nameTo, defaultFrom ?? to),
+    ...(defaultFrom === undefined
+      ? []
+      : [...(to - 2 > defaultFrom ? [marks.default.range(defaultFrom, to - 2)] : []), marks.brace.range(to - 2, to)]),
+  ];
+}
+
+/** Index of the first range that ends after this position; ranges are sorted and do not overlap. */
+function firstEndingAfter(ranges: readonly TemplateRange[], position: number): number {
+  let [low, high] = [0, ranges.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((ranges[middle]?.to ?? 0) <= position) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+const highlighting = ViewPlugin.fromClass(
+  class {
+    decorations: DecorationSet;
+    constructor(view: EditorView) {
+      this.decorations = decorate(view);
+    }
+    update(update: ViewUpdate): void {
+      const { docChanged, viewportChanged, startState, state, view } = update;
+      const variablesChanged = startState.field(variablesField) !== state.field(variablesField);
+      if (docChanged || viewportChanged || variablesChanged) this.decorations = decorate(view);
+    }
+  },
+  { decorations: (plugin) => plugin.decorations },
+);
+
+/** Offers variables after two braces that are not escaped. */
+function complete(context: CompletionContext): CompletionResult | null {
+  const before = context.matchBefore(/\{\{[ \t]*[A-Za-z_]?[A-Za-z0-9_.-]*/);
+  if (before === null) return null;
+  if (context.state.sliceDoc(Math.max(0, before.from - 1), before.from) === '\\') return null;
+  const typed = /[A-Za-z_][A-Za-z0-9_.-]*$/.exec(before.text)?.[0] ?? '';
+  const options = context.state.field(variablesField).map(({ name, detail, isDeclared }): Completion => ({
+    label: name,
+    detail,
+    boost: isDeclared ? 1 : 0,
+    apply: insertName,
+  }));
+  return options.length === 0
+    ? null
+    : { from: context.pos - typed.length, options, validFor: /^[A-Za-z_]?[A-Za-z0-9_.-]*$/ };
+}
+
+/** Writes the name, and closes the placeholder unless it is closed or goes on with a default. */
+function insertName(view: EditorView, { label }: Completion, from: number, to: number): void {
+  const after = view.state.sliceDoc(to, to + 200);
+  const isClosed = /^[A-Za-z0-9_.-]*[ \t]*(?:\}\}|\|)/.test(after);
+  // The rest of a name that the cursor stood in is replaced with it.
+  const end = isClosed ? to + (/^[A-Za-z0-9_.-]*/.exec(after)?.[0].length ?? 0) : to;
+  const opening = /\{\{([ \t]*)$/.exec(view.state.sliceDoc(Math.max(0, from - 20), from));
+  const insert = isClosed ? label : `${label}${opening?.[1] ?? ''}}}`;
+  view.dispatch({
+    changes: { from, to: end, insert },
+    selection: { anchor: from + insert.length },
+    userEvent: 'input.complete',
+  });
+}
+
+function hints(texts: TemplateHints): Extension {
+  return hoverTooltip((view, position) => {
+    const ranges = view.state.field(rangesField);
+    const range = ranges[firstEndingAfter(ranges, position)];
+    if (range === undefined || range.from > position) return null;
+    const dom = document.createElement('div');
+    dom.className = 'cm-hint';
+    dom.textContent = hintOf(range, view.state, texts);
+    return { pos: range.from, end: range.to, above: true, create: () => ({ dom }) };
+  });
+}
+
+function hintOf(range: TemplateRange, state: EditorState, texts: TemplateHints): string {
+  if (range.kind !== 'placeholder') return texts[range.kind];
+  const variable = state.field(variablesField).find(({ name }) => name === range.name);
+  switch (standingOf(range, declaredNames(state))) {
+    case 'declared':
+      return texts.declared(range.name, variable?.detail ?? '');
+    case 'defaulted':
+      return texts.undeclaredWithDefault(range.name);
+    case 'unknown':
+      return texts.undeclared(range.name);
+  }
+}
+
+/** The language of prompts for CodeMirror: marks placeholders, completes names, explains on hover. */
+export function templateLanguage(variables: readonly KnownVariable[], texts: TemplateHints): Extension {
+  return [
+    variablesField.init(() => variables),
+    rangesField,
+    highlighting,
+    autocompletion({ override: [complete], icons: false }),
+    hints(texts),
+  ];
+}

@@ -1,0 +1,52 @@
+import type { Schemas } from 'prompt-gateway-client';
+
+/** Headings and words of a prompt's content as one text. */
+export interface ContentWords {
+  readonly provider: string;
+  readonly model: string;
+  readonly strict: string;
+  readonly variables: string;
+  readonly required: string;
+  readonly default: string;
+  readonly purpose: string;
+  readonly none: string;
+  readonly yes: string;
+  readonly no: string;
+  readonly roles: Readonly<Record<string, string>>;
+}
+
+type Content = Pick<
+  Schemas['PromptVersion'],
+  'messages' | 'variables' | 'strict' | 'selected_provider' | 'selected_model'
+>;
+
+/** The content of a version as one text for people, so that a difference of two texts shows what changed. */
+export function contentText(content: Content, words: ContentWords): string {
+  const { messages, variables, strict = false, selected_provider, selected_model } = content;
+  return [
+    `${words.provider}: ${selected_provider ?? words.none}`,
+    `${words.model}: ${selected_model ?? words.none}`,
+    `${words.strict}: ${strict ? words.yes : words.no}`,
+    '',
+    messagesText(messages, words),
+    '',
+    `── ${words.variables} ──`,
+    variablesText(variables, words) || words.none,
+  ].join('\n');
+}
+
+/** The messages, each under its role. */
+export function messagesText(messages: Content['messages'], words: Pick<ContentWords, 'roles'>): string {
+  return messages.map(({ role, content }) => `── ${words.roles[role] ?? role} ──\n${content}`).join('\n\n');
+}
+
+/** The definitions of the variables; empty if there are none. */
+export function variablesText(variables: Content['variables'], words: ContentWords): string {
+  const lines: string[] = [];
+  for (const [name, definition] of Object.entries(variables ?? {})) {
+    lines.push(definition.required === true ? `${name} (${words.required})` : name);
+    if (definition.default !== undefined) lines.push(`    ${words.default}: ${JSON.stringify(definition.default)}`);
+    if (definition.description !== undefined) lines.push(`    ${words.purpose}: ${definition.description}`);
+  }
+  return lines.join('\n');
+}

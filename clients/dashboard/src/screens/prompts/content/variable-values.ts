@@ -1,0 +1,52 @@
+import type { TemplateVariable } from 'prompt-gateway-client/template';
+import { parseJson, type JsonValue } from './exact-json.ts';
+
+/** Values for the variables of a prompt, as they are typed. */
+export interface VariableValues {
+  /** What the form shows. A value that is no string was typed as JSON. */
+  readonly values: { readonly [name: string]: JsonValue };
+  /** The text of the JSON view while it is open. It can be wrong; `values` are then the last right ones. */
+  readonly json: string | undefined;
+}
+
+export const noValues: VariableValues = { values: {}, json: undefined };
+
+/** Sets the text of one variable in the form. An empty text means that the variable is not supplied. */
+export function withValue({ values }: VariableValues, name: string, text: string): VariableValues {
+  // A map keeps the order; `fromEntries` makes own members, also of `__proto__`.
+  const next = new Map(Object.entries(values));
+  if (text === '') next.delete(name);
+  else next.set(name, text);
+  return { values: Object.fromEntries(next), json: undefined };
+}
+
+/** Opens the JSON view on the current values, or takes what was typed there. */
+export function withJson(current: VariableValues, text: string): VariableValues {
+  const parsed = parseJson(text.trim() === '' ? '{}' : text);
+  return { values: isObject(parsed.value) ? parsed.value : current.values, json: text };
+}
+
+/** Whether the text of the JSON view is an object, or why not. */
+export function jsonMistake({ json }: VariableValues): 'syntax' | 'inexact' | 'no-object' | undefined {
+  if (json === undefined || json.trim() === '') return undefined;
+  const parsed = parseJson(json);
+  if (parsed.error !== undefined) return parsed.error.kind;
+  return isObject(parsed.value) ? undefined : 'no-object';
+}
+
+/** The value of a variable by its own name only; `undefined` if there is none. */
+export function valueOf({ values }: VariableValues, name: string): JsonValue | undefined {
+  return Object.hasOwn(values, name) ? values[name] : undefined;
+}
+
+/** Names without a value that a rendering needs. */
+export function missingOf(variables: readonly TemplateVariable[], current: VariableValues): string[] {
+  return variables.flatMap(({ name, required }) => {
+    const value = valueOf(current, name);
+    return required && (value === undefined || value === null) ? [name] : [];
+  });
+}
+
+function isObject(value: JsonValue | undefined): value is { [name: string]: JsonValue } {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

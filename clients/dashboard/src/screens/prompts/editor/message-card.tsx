@@ -1,0 +1,120 @@
+import { ActionIcon, Group, NativeSelect, Paper, Tooltip } from '@mantine/core';
+import { IconArrowDown, IconArrowUp, IconGripVertical, IconTrash } from '@tabler/icons-react';
+import type { ReactNode } from 'react';
+import { useTexts } from '../../../shared/texts.tsx';
+import { CodeEditor } from '../code/lazy-code.tsx';
+import type { KnownVariable } from '../code/template-language.ts';
+import { roles, type DraftMessage } from '../content/prompt-draft.ts';
+import classes from './message-card.module.css';
+
+interface MessageCardProps {
+  readonly message: DraftMessage;
+  /** From 1. */
+  readonly position: number;
+  readonly count: number;
+  readonly variables: readonly KnownVariable[];
+  readonly isReadOnly: boolean;
+  readonly isDragged: boolean;
+  readonly onChange: (key: string, changed: Partial<DraftMessage>) => void;
+  readonly onRemove: (key: string) => void;
+  readonly onStep: (key: string, by: 1 | -1) => void;
+  readonly onDrag: (key: string | undefined) => void;
+}
+
+/** One message: its role, its text, and what moves and removes it. */
+export function MessageCard({
+  message: { key, role, content },
+  position,
+  count,
+  variables,
+  isReadOnly,
+  isDragged,
+  onChange,
+  onRemove,
+  onStep,
+  onDrag,
+}: MessageCardProps): ReactNode {
+  const { prompts } = useTexts();
+  const texts = prompts.messages;
+  // A later release can have stored another role; it stays selectable.
+  const known = roles.some((one) => one === role) ? roles : [...roles, role];
+  const button = (label: string, icon: ReactNode, isDisabled: boolean, onClick: () => void): ReactNode => (
+    <Tooltip label={label}>
+      <ActionIcon aria-label={label} disabled={isDisabled} onClick={onClick}>
+        {icon}
+      </ActionIcon>
+    </Tooltip>
+  );
+  return (
+    <Paper
+      withBorder
+      component="section"
+      aria-label={texts.label(position)}
+      className={classes.card}
+      data-message={key}
+      data-dragged={isDragged || undefined}
+    >
+      <Group gap={4} className={classes.head} wrap="nowrap">
+        {!isReadOnly && (
+          <ActionIcon
+            className={classes.handle}
+            data-handle={key}
+            draggable
+            aria-label={texts.move(position)}
+            title={texts.moveHint}
+            onDragStart={(event) => {
+              event.dataTransfer.effectAllowed = 'move';
+              event.dataTransfer.setData('text/plain', '');
+              onDrag(key);
+            }}
+            onDragEnd={() => {
+              onDrag(undefined);
+            }}
+            onKeyDown={(event) => {
+              if (event.key !== 'ArrowUp' && event.key !== 'ArrowDown') return;
+              event.preventDefault();
+              onStep(key, event.key === 'ArrowUp' ? -1 : 1);
+            }}
+          >
+            <IconGripVertical size={16} />
+          </ActionIcon>
+        )}
+        <NativeSelect
+          size="xs"
+          aria-label={texts.role(position)}
+          value={role}
+          disabled={isReadOnly}
+          data={known.map((value) => ({ value, label: prompts.roles[value] ?? value }))}
+          onChange={(event) => {
+            onChange(key, { role: event.currentTarget.value });
+          }}
+        />
+        {!isReadOnly && (
+          <Group gap={2} ms="auto" wrap="nowrap">
+            {button(texts.up(position), <IconArrowUp size={16} />, position === 1, () => {
+              onStep(key, -1);
+            })}
+            {button(texts.down(position), <IconArrowDown size={16} />, position === count, () => {
+              onStep(key, 1);
+            })}
+            {button(texts.remove(position), <IconTrash size={16} />, count === 1, () => {
+              onRemove(key);
+            })}
+          </Group>
+        )}
+      </Group>
+      <CodeEditor
+        language="template"
+        label={texts.content(position)}
+        value={content}
+        variables={variables}
+        hints={prompts.hints}
+        placeholder={texts.placeholder}
+        isReadOnly={isReadOnly}
+        onChange={(text) => {
+          onChange(key, { content: text });
+        }}
+      />
+    </Paper>
+  );
+}

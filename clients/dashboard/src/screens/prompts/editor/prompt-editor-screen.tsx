@@ -1,0 +1,108 @@
+import { Alert, Button, Group } from '@mantine/core';
+import { useHotkeys } from '@mantine/hooks';
+import { IconLock, IconUserEdit } from '@tabler/icons-react';
+import { useMemo, useState, type ReactNode } from 'react';
+import { useScope } from '../../../app/session-context.ts';
+import { ConflictDialog } from '../../../shared/conflict-dialog.tsx';
+import { useTexts } from '../../../shared/texts.tsx';
+import type { Texts } from '../../../texts/en.ts';
+import { contentOf, draftOf, hasMistakes, mistakesOf, type PromptDraft } from '../content/prompt-draft.ts';
+import { messagesText, variablesText, type ContentWords } from '../content/content-text.ts';
+import { useWorkspace } from '../workspace/workspace-context.ts';
+import { PromptForm } from './prompt-form.tsx';
+import { SaveBar } from './save-bar.tsx';
+import { useSavePrompt } from './use-save-prompt.ts';
+
+/** The editor of a stored prompt. */
+export function PromptEditorScreen(): ReactNode {
+  const { draft, setDraft, values, setValues, isDirty, base, stored, rebase } = useWorkspace();
+  const { prompts } = useTexts();
+  const texts = prompts.editor;
+  const canWrite = useScope('prompts:write');
+  const [isChecked, setChecked] = useState(false);
+  const mistakes = useMemo(() => mistakesOf(draft, false), [draft]);
+  const saving = useSavePrompt();
+  const isWrong = hasMistakes(mistakes);
+
+  const save = (): void => {
+    setChecked(true);
+    if (isDirty && !isWrong && !saving.isSaving && canWrite) saving.save();
+  };
+  useHotkeys([['mod+S', save]], [], true);
+
+  const isOutdated = stored.etag !== base.etag && isDirty && !saving.isSaving;
+  const theirs = saving.theirs?.data;
+  return (
+    <>
+      {!canWrite && (
+        <Alert color="gray" icon={<IconLock />}>
+          {texts.readOnly}
+        </Alert>
+      )}
+      {isOutdated && (
+        <Alert color="yellow" icon={<IconUserEdit />} title={texts.outdated}>
+          <Group gap="xs">
+            {texts.outdatedText}
+            <Button size="compact-sm" variant="default" onClick={saving.compare}>
+              {texts.compare}
+            </Button>
+          </Group>
+        </Alert>
+      )}
+      <PromptForm
+        draft={draft}
+        setDraft={setDraft}
+        values={values}
+        setValues={setValues}
+        mistakes={mistakes}
+        isChecked={isChecked}
+        isReadOnly={!canWrite}
+        isNew={false}
+      />
+      {isDirty && (
+        <SaveBar
+          text={isWrong && isChecked ? texts.mistakes : texts.unsaved}
+          isWrong={isWrong && isChecked}
+          submit={texts.save}
+          onSubmit={save}
+          isPending={saving.isSaving}
+          error={saving.theirs === undefined ? saving.error : undefined}
+          discard={texts.discard}
+          onDiscard={() => {
+            setChecked(false);
+            rebase(stored, false);
+          }}
+        />
+      )}
+      <ConflictDialog
+        conflict={
+          theirs === undefined
+            ? undefined
+            : { mine: comparable(draft, prompts), theirs: comparable(draftOf(theirs), prompts) }
+        }
+        labels={texts.fields}
+        isPending={saving.isSaving}
+        error={saving.error}
+        onKeepMine={saving.keepMine}
+        onTakeTheirs={saving.takeTheirs}
+        onClose={saving.decideLater}
+      />
+    </>
+  );
+}
+
+/** A draft as texts that can be compared by field. */
+function comparable(
+  draft: PromptDraft,
+  { contentWords: words }: { contentWords: ContentWords },
+): Record<keyof Texts['prompts']['editor']['fields'], string> {
+  const { name, slug, description, strict, provider, model, testSettings } = draft;
+  const { messages, variables } = contentOf(draft);
+  return {
+    ...{ name, slug, description, testSettings },
+    messages: messagesText(messages, words),
+    variables: variablesText(variables, words),
+    strict: strict ? words.yes : words.no,
+    target: [provider, model].filter((part) => part !== '').join(' / '),
+  };
+}

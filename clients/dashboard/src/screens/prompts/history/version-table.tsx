@@ -1,0 +1,118 @@
+import { Button, Text } from '@mantine/core';
+import { useDisclosure } from '@mantine/hooks';
+import { IconHistory } from '@tabler/icons-react';
+import type { Schemas } from 'prompt-gateway-client';
+import { useMemo, useState, type ReactNode } from 'react';
+import { useScope } from '../../../app/session-context.ts';
+import { DataTable, type Column } from '../../../shared/data-table.tsx';
+import { EmptyState } from '../../../shared/empty-state.tsx';
+import { RelativeTime } from '../../../shared/relative-time.tsx';
+import { StatusBadge } from '../../../shared/status-badge.tsx';
+import { useFormat, useTexts } from '../../../shared/texts.tsx';
+import { useVersions } from '../prompt-queries.ts';
+import { useWorkspace } from '../workspace/workspace-context.ts';
+import { RestoreDialog } from './restore-dialog.tsx';
+
+type Version = Schemas['PromptVersion'];
+type Part = 'messages' | 'variables' | 'strict' | 'model';
+
+/** All versions, the newest first; what changed in each; and a button that restores it. */
+export function VersionTable(): ReactNode {
+  const { history: texts } = useTexts().prompts;
+  const format = useFormat();
+  const { id, version: newest } = useWorkspace().stored.data;
+  const canWrite = useScope('prompts:write');
+  const list = useVersions(id);
+  const [restored, setRestored] = useState(newest);
+  const [isRestoring, restoring] = useDisclosure(false);
+  const changes = useMemo(() => changesByVersion(list.rows ?? []), [list.rows]);
+
+  const columns: Column<Version>[] = [
+    {
+      key: 'version',
+      header: texts.columns.version,
+      width: 190,
+      cell: ({ version }) => (
+        <Text span size="sm" fw={500}>
+          {texts.version(version)} {version === newest && <StatusBadge tone="ok">{texts.current}</StatusBadge>}
+        </Text>
+      ),
+    },
+    {
+      key: 'changes',
+      header: texts.columns.changes,
+      cell: ({ version }) => {
+        const parts = changes.get(version);
+        if (parts === undefined) return version === 1 ? texts.first : '';
+        return format.list(parts.map((part) => texts.parts[part]));
+      },
+    },
+    {
+      key: 'created',
+      header: texts.columns.created,
+      width: 150,
+      cell: ({ created_at }) => <RelativeTime value={created_at} />,
+    },
+    {
+      key: 'restore',
+      header: texts.restore,
+      hasNoLabel: true,
+      align: 'end',
+      width: 110,
+      cell: ({ version }) =>
+        canWrite &&
+        version !== newest && (
+          <Button
+            size="compact-sm"
+            variant="default"
+            aria-label={texts.restoreOf(version)}
+            onClick={() => {
+              setRestored(version);
+              restoring.open();
+            }}
+          >
+            {texts.restore}
+          </Button>
+        ),
+    },
+  ];
+
+  return (
+    <>
+      <DataTable
+        label={texts.table}
+        columns={columns}
+        list={list}
+        rowKey={({ version }) => String(version)}
+        rowLink={({ version }) => ({
+          to: '.',
+          search: (version === 1
+            ? { before: '1', after: String(newest) }
+            : { before: String(version - 1), after: String(version) }) as never,
+        })}
+        empty={<EmptyState icon={IconHistory} text={texts.emptyText} />}
+      />
+      <RestoreDialog version={restored} isOpen={isRestoring} onClose={restoring.close} />
+    </>
+  );
+}
+
+/** What changed from the version before, for the versions whose predecessor is in the list, too. */
+function changesByVersion(versions: readonly Version[]): Map<number, Part[]> {
+  const found = new Map<number, Part[]>();
+  for (const [index, newer] of versions.entries()) {
+    const older = versions[index + 1];
+    if (older?.version !== newer.version - 1) continue;
+    const values: Record<Part, (content: Version) => unknown> = {
+      messages: ({ messages }) => messages,
+      variables: ({ variables }) => variables ?? {},
+      strict: ({ strict }) => strict === true,
+      model: ({ selected_provider, selected_model }) => [selected_provider, selected_model],
+    };
+    const parts = (Object.keys(values) as Part[]).filter(
+      (part) => JSON.stringify(values[part](newer)) !== JSON.stringify(values[part](older)),
+    );
+    found.set(newer.version, parts);
+  }
+  return found;
+}

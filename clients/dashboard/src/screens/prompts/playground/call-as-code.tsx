@@ -1,0 +1,46 @@
+import { SegmentedControl, Group, Stack, Text } from '@mantine/core';
+import { useState, type ReactNode } from 'react';
+import { serviceUrl } from '../../../app/gateway.ts';
+import { CodeBlock } from '../../../shared/code-block.tsx';
+import { useTexts } from '../../../shared/texts.tsx';
+import type { JsonValue } from '../content/exact-json.ts';
+import type { InvocationRequest } from '../workspace/use-invocations.ts';
+import { curlOf, typeScriptOf } from './code-of-call.ts';
+
+/** The call of the playground for other programs. The key is not in it: programs read it from their environment. */
+export function CallAsCode({ slug, request }: { slug: string; request: InvocationRequest }): ReactNode {
+  const { playground: texts } = useTexts().prompts;
+  const [language, setLanguage] = useState('curl');
+  const call = {
+    baseUrl: serviceUrl.replace(/\/$/, ''),
+    slug,
+    body: request.body as Readonly<Record<string, JsonValue>>,
+    cacheControl: request.cacheControl,
+  };
+  return (
+    <Stack gap="xs" component="section" aria-label={texts.asCode}>
+      <Group justify="space-between">
+        <Text fw={600} size="sm">
+          {texts.asCode}
+        </Text>
+        <SegmentedControl
+          size="xs"
+          aria-label={texts.asCode}
+          value={language}
+          data={[
+            { value: 'curl', label: texts.curl },
+            { value: 'typescript', label: texts.typeScript },
+          ]}
+          onChange={setLanguage}
+        />
+      </Group>
+      <CodeBlock
+        code={language === 'curl' ? curlOf(call) : typeScriptOf(call)}
+        label={language === 'curl' ? texts.curl : texts.typeScript}
+      />
+      <Text size="xs" c="dimmed">
+        {texts.keyHint}
+      </Text>
+    </Stack>
+  );
+}

@@ -1,0 +1,64 @@
+import { Stack, Text } from '@mantine/core';
+import type { ReactNode } from 'react';
+import { describeError } from '../../../shared/problem-alert.tsx';
+import { StatusBadge, type Tone } from '../../../shared/status-badge.tsx';
+import { useFormat, useTexts } from '../../../shared/texts.tsx';
+import type { Invocation } from '../workspace/use-invocations.ts';
+import { useWorkspace } from '../workspace/workspace-context.ts';
+import classes from './playground.module.css';
+
+const tones: Record<Invocation['outcome']['kind'], Tone> = { answered: 'ok', failed: 'danger', canceled: 'neutral' };
+
+/** The invocations of this tab of the browser; one click shows one again. */
+export function PastInvocations({
+  shownId,
+  onShow,
+}: {
+  shownId: number | undefined;
+  onShow: (id: number) => void;
+}): ReactNode {
+  const { playground: texts } = useTexts().prompts;
+  const format = useFormat();
+  const { past } = useWorkspace().invocations;
+  return (
+    <Stack gap="xs" component="section" aria-label={texts.past}>
+      <Text fw={600} size="sm">
+        {texts.past}
+      </Text>
+      <ol className={classes.past}>
+        {past.map((invocation) => {
+          const { id, startedAt, elapsed, outcome } = invocation;
+          return (
+            <li key={id}>
+              <button
+                type="button"
+                className={classes.entry}
+                aria-current={id === shownId || undefined}
+                onClick={() => {
+                  onShow(id);
+                }}
+              >
+                <span className={classes.time}>{format.time(new Date(startedAt).toISOString())}</span>
+                <Summary invocation={invocation} />
+                <span className={classes.time}>{format.duration(elapsed)}</span>
+                <StatusBadge tone={tones[outcome.kind]}>{texts.outcomes[outcome.kind]}</StatusBadge>
+              </button>
+            </li>
+          );
+        })}
+      </ol>
+    </Stack>
+  );
+}
+
+function Summary({ invocation: { outcome, request } }: { invocation: Invocation }): ReactNode {
+  const { shared } = useTexts();
+  switch (outcome.kind) {
+    case 'answered':
+      return <span>{outcome.result.text.slice(0, 120)}</span>;
+    case 'failed':
+      return <span>{describeError(outcome.error, shared).title}</span>;
+    case 'canceled':
+      return <span>{request.body.provider ?? shared.none}</span>;
+  }
+}

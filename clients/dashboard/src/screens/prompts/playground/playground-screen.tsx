@@ -1,0 +1,183 @@
+import { Alert, Button, Group, NativeSelect, NumberInput, Paper, Stack, Text } from '@mantine/core';
+import { useHotkeys } from '@mantine/hooks';
+import { IconInfoCircle, IconPlayerPlay, IconPlayerStop } from '@tabler/icons-react';
+import { listVariables } from 'prompt-gateway-client/template';
+import { useMemo, useRef, useState, type ReactNode } from 'react';
+import { useScope } from '../../../app/session-context.ts';
+import { ProblemAlert } from '../../../shared/problem-alert.tsx';
+import { useTexts } from '../../../shared/texts.tsx';
+import { TargetSelect } from '../content/target-select.tsx';
+import { VariableValuesForm } from '../content/variable-values-form.tsx';
+import { jsonMistake, missingOf } from '../content/variable-values.ts';
+import { versionNumber, versionOptions } from '../content/version-options.ts';
+import { useProviders, useVersion } from '../prompt-queries.ts';
+import type { InvocationRequest } from '../workspace/use-invocations.ts';
+import { useWorkspace, type PlaygroundSettings } from '../workspace/workspace-context.ts';
+import { CallAsCode } from './call-as-code.tsx';
+import { InvocationView } from './invocation-view.tsx';
+import { PastInvocations } from './past-invocations.tsx';
+import classes from './playground.module.css';
+import { RunningTime } from './running-time.tsx';
+
+/** Invokes the stored prompt with the values of the form. */
+export function PlaygroundScreen(): ReactNode {
+  const { stored, values, setValues, isDirty, playground, invocations } = useWorkspace();
+  const { playground: texts } = useTexts().prompts;
+  const canInvoke = useScope('prompts:invoke');
+  const { data: prompt } = stored;
+  const pinned = useVersion(prompt.id, playground.version);
+  const content = playground.version === undefined ? prompt : pinned.data;
+  const variables = useMemo(() => (content === undefined ? [] : listVariables(content)), [content]);
+  const [shownId, setShownId] = useState<number>();
+  const [wasRun, setWasRun] = useState(false);
+  const result = useRef<HTMLElement>(null);
+  const { past, runningSince } = invocations;
+  const isRunning = runningSince !== undefined;
+  const shown = past.find(({ id }) => id === shownId) ?? past[0];
+  const isWrong = jsonMistake(values) !== undefined;
+  const request = useMemo(() => requestOf(playground, values.values), [playground, values.values]);
+
+  const run = (): void => {
+    if (isRunning || isWrong || !canInvoke) return;
+    setWasRun(true);
+    setShownId(undefined);
+    invocations.run(request);
+    // On a phone the result is below the form.
+    result.current?.scrollIntoView({ block: 'nearest' });
+  };
+  useHotkeys([['mod+Enter', run]], [], true);
+
+  return (
+    <div className={classes.columns}>
+      <Stack gap="md" miw={0}>
+        {isDirty && (
+          <Alert color="yellow" icon={<IconInfoCircle />}>
+            {texts.unsaved(prompt.version)}
+          </Alert>
+        )}
+        <Paper withBorder p="md">
+          <Stack gap="md">
+            <VariableValuesForm
+              variables={variables}
+              values={values}
+              missing={wasRun ? missingOf(variables, values) : []}
+              onChange={setValues}
+            />
+            {pinned.error !== null && playground.version !== undefined && <ProblemAlert error={pinned.error} />}
+          </Stack>
+        </Paper>
+        <Settings newest={prompt.version} />
+        <Group gap="sm">
+          {isRunning ? (
+            <Button color="red" variant="light" leftSection={<IconPlayerStop size={16} />} onClick={invocations.cancel}>
+              {texts.cancel}
+            </Button>
+          ) : (
+            <Button leftSection={<IconPlayerPlay size={16} />} disabled={isWrong || !canInvoke} onClick={run}>
+              {texts.run}
+            </Button>
+          )}
+          <Text size="xs" c="dimmed">
+            {canInvoke ? texts.hint : texts.noScope}
+          </Text>
+        </Group>
+      </Stack>
+      <Stack gap="lg" miw={0}>
+        <section
+          ref={result}
+          className={classes.result}
+          aria-label={texts.result}
+          aria-live="polite"
+          aria-busy={isRunning}
+        >
+          {isRunning ? (
+            <RunningTime since={runningSince} />
+          ) : shown === undefined ? (
+            <Text c="dimmed" className={classes.blank}>
+              {texts.blank}
+            </Text>
+          ) : (
+            <InvocationView invocation={shown} />
+          )}
+        </section>
+        {past.length > 0 && <PastInvocations shownId={isRunning ? undefined : shown?.id} onShow={setShownId} />}
+        <CallAsCode slug={prompt.slug} request={request} />
+      </Stack>
+    </div>
+  );
+}
+
+function Settings({ newest }: { newest: number }): ReactNode {
+  const { stored, playground, setPlayground } = useWorkspace();
+  const { playground: texts, history } = useTexts().prompts;
+  const { data: providers = [] } = useProviders();
+  const { selected_provider, selected_model } = stored.data;
+  const set = (changed: Partial<PlaygroundSettings>): void => {
+    setPlayground({ ...playground, ...changed });
+  };
+  return (
+    <Paper withBorder p="md" component="section" aria-label={texts.settings}>
+      <Stack gap="sm">
+        <div className={classes.pair}>
+          <NativeSelect
+            label={texts.version}
+            value={playground.version === undefined ? '' : String(playground.version)}
+            data={[
+              { value: '', label: texts.latest(newest) },
+              ...versionOptions(newest, playground.version, history.version),
+            ]}
+            onChange={(event) => {
+              set({ version: versionNumber(event.currentTarget.value) });
+            }}
+          />
+          <NativeSelect
+            label={texts.cache}
+            value={playground.cache}
+            data={(['default', 'max-age', 'no-cache', 'no-store', 'only-if-cached'] as const).map((value) => ({
+              value,
+              label: texts.caches[value],
+            }))}
+            onChange={(event) => {
+              set({ cache: event.currentTarget.value as PlaygroundSettings['cache'] });
+            }}
+          />
+        </div>
+        {playground.cache === 'max-age' && (
+          <NumberInput
+            label={texts.maxAge}
+            min={0}
+            max={2_147_483_647}
+            allowDecimal={false}
+            allowNegative={false}
+            value={playground.maxAge}
+            onChange={(value) => {
+              set({ maxAge: Number(value) });
+            }}
+          />
+        )}
+        <TargetSelect
+          providers={providers}
+          value={playground}
+          placeholder={selected_provider === undefined ? texts.noSelection : texts.asSelected(selected_provider)}
+          modelPlaceholder={selected_model === undefined ? undefined : texts.asSelected(selected_model)}
+          onChange={set}
+        />
+      </Stack>
+    </Paper>
+  );
+}
+
+function requestOf(
+  { version, provider, model, cache, maxAge }: PlaygroundSettings,
+  values: NonNullable<InvocationRequest['body']['variables']>,
+): InvocationRequest {
+  return {
+    body: {
+      ...(Object.keys(values).length > 0 && { variables: values }),
+      ...(version !== undefined && { version }),
+      ...(provider !== '' && { provider }),
+      ...(model !== '' && { model }),
+    },
+    cacheControl: cache === 'default' ? undefined : cache === 'max-age' ? `max-age=${maxAge}` : cache,
+  };
+}

@@ -1,0 +1,110 @@
+import { useQuery, type UseQueryResult } from '@tanstack/react-query';
+import type { Schemas } from 'prompt-gateway-client';
+import { gateway } from '../../app/gateway.ts';
+import { useList, type ListState } from '../../shared/use-list.ts';
+import { versioned, type Versioned } from '../../shared/versioned.ts';
+
+/** A prompt together with the `ETag` of this state. */
+export type StoredPrompt = Versioned<Schemas['Prompt']>;
+
+/** Keys of what these screens read. */
+export const promptKeys = {
+  lists: ['prompts', 'list'] as const,
+  list: (q: string) => ['prompts', 'list', q] as const,
+  prompt: (id: string) => ['prompts', 'of', id, 'prompt'] as const,
+  versions: (id: string) => ['prompts', 'of', id, 'versions'] as const,
+  version: (id: string, version: number) => ['prompts', 'of', id, 'version', version] as const,
+  testRuns: (id: string) => ['prompts', 'of', id, 'test-runs'] as const,
+  testRun: (runId: string) => ['test-runs', runId] as const,
+  testResults: (runId: string) => ['test-runs', runId, 'results'] as const,
+  statistics: (id: string, span: string) => ['prompts', 'of', id, 'statistics', span] as const,
+};
+
+/** The prompts whose name, slug or description contains `q`; all without `q`. */
+export function usePromptList(q: string): ListState<Schemas['Prompt']> {
+  return useList({
+    queryKey: promptKeys.list(q),
+    load: (position, options) => gateway.prompts.list({ ...position, ...(q !== '' && { q }) }, options),
+    idOf: ({ id }) => id,
+    limit: 100,
+  });
+}
+
+/** One prompt by id or slug. */
+export function usePrompt(id: string): UseQueryResult<StoredPrompt> {
+  return useQuery({
+    queryKey: promptKeys.prompt(id),
+    queryFn: ({ signal }) => versioned(gateway.prompts.get(id, { signal })),
+  });
+}
+
+/** The versions of a prompt, the newest first. */
+export function useVersions(id: string): ListState<Schemas['PromptVersion']> {
+  return useList({
+    queryKey: promptKeys.versions(id),
+    load: (position, options) => gateway.promptVersions.list(id, position, options),
+    idOf: ({ version }) => String(version),
+    limit: 20,
+  });
+}
+
+/** One version, which never changes. Without a number nothing is read. */
+export function useVersion(id: string, version: number | undefined): UseQueryResult<Schemas['PromptVersion']> {
+  return useQuery({
+    queryKey: promptKeys.version(id, version ?? 0),
+    queryFn: ({ signal }) => gateway.promptVersions.get(id, version ?? 0, { signal }),
+    enabled: version !== undefined,
+    staleTime: Number.POSITIVE_INFINITY,
+  });
+}
+
+/** All providers that the service knows. */
+export function useProviders(): UseQueryResult<Schemas['Provider'][]> {
+  return useQuery({
+    queryKey: ['providers'],
+    queryFn: ({ signal }) => gateway.providers.list({ signal }),
+    staleTime: 60_000,
+  });
+}
+
+/** The test runs of a prompt, the newest first; read again every two seconds while the page is visible. */
+export function useTestRuns(id: string): ListState<Schemas['TestRun']> {
+  return useList({
+    queryKey: promptKeys.testRuns(id),
+    load: (position, options) => gateway.testRuns.list(id, position, options),
+    idOf: (run) => run.id,
+    isLive: true,
+    limit: 20,
+  });
+}
+
+/** One test run, again every half second while it is running. */
+export function useTestRun(runId: string): UseQueryResult<Schemas['TestRun']> {
+  return useQuery({
+    queryKey: promptKeys.testRun(runId),
+    queryFn: ({ signal }) => gateway.testRuns.get(runId, { signal }),
+    refetchInterval: ({ state }) => (state.error === null && state.data?.status === 'running' ? 500 : false),
+  });
+}
+
+/** The results of a test run that is `done`, which never change. */
+export function useTestResults(runId: string, isDone: boolean): UseQueryResult<Schemas['TestRunResults']> {
+  return useQuery({
+    queryKey: promptKeys.testResults(runId),
+    queryFn: ({ signal }) => gateway.testRuns.getResults(runId, { signal }),
+    enabled: isDone,
+    staleTime: Number.POSITIVE_INFINITY,
+  });
+}
+
+/** Statistics of a prompt over the last hour or day; read again every ten seconds. */
+export function usePromptStatistics(
+  id: string,
+  span: 'hour' | 'day',
+): UseQueryResult<Awaited<ReturnType<typeof gateway.prompts.getStatistics>>> {
+  return useQuery({
+    queryKey: promptKeys.statistics(id, span),
+    queryFn: ({ signal }) => gateway.prompts.getStatistics(id, { span }, { signal }),
+    refetchInterval: ({ state }) => (state.error === null ? 10_000 : false),
+  });
+}

@@ -1,0 +1,59 @@
+import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
+import { rootRoute } from '../../app/root-route.tsx';
+import { searchOf } from '../../shared/search.ts';
+
+/** One prompt; its tabs are the routes within. */
+const promptRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/prompts/$promptId',
+  component: lazyRouteComponent(() => import('./workspace/prompt-screen.tsx'), 'PromptScreen'),
+});
+
+/** The list of prompts, the form of a new one, and the screens of each. */
+export const promptsRoutes = [
+  createRoute({
+    getParentRoute: () => rootRoute,
+    path: '/prompts',
+    validateSearch: searchOf({ q: 'text' }),
+    component: lazyRouteComponent(() => import('./list/prompt-list-screen.tsx'), 'PromptListScreen'),
+  }),
+  createRoute({
+    getParentRoute: () => rootRoute,
+    path: '/prompts/new',
+    component: lazyRouteComponent(() => import('./editor/new-prompt-screen.tsx'), 'NewPromptScreen'),
+  }),
+  promptRoute.addChildren([
+    createRoute({
+      getParentRoute: () => promptRoute,
+      path: '/',
+      component: lazyRouteComponent(() => import('./editor/prompt-editor-screen.tsx'), 'PromptEditorScreen'),
+    }),
+    createRoute({
+      getParentRoute: () => promptRoute,
+      path: '/playground',
+      component: lazyRouteComponent(() => import('./playground/playground-screen.tsx'), 'PlaygroundScreen'),
+    }),
+    createRoute({
+      getParentRoute: () => promptRoute,
+      path: '/test-runs',
+      component: lazyRouteComponent(() => import('./test-runs/test-runs-screen.tsx'), 'TestRunsScreen'),
+    }),
+    createRoute({
+      getParentRoute: () => promptRoute,
+      path: '/test-runs/$runId',
+      component: lazyRouteComponent(() => import('./test-runs/test-run-screen.tsx'), 'TestRunScreen'),
+    }),
+    createRoute({
+      getParentRoute: () => promptRoute,
+      path: '/history',
+      validateSearch: searchOf({ before: 'text', after: 'text' }),
+      component: lazyRouteComponent(() => import('./history/history-screen.tsx'), 'HistoryScreen'),
+    }),
+    createRoute({
+      getParentRoute: () => promptRoute,
+      path: '/statistics',
+      validateSearch: searchOf({ span: ['hour', 'day'] }),
+      component: lazyRouteComponent(() => import('./statistics/statistics-screen.tsx'), 'PromptStatisticsScreen'),
+    }),
+  ]),
+] as const;

@@ -1,0 +1,168 @@
+import { ActionIcon, Alert, Button, Group, NativeSelect, Paper, Stack, Text, Tooltip } from '@mantine/core';
+import { IconInfoCircle, IconPlayerPlay, IconPlus, IconTrash } from '@tabler/icons-react';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useNavigate } from '@tanstack/react-router';
+import { listVariables } from 'prompt-gateway-client/template';
+import { useMemo, useState, type ReactNode } from 'react';
+import { gateway } from '../../../app/gateway.ts';
+import { ProblemAlert } from '../../../shared/problem-alert.tsx';
+import { useTexts } from '../../../shared/texts.tsx';
+import { TargetSelect } from '../content/target-select.tsx';
+import { VariableValuesForm } from '../content/variable-values-form.tsx';
+import { jsonMistake, missingOf } from '../content/variable-values.ts';
+import { versionNumber, versionOptions } from '../content/version-options.ts';
+import { promptKeys, useProviders, useVersion } from '../prompt-queries.ts';
+import { useWorkspace } from '../workspace/workspace-context.ts';
+import classes from './test-runs.module.css';
+
+/** The most targets of a test run. */
+const mostTargets = 20;
+
+/** Chooses what to compare, and starts it. */
+export function NewTestRun(): ReactNode {
+  const { stored, isDirty, values, setValues, testTargets, setTestTargets } = useWorkspace();
+  const { prompts } = useTexts();
+  const texts = prompts.testRuns;
+  const { id, version: newest } = stored.data;
+  const { data: providers = [] } = useProviders();
+  const queryClient = useQueryClient();
+  const navigate = useNavigate();
+  const [version, setVersion] = useState<number>();
+  const pinned = useVersion(id, version);
+  const content = version === undefined ? stored.data : pinned.data;
+  const variables = useMemo(() => (content === undefined ? [] : listVariables(content)), [content]);
+
+  const start = useMutation({
+    mutationFn: () =>
+      gateway.testRuns.create(
+        id,
+        {
+          providers: testTargets.map(({ provider, model }) => ({ provider, ...(model !== '' && { model }) })),
+          variables: values.values,
+          ...(version !== undefined && { version }),
+        },
+        { headers: { Prefer: 'respond-async' } },
+      ),
+    onSuccess: async (run) => {
+      void queryClient.invalidateQueries({ queryKey: promptKeys.testRuns(id) });
+      await navigate({ to: '/prompts/$promptId/test-runs/$runId', params: { promptId: id, runId: run.id } });
+    },
+  });
+
+  const add = (provider: string, model: string): void => {
+    setTestTargets([...testTargets, { key: crypto.randomUUID(), provider, model }]);
+  };
+  const addable = providers.filter(
+    ({ id: known, configured }) => configured && !testTargets.some(({ provider }) => provider === known),
+  );
+  const isComplete = testTargets.length > 0 && testTargets.every(({ provider }) => provider !== '');
+  return (
+    <Paper withBorder p="md" component="section" aria-label={texts.new}>
+      <Stack gap="md">
+        <Text fw={600}>{texts.new}</Text>
+        {isDirty && (
+          <Alert color="yellow" icon={<IconInfoCircle />}>
+            {prompts.playground.unsaved(newest)}
+          </Alert>
+        )}
+        <div className={classes.form}>
+          <Stack gap="sm">
+            {testTargets.map((target, index) => (
+              <Group
+                key={target.key}
+                gap="xs"
+                wrap="nowrap"
+                align="flex-end"
+                role="group"
+                aria-label={texts.target(index + 1)}
+              >
+                <div className={classes.target}>
+                  <TargetSelect
+                    providers={providers}
+                    value={target}
+                    placeholder={texts.chooseProvider}
+                    onChange={(changed) => {
+                      setTestTargets(testTargets.map((one) => (one.key === target.key ? { ...one, ...changed } : one)));
+                    }}
+                  />
+                </div>
+                <Tooltip label={texts.removeTarget(index + 1)}>
+                  <ActionIcon
+                    mb={6}
+                    aria-label={texts.removeTarget(index + 1)}
+                    disabled={testTargets.length === 1}
+                    onClick={() => {
+                      setTestTargets(testTargets.filter(({ key }) => key !== target.key));
+                    }}
+                  >
+                    <IconTrash size={16} />
+                  </ActionIcon>
+                </Tooltip>
+              </Group>
+            ))}
+            <Group gap="xs">
+              <Button
+                size="xs"
+                variant="default"
+                leftSection={<IconPlus size={14} />}
+                disabled={testTargets.length >= mostTargets}
+                onClick={() => {
+                  add(addable[0]?.id ?? testTargets.at(-1)?.provider ?? '', '');
+                }}
+              >
+                {texts.addTarget}
+              </Button>
+              {addable.length > 1 && (
+                <Button
+                  size="xs"
+                  variant="subtle"
+                  onClick={() => {
+                    const added = addable.map((provider) => ({
+                      key: crypto.randomUUID(),
+                      provider: provider.id,
+                      model: provider.defaultModel,
+                    }));
+                    setTestTargets([...testTargets, ...added].slice(0, mostTargets));
+                  }}
+                >
+                  {texts.addAll(addable.length)}
+                </Button>
+              )}
+            </Group>
+            <NativeSelect
+              label={prompts.playground.version}
+              maw={260}
+              value={version === undefined ? '' : String(version)}
+              data={[
+                { value: '', label: prompts.playground.latest(newest) },
+                ...versionOptions(newest, version, prompts.history.version),
+              ]}
+              onChange={(event) => {
+                setVersion(versionNumber(event.currentTarget.value));
+              }}
+            />
+          </Stack>
+          <VariableValuesForm
+            variables={variables}
+            values={values}
+            missing={start.isError ? missingOf(variables, values) : []}
+            onChange={setValues}
+          />
+        </div>
+        {start.isError && <ProblemAlert error={start.error} />}
+        <Group>
+          <Button
+            leftSection={<IconPlayerPlay size={16} />}
+            loading={start.isPending}
+            disabled={!isComplete || jsonMistake(values) !== undefined}
+            onClick={() => {
+              start.mutate();
+            }}
+          >
+            {texts.start(testTargets.length)}
+          </Button>
+        </Group>
+      </Stack>
+    </Paper>
+  );
+}

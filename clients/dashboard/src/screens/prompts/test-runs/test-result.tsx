@@ -1,0 +1,65 @@
+import { Alert, Group, Paper, Stack, Text } from '@mantine/core';
+import { IconAlertCircle } from '@tabler/icons-react';
+import type { Schemas } from 'prompt-gateway-client';
+import type { ReactNode } from 'react';
+import { StatusBadge } from '../../../shared/status-badge.tsx';
+import { useFormat, useTexts } from '../../../shared/texts.tsx';
+import { LongText } from '../content/long-text.tsx';
+import classes from './test-runs.module.css';
+
+/** What one provider and model made of the prompt. */
+export function TestResult({
+  position,
+  result,
+}: {
+  /** From 1; a model can occur more than once. */
+  position: number;
+  result: Schemas['TestResult'];
+}): ReactNode {
+  const { testRuns: texts, playground, finishReasons } = useTexts().prompts;
+  const format = useFormat();
+  const name = `${result.provider} / ${result.model}`;
+  const latency = format.duration(result.latency_ms);
+  return (
+    <Paper withBorder p="md" component="section" aria-label={texts.resultOf(position, name)}>
+      <Stack gap="sm">
+        <Group justify="space-between" gap="xs">
+          <span className={classes.name}>{name}</span>
+          {result.status === 'failed' ? (
+            <StatusBadge tone="danger">{texts.failed}</StatusBadge>
+          ) : (
+            <StatusBadge tone={result.result.finishReason === 'stop' ? 'ok' : 'warning'}>
+              {finishReasons[result.result.finishReason] ?? result.result.finishReason}
+            </StatusBadge>
+          )}
+        </Group>
+        {result.status === 'failed' ? (
+          <>
+            <Text size="xs" c="dimmed">
+              {latency}
+            </Text>
+            <Alert color="red" icon={<IconAlertCircle />} title={result.error.title}>
+              <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
+                {result.error.detail}
+              </Text>
+              <Text size="xs" mt={4}>
+                {result.error.retryable ? texts.retryable : texts.notRetryable}
+              </Text>
+            </Alert>
+          </>
+        ) : (
+          <>
+            <Text size="xs" c="dimmed">
+              {latency} ·{' '}
+              {playground.tokens(
+                format.number(result.result.usage.inputTokens),
+                format.number(result.result.usage.outputTokens),
+              )}
+            </Text>
+            <LongText text={result.result.text} label={texts.answerOf(position, name)} />
+          </>
+        )}
+      </Stack>
+    </Paper>
+  );
+}

@@ -1,0 +1,121 @@
+import { Button, Group, Skeleton, Stack, Text } from '@mantine/core';
+import { IconArrowLeft, IconRepeat } from '@tabler/icons-react';
+import { useQueryClient } from '@tanstack/react-query';
+import { getRouteApi } from '@tanstack/react-router';
+import type { Schemas } from 'prompt-gateway-client';
+import { useEffect, type ReactNode } from 'react';
+import { LinkButton } from '../../../shared/links.tsx';
+import { ProblemAlert } from '../../../shared/problem-alert.tsx';
+import { RelativeTime } from '../../../shared/relative-time.tsx';
+import { useTexts } from '../../../shared/texts.tsx';
+import { RunningTime } from '../playground/running-time.tsx';
+import { promptKeys, useTestResults, useTestRun } from '../prompt-queries.ts';
+import { useWorkspace } from '../workspace/workspace-context.ts';
+import { RunStatus } from './run-status.tsx';
+import { TestCharts } from './test-charts.tsx';
+import { TestResult } from './test-result.tsx';
+import classes from './test-runs.module.css';
+
+const route = getRouteApi('/prompts/$promptId/test-runs/$runId');
+
+/** One test run: how far it is, then its results side by side. */
+export function TestRunScreen(): ReactNode {
+  const { promptId, runId } = route.useParams();
+  const { testRuns: texts } = useTexts().prompts;
+  const run = useTestRun(runId);
+  const queryClient = useQueryClient();
+  const { data } = run;
+  const isDone = data?.status === 'done';
+  const results = useTestResults(runId, isDone);
+
+  // The list shows the run as it was when it began.
+  useEffect(() => {
+    if (isDone) void queryClient.invalidateQueries({ queryKey: promptKeys.testRuns(promptId) });
+  }, [isDone, queryClient, promptId]);
+
+  const back = (
+    <Group>
+      <LinkButton
+        to="/prompts/$promptId/test-runs"
+        params={{ promptId }}
+        variant="subtle"
+        color="gray"
+        size="compact-sm"
+        leftSection={<IconArrowLeft size={14} />}
+      >
+        {texts.back}
+      </LinkButton>
+    </Group>
+  );
+  if (data === undefined) {
+    return (
+      <Stack>
+        {back}
+        {run.error === null ? (
+          <Skeleton h={200} />
+        ) : (
+          <ProblemAlert
+            error={run.error}
+            onRetry={() => {
+              void run.refetch();
+            }}
+          />
+        )}
+      </Stack>
+    );
+  }
+  return (
+    <Stack gap="lg">
+      {back}
+      <RunHeading run={data} />
+      {data.status === 'running' ? (
+        <RunningTime since={Date.parse(data.created_at)} text={texts.running(data.providers.length)} />
+      ) : isDone ? (
+        <Results results={results.data} error={results.error} />
+      ) : (
+        <Text c="dimmed">{data.status === 'failed' ? texts.failedText : texts.interruptedText}</Text>
+      )}
+    </Stack>
+  );
+}
+
+function RunHeading({ run }: { run: Schemas['TestRun'] }): ReactNode {
+  const { prompts } = useTexts();
+  const { setTestTargets } = useWorkspace();
+  const navigate = route.useNavigate();
+  return (
+    <Group gap="sm">
+      <RunStatus status={run.status} />
+      <Text size="sm" c="dimmed">
+        {prompts.workspace.version(run.prompt_version)} · <RelativeTime value={run.created_at} />
+      </Text>
+      <Button
+        variant="default"
+        size="xs"
+        ms="auto"
+        leftSection={<IconRepeat size={14} />}
+        onClick={() => {
+          setTestTargets(run.providers.map((target) => ({ ...target, key: crypto.randomUUID() })));
+          void navigate({ to: '/prompts/$promptId/test-runs' });
+        }}
+      >
+        {prompts.testRuns.again}
+      </Button>
+    </Group>
+  );
+}
+
+function Results({ results, error }: { results: Schemas['TestRunResults'] | undefined; error: unknown }): ReactNode {
+  if (error !== null) return <ProblemAlert error={error} />;
+  if (results === undefined) return <Skeleton h={240} />;
+  return (
+    <>
+      <TestCharts results={results.results} />
+      <div className={classes.results}>
+        {results.results.map((result, index) => (
+          <TestResult key={index} position={index + 1} result={result} />
+        ))}
+      </div>
+    </>
+  );
+}

@@ -1,0 +1,47 @@
+import { useCallback, useMemo, useState } from 'react';
+import { draftOf, sameDraft, type PromptDraft } from '../content/prompt-draft.ts';
+import { noValues } from '../content/variable-values.ts';
+import type { StoredPrompt } from '../prompt-queries.ts';
+import { useInvocations } from './use-invocations.ts';
+import type { PlaygroundSettings, TestTarget, Workspace } from './workspace-context.ts';
+
+const firstSettings: PlaygroundSettings = {
+  version: undefined,
+  provider: '',
+  model: '',
+  cache: 'default',
+  maxAge: 3600,
+};
+
+/** Keeps what is typed for one prompt. A change by someone else replaces a draft without changes, and no other. */
+export function useWorkspaceState(stored: StoredPrompt): Workspace {
+  const [seen, setSeen] = useState(stored);
+  const [base, setBase] = useState(stored);
+  const [draft, setDraft] = useState<PromptDraft>(() => draftOf(stored.data));
+  const [values, setValues] = useState(noValues);
+  const [playground, setPlayground] = useState(firstSettings);
+  const [testTargets, setTestTargets] = useState<readonly TestTarget[]>(() => [firstTarget(stored)]);
+  const invocations = useInvocations(stored.data.id);
+  const clean = useMemo(() => draftOf(base.data), [base]);
+  const isDirty = useMemo(() => !sameDraft(draft, clean), [draft, clean]);
+
+  const rebase = useCallback((to: StoredPrompt, keepDraft: boolean) => {
+    setBase(to);
+    if (!keepDraft) setDraft(draftOf(to.data));
+  }, []);
+
+  if (stored !== seen) {
+    setSeen(stored);
+    if (stored.etag !== base.etag && !isDirty) rebase(stored, false);
+  }
+
+  return {
+    ...{ stored, base, draft, isDirty, setDraft, rebase },
+    ...{ values, setValues, playground, setPlayground, invocations, testTargets, setTestTargets },
+  };
+}
+
+function firstTarget({ data }: StoredPrompt): TestTarget {
+  const { selected_provider: provider = 'echo', selected_model: model = '' } = data;
+  return { key: crypto.randomUUID(), provider, model };
+}

@@ -1,0 +1,201 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import type { Page } from 'playwright-core';
+import { expectAccessible, takeScreenshots, useBrowser } from '../support/browser.ts';
+import { adminKey, startTestService, type TestService } from '../support/service.ts';
+
+const browser = useBrowser();
+let service: TestService;
+beforeAll(async () => {
+  service = await startTestService();
+});
+afterAll(() => service.close());
+
+/** Opens a screen and signs in. */
+async function open(target: string): Promise<Page> {
+  const page = await browser.open(service.url, `/dashboard${target}`);
+  await page.getByLabel('API key', { exact: true }).fill(adminKey);
+  await page.getByRole('button', { name: 'Sign in' }).click();
+  await page.getByRole('navigation', { name: 'Main navigation' }).waitFor();
+  return page;
+}
+
+/** Writes at the end of the text of a message. */
+async function type(page: Page, message: number, text: string): Promise<void> {
+  await page.getByLabel(`Text of message ${message}`).click();
+  await page.keyboard.press('ControlOrMeta+End');
+  await page.keyboard.type(text);
+}
+
+/** Goes to another screen of the prompt. */
+async function goTo(page: Page, tab: string): Promise<void> {
+  await page.getByRole('navigation', { name: 'Screens of this prompt' }).getByRole('link', { name: tab }).click();
+}
+
+async function createPrompt(body: object): Promise<{ id: string; slug: string }> {
+  const { body: created } = await service.call('POST', '/api/v1/prompts', { body });
+  return created as { id: string; slug: string };
+}
+
+describe('prompts', () => {
+  it('are written, compared, restored, tried, tested and deleted', async () => {
+    const page = await open('/prompts');
+    await page.getByText('No prompts yet').waitFor();
+    await page.getByRole('link', { name: 'New prompt' }).first().click();
+
+    // The editor knows the language: what is typed is marked, completed, declared and rendered.
+    await page.getByRole('textbox', { name: 'Name', exact: true }).fill('Greeter');
+    await type(page, 1, 'Greet {{name}} in {{language|English}}, not {{user name}}. \\{{');
+    await page.getByRole('button', { name: 'Declare name' }).click();
+    expect(await page.locator('.tpl-unknown').count()).toBe(0);
+    expect(await page.locator('.tpl-defaulted').textContent()).toBe('language');
+    expect(await page.locator('.tpl-stray').count()).toBe(1);
+    await page.getByText('"{{user name}}" is not a placeholder').waitFor();
+    await type(page, 1, ' Again: {{na');
+    await page.getByRole('option', { name: /^name/ }).click();
+    await page.getByRole('textbox', { name: 'name', exact: true }).fill('Ada');
+    await page.getByText('Greet Ada in English, not {{user name}}. {{ Again: Ada').waitFor();
+    await expectAccessible(page);
+    await page.getByLabel('Provider', { exact: true }).first().click();
+    await page.getByRole('option', { name: 'Echo' }).click();
+    await page.getByRole('button', { name: 'Create prompt' }).click();
+    await page.getByRole('heading', { name: 'Greeter', level: 1 }).waitFor();
+
+    // Messages move by keyboard, and a change of the content is a version.
+    await page.getByRole('button', { name: 'Add message' }).click();
+    await type(page, 2, 'Be brief.');
+    await page.getByRole('button', { name: 'Move message 2: drag' }).press('ArrowUp');
+    await page.getByText('The message is now number 1 of 2.').waitFor();
+    await page.getByLabel('Role of message 1').selectOption('system');
+    await page.keyboard.press('ControlOrMeta+s');
+    await page.getByText('Saved as version 2.').waitFor();
+    await takeScreenshots(page, 'prompt-editor');
+    const { body: saved } = await service.call('GET', '/api/v1/prompts/greeter');
+    expect(saved).toMatchObject({ selected_provider: 'echo', variables: { name: { required: true } } });
+    expect(saved.messages).toEqual([
+      { role: 'system', content: 'Be brief.' },
+      {
+        role: 'user',
+        content: 'Greet {{name}} in {{language|English}}, not {{user name}}. \\{{ Again: {{name}}',
+      },
+    ]);
+
+    await goTo(page, 'History');
+    await page.locator('.cm-merge-b .cm-changedLine', { hasText: 'Be brief.' }).waitFor();
+    await expectAccessible(page);
+    await takeScreenshots(page, 'prompt-history');
+    await page.getByRole('button', { name: 'Restore version 1' }).click();
+    await page.getByRole('button', { name: 'Restore version', exact: true }).click();
+    await page.getByText('The content of version 1 is now version 3.').waitFor();
+
+    await goTo(page, 'Playground');
+    await page.getByRole('textbox', { name: 'name', exact: true }).fill('');
+    await page.getByRole('button', { name: 'Run' }).click();
+    await page.getByRole('alert').getByText('No value for: name.').waitFor();
+    browser.tolerate(/status of 422/);
+    await page.getByRole('textbox', { name: 'name', exact: true }).fill('Bo');
+    await page.getByLabel('Version').selectOption('2');
+    await page.keyboard.press('ControlOrMeta+Enter');
+    const answer = page.getByRole('region', { name: 'Answer' });
+    await answer.waitFor();
+    expect(await answer.textContent()).toBe('Greet Bo in English, not {{user name}}. {{ Again: Bo');
+    expect(await page.locator('dl').textContent()).toContain('echo / echo-1Served version2');
+    await page.getByRole('region', { name: 'curl' }).getByText('"version": 2').waitFor();
+    await expectAccessible(page);
+    await takeScreenshots(page, 'prompt-playground');
+
+    await goTo(page, 'Test runs');
+    await page.getByRole('button', { name: 'Add target' }).click();
+    await page.getByRole('button', { name: 'Run on 2 targets' }).click();
+    await page.getByRole('region', { name: 'Result 2: echo / echo-1' }).waitFor();
+    await page.locator('.recharts-bar-rectangle').first().waitFor({ state: 'attached' });
+    await expectAccessible(page);
+    await takeScreenshots(page, 'prompt-test-run');
+    await goTo(page, 'Test runs');
+    await page.getByRole('table').getByText('echo-1, echo-1').waitFor();
+    await expectAccessible(page);
+
+    await goTo(page, 'Statistics');
+    await page.getByText('No invocations in this time').waitFor();
+
+    await page.getByRole('button', { name: 'More actions' }).click();
+    await page.getByRole('menuitem', { name: 'Delete prompt' }).click();
+    await page.getByLabel('Type greeter to confirm').fill('greeter');
+    await page.getByRole('button', { name: 'Delete prompt' }).click();
+    await page.getByText('No prompts yet').waitFor();
+    await expectAccessible(page);
+  });
+
+  it('keep what two tabs have typed, until one decides', async () => {
+    browser.tolerate(/status of 412/);
+    const { id } = await createPrompt({ name: 'Shared', messages: [{ role: 'user', content: 'One.' }] });
+    const first = await open(`/prompts/${id}`);
+    const second = await first.context().newPage();
+    await second.goto(`/dashboard/prompts/${id}`);
+    await type(second, 1, ' Mine.');
+    // A page in the background is shown less often.
+    await first.bringToFront();
+    await type(first, 1, ' Theirs.');
+    await first.getByRole('button', { name: 'Save' }).click();
+    await first.getByText('Saved as version 2.').waitFor();
+
+    await second.bringToFront();
+    await second.getByRole('button', { name: 'Save' }).click();
+    const dialog = second.getByRole('dialog', { name: 'Changed in the meantime' });
+    await dialog.getByText('One. Theirs.').waitFor();
+    await dialog.getByRole('button', { name: 'Keep mine' }).click();
+    await second.getByText('Saved as version 3.').waitFor();
+
+    await first.bringToFront();
+    await type(first, 1, ' More.');
+    await first.getByRole('button', { name: 'Save' }).click();
+    await first.getByRole('button', { name: 'Take theirs' }).click();
+    await first.getByLabel('Text of message 1').getByText('One. Mine.').waitFor();
+    expect(await first.getByRole('button', { name: 'Save' }).count()).toBe(0);
+    const { body: stored } = await service.call('GET', `/api/v1/prompts/${id}`);
+    expect(stored).toMatchObject({ version: 3, messages: [{ content: 'One. Mine.' }] });
+  });
+
+  it('ask before a change is lost, and not between their own screens', async () => {
+    const { id } = await createPrompt({ name: 'Kept', messages: [{ role: 'user', content: 'One.' }] });
+    const page = await open(`/prompts/${id}`);
+    await type(page, 1, ' Two.');
+    await goTo(page, 'Playground');
+    await page.getByText('Your changes are not saved.').waitFor();
+    await goTo(page, 'Editor');
+    await page.getByLabel('Text of message 1').getByText('One. Two.').waitFor();
+    await page.getByRole('navigation', { name: 'Main navigation' }).getByRole('link', { name: 'Prompts' }).click();
+    await page.getByRole('button', { name: 'Stay' }).click();
+    await page.getByLabel('Text of message 1').getByText('One. Two.').waitFor();
+    await page.getByRole('button', { name: 'Discard' }).click();
+    await page.getByRole('navigation', { name: 'Main navigation' }).getByRole('link', { name: 'Prompts' }).click();
+    await page.getByRole('heading', { name: 'Prompts', level: 1 }).waitFor();
+  });
+
+  it('show hostile content as text', async () => {
+    const hostile = `<img src=x onerror="window.ran=1"><script>window.ran=1</script>'"\${window.ran=1}`;
+    const { id } = await createPrompt({
+      name: hostile,
+      description: hostile,
+      messages: [{ role: 'user', content: `${hostile} {{value|${hostile}}}` }],
+      variables: { value: { description: hostile, default: hostile } },
+      selected_provider: 'echo',
+    });
+    await service.call('PUT', `/api/v1/prompts/${id}`, { body: { messages: [{ role: 'user', content: hostile }] } });
+    const page = await open('/prompts');
+    await page.getByRole('link', { name: hostile }).click();
+    await page.getByRole('heading', { name: hostile, level: 1 }).waitFor();
+    await page.getByLabel('Text of message 1').getByText(hostile).waitFor();
+    await goTo(page, 'History');
+    await page.locator('.cm-mergeView').getByText(hostile).first().waitFor();
+    await goTo(page, 'Playground');
+    await page.getByRole('button', { name: 'Run' }).click();
+    await page.getByRole('region', { name: 'Answer' }).getByText(hostile).waitFor();
+    await goTo(page, 'Test runs');
+    await page.getByRole('button', { name: 'Run on 1 target' }).click();
+    await page.locator('.recharts-bar-rectangle').first().waitFor({ state: 'attached' });
+    expect(await page.evaluate('["ran" in window, document.querySelectorAll("img[src=x]").length]')).toEqual([
+      false,
+      0,
+    ]);
+  });
+});
