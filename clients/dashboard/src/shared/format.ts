@@ -18,8 +18,8 @@ export interface Format {
   date: (iso: string) => string;
   /** 3:59 PM */
   time: (iso: string) => string;
-  /** 5 min. ago, in 3 days */
-  relative: (iso: string, now: number) => string;
+  /** 5 min. ago, in 3 days; without abbreviations if long */
+  relative: (iso: string, now: number, style?: 'short' | 'long') => string;
   /** a, b, and c */
   list: (items: readonly string[]) => string;
 }
@@ -55,7 +55,10 @@ export function createFormat(language: string): Format {
   const dateTimes = new Intl.DateTimeFormat(language, { dateStyle: 'medium', timeStyle: 'medium' });
   const dates = new Intl.DateTimeFormat(language, { dateStyle: 'medium' });
   const times = new Intl.DateTimeFormat(language, { timeStyle: 'short' });
-  const relatives = new Intl.RelativeTimeFormat(language, { numeric: 'auto', style: 'short' });
+  const relatives = {
+    short: new Intl.RelativeTimeFormat(language, { numeric: 'auto', style: 'short' }),
+    long: new Intl.RelativeTimeFormat(language, { numeric: 'auto' }),
+  };
   const lists = new Intl.ListFormat(language);
   const unit = (name: string, value: number): string =>
     new Intl.NumberFormat(language, {
@@ -84,11 +87,11 @@ export function createFormat(language: string): Format {
     dateTime: (iso) => instant(dateTimes, iso),
     date: (iso) => instant(dates, iso),
     time: (iso) => instant(times, iso),
-    relative: (iso, now) => {
+    relative: (iso, now, style = 'short') => {
       const distance = Date.parse(iso) - now;
       if (Number.isNaN(distance)) return iso;
       const [name, length] = units.find(([, ms]) => Math.abs(distance) >= ms) ?? (['second', 1_000] as const);
-      return relatives.format(Math.trunc(distance / length), name);
+      return relatives[style].format(Math.trunc(distance / length), name);
     },
     list: (items) => lists.format(items),
   };

@@ -5,8 +5,17 @@ import { useFormat, useTexts } from './texts.tsx';
 /**
  * How long ago something was, or when it will be, with the exact time on hover.
  * @param value an instant of the API; without one, a dash or `empty` is shown
+ * @param isLong writes it without abbreviations, for sentences
  */
-export function RelativeTime({ value, empty }: { value: string | null | undefined; empty?: ReactNode }): ReactNode {
+export function RelativeTime({
+  value,
+  empty,
+  isLong = false,
+}: {
+  value: string | null | undefined;
+  empty?: ReactNode;
+  isLong?: boolean;
+}): ReactNode {
   const format = useFormat();
   const now = useNow();
   const { shared } = useTexts();
@@ -15,7 +24,7 @@ export function RelativeTime({ value, empty }: { value: string | null | undefine
   const latest = Math.max(now, Math.min(new Date(value).getTime(), now + 10_000));
   return (
     <time dateTime={value} title={format.dateTime(value)}>
-      {format.relative(value, latest)}
+      {format.relative(value, latest, isLong ? 'long' : 'short')}
     </time>
   );
 }

@@ -12,6 +12,7 @@ interface LanguageState {
   choose: (language: string) => void;
 }
 
+const english = { language: 'en', texts: en };
 const storageKey = 'prompt-gateway-language';
 
 const LanguageContext = createContext<LanguageState>({
@@ -21,32 +22,38 @@ const LanguageContext = createContext<LanguageState>({
   choose: () => undefined,
 });
 
-/** Remembers the chosen language, loads its texts, and gives both to the page. English is shown until they are loaded. */
+/**
+ * Remembers the chosen language, loads its texts, and gives both to the page. The page appears when they are loaded; if
+ * they cannot be loaded, it is in English, or stays as it is.
+ */
 export function LanguageProvider({ children }: { children: ReactNode }): ReactNode {
   const [language, setLanguage] = useState(firstLanguage);
-  const [loaded, setLoaded] = useState({ language: 'en', texts: en });
+  const [loaded, setLoaded] = useState(language === 'en' ? english : undefined);
 
   useEffect(() => {
     let isCurrent = true;
-    void languages[language]?.load().then((texts) => {
-      if (isCurrent) setLoaded({ language, texts });
-    });
+    const loading = languages[language]?.load().then((texts) => ({ language, texts }));
+    void loading
+      ?.catch(() => undefined)
+      .then((state) => {
+        if (isCurrent) setLoaded((before) => state ?? before ?? english);
+      });
     return () => {
       isCurrent = false;
     };
   }, [language]);
 
   useEffect(() => {
-    document.documentElement.lang = loaded.language;
-  }, [loaded.language]);
+    if (loaded !== undefined) document.documentElement.lang = loaded.language;
+  }, [loaded]);
 
   const choose = useCallback((chosen: string) => {
     localStorage.setItem(storageKey, chosen);
     setLanguage(chosen);
   }, []);
 
-  const value = useMemo(() => ({ ...loaded, format: createFormat(loaded.language), choose }), [loaded, choose]);
-  return <LanguageContext value={value}>{children}</LanguageContext>;
+  const value = useMemo(() => loaded && { ...loaded, format: createFormat(loaded.language), choose }, [loaded, choose]);
+  return value && <LanguageContext value={value}>{children}</LanguageContext>;
 }
 
 /** All texts of the page in the chosen language. */
@@ -68,5 +75,5 @@ export function useLanguage(): Pick<LanguageState, 'language' | 'choose'> {
 function firstLanguage(): string {
   const wanted = [localStorage.getItem(storageKey) ?? '', ...navigator.languages];
   const tags = wanted.flatMap((tag) => [tag, tag.split('-')[0] ?? '']);
-  return tags.find((tag) => tag in languages) ?? 'en';
+  return tags.find((tag) => Object.hasOwn(languages, tag)) ?? 'en';
 }

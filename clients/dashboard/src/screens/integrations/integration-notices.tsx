@@ -28,14 +28,14 @@ export function IntegrationNotices({ integration }: { integration: Schemas['Inte
           {warning.detail}{' '}
           {warning.disables_at !== undefined && (
             <>
-              {texts.disablesAt} <RelativeTime value={warning.disables_at} />.
+              {texts.disablesAt} <RelativeTime value={warning.disables_at} isLong />.
             </>
           )}
         </Alert>
       )}
       {status === 'active' && retrying_until !== undefined && (
         <Alert color="yellow" icon={<IconAlertTriangle />}>
-          {texts.retrying} <RelativeTime value={retrying_until} />.
+          {texts.retrying} <RelativeTime value={retrying_until} isLong />.
         </Alert>
       )}
       {!has_secret && secret_rotation === undefined && (

@@ -64,8 +64,10 @@ export const apiKeys = {
     descendants: 'Also revoke the keys that were created with it',
     submit: 'Revoke key',
     done: (name: string) => `“${name}” is revoked.`,
-    doneWithDescendants: (name: string, count: string) => `“${name}” and ${count} keys created with it are revoked.`,
-    remaining: (count: string) => `${count} keys created with it are still active.`,
+    doneWithDescendants: (name: string, count: string) =>
+      `“${name}” and ${count === '1' ? '1 key' : `${count} keys`} created with it are revoked.`,
+    remaining: (count: string) =>
+      count === '1' ? '1 key created with it is still active.' : `${count} keys created with it are still active.`,
   },
   scopes: {
     'prompts:read': 'Read prompts, their versions and test runs',

@@ -1,6 +1,6 @@
 export const deliveries = {
   title: 'Deliveries',
-  description: 'Events on their way to integrations. The list updates by itself.',
+  description: 'Events on their way to integrations. The list updates automatically.',
   filters: {
     status: 'Status',
     eventType: 'Event type',
@@ -51,7 +51,7 @@ export const deliveries = {
   notices: {
     failed: 'All attempts failed. Repair the receiver, then resend the delivery.',
     held: 'The integration is paused or disabled. The delivery is sent when you enable the integration.',
-    expired: 'It was held for 30 days and is no longer sent by itself. You can resend it.',
+    expired: 'It was held for 30 days and is no longer sent automatically. You can resend it.',
   },
   attempt: {
     number: (number: string) => `Attempt ${number}`,

@@ -36,8 +36,7 @@ export const integrations = {
     urlDescription: 'Events are sent to this address by POST. Redirects count as failures.',
     urlWrong: 'Enter an http or https address without user name, password and fragment.',
     eventTypes: 'Event types',
-    eventTypesDescription:
-      'The integration receives only these. New types of later releases are not added by themselves.',
+    eventTypesDescription: 'The integration receives only these. Types of later releases are not added automatically.',
     eventTypesMissing: 'Select at least one event type.',
     showSchema: 'Schema and example',
     showSchemaOf: (type: string) => `Schema and example of ${type}`,
@@ -140,7 +139,7 @@ export const integrations = {
     span: 'Period',
     succeeded: 'Succeeded',
     failed: 'Failed',
-    latency: 'Mean duration',
+    latency: 'Average latency',
   },
   notices: {
     paused: 'Paused. Events are held for up to 30 days and sent when you enable the integration.',

@@ -26,7 +26,7 @@ export const shared = {
     mayHaveBeenApplied: 'The change may have been applied. Check before you try again.',
   },
   table: {
-    rows: (count: string) => `${count} rows`,
+    rows: (count: string) => (count === '1' ? '1 row' : `${count} rows`),
     loadMore: 'Load more',
     loadingMore: 'Loading more',
     actions: 'Actions',
