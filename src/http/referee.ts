@@ -65,7 +65,8 @@ export function createReferee(document: Contract): Referee {
         status < 500 && body !== '' && /^application\/(problem\+)?json\b/.test(headers['content-type'] ?? '');
       return {
         request: await ask(requests, exchange),
-        answer: visible ? await ask(answers, exchange) : undefined,
+        // The validator would compile its schemas of answers again for each media type of requests.
+        answer: visible ? await ask(answers, { ...exchange, headers: withoutMediaType(exchange.headers) }) : undefined,
       };
     },
   };
@@ -74,16 +75,22 @@ export function createReferee(document: Contract): Referee {
 const slots = new WeakMap<IncomingMessage, Slot>();
 
 /**
- * One validator for each path, created when it is first needed, because a validator often walks its whole document. The
- * search for it ignores case and slashes, which the validator checks.
+ * One validator for the paths of each kind of resource, created when it is first needed: a validator often walks its
+ * whole document, and creating one compiles the schema of OpenAPI itself. The search for it ignores case and slashes,
+ * which the validator checks.
  */
 function application(document: Contract, options: ValidatorOptions): Express {
   const app = express().disable('etag');
   const paths = Object.keys(document.paths).sort((one, other) => parametersIn(one) - parametersIn(other));
+  const validators = new Map<string, Express>();
   for (const path of paths) {
-    let validator: Express | undefined;
+    const kind = kindOf(path);
     app.all(path.replaceAll(/\{(\w+)\}/g, ':$1'), (request, response) => {
-      validator ??= createValidator(contractOf(path, document), options);
+      let validator = validators.get(kind);
+      if (validator === undefined) {
+        const alike = paths.filter((other) => kindOf(other) === kind);
+        validators.set(kind, (validator = createValidator(contractOf(alike, document), options)));
+      }
       validator(request, response);
     });
   }
@@ -96,12 +103,17 @@ function refuse(error: unknown, request: Request, _response: Response, _next: Ne
   slots.get(request)?.decide({ error });
 }
 
+/** The first part of a path that is not of all paths alike. */
+function kindOf(path: string): string {
+  return /^(?:\/api)?(?:\/v1)?\/[^/]*/.exec(path)?.[0] ?? path;
+}
+
 function parametersIn(path: string): number {
   return path.split('{').length;
 }
 
-/** The part of the contract for one path: the path and the components that it refers to. */
-function contractOf(path: string, document: Contract): Contract {
+/** The part of the contract for some paths: the paths and the components that they refer to. */
+function contractOf(paths: readonly string[], document: Contract): Contract {
   const components: Record<string, Record<string, unknown>> = {};
   const addComponents = (value: unknown): void => {
     const [, kind, name] = typeof value === 'string' ? (/^#\/components\/(\w+)\/([^/]+)$/.exec(value) ?? []) : [];
@@ -115,8 +127,9 @@ function contractOf(path: string, document: Contract): Contract {
       for (const member of Object.values(value)) addComponents(member);
     }
   };
-  addComponents(document.paths[path]);
-  return { ...document, paths: { [path]: document.paths[path] }, components };
+  const chosen = Object.fromEntries(paths.map((path) => [path, document.paths[path]]));
+  addComponents(chosen);
+  return { ...document, paths: chosen, components };
 }
 
 function createValidator(document: Contract, options: ValidatorOptions): Express {
@@ -161,6 +174,10 @@ async function ask(app: Express, exchange: RefereeExchange): Promise<Opinion> {
     app(request as Request, new ServerResponse(request) as Response);
   });
   return outcome === undefined ? { accepted: true } : { accepted: false, reason: reasonOf(outcome.error) };
+}
+
+function withoutMediaType({ 'content-type': _, ...headers }: IncomingHttpHeaders): IncomingHttpHeaders {
+  return headers;
 }
 
 /** The validator keeps a compiled copy for every media type that it has seen, so it is given only two. */

@@ -34,7 +34,8 @@ const transport = new Set([
 ]);
 
 const table: Record<string, OperationRow> = operationTable;
-const ajv = new Ajv2020({ strict: false, allErrors: true });
+// Without optimization, because most schemas are used only a few times.
+const ajv = new Ajv2020({ strict: false, allErrors: true, code: { optimize: false } });
 formats.default(ajv, { mode: 'full' });
 const byName = new Map<string, ValidateFunction>();
 const bySchema = new Map<string, ValidateFunction>();
