@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Page } from 'playwright-core';
 import { expectAccessible, takeScreenshots, useBrowser } from '../support/browser.ts';
 import { startTestService, type TestService } from '../support/service.ts';
+import { openSignedIn } from './support/sign-in.ts';
 
 const browser = useBrowser();
 let service: TestService;
@@ -10,18 +11,13 @@ beforeAll(async () => {
 });
 afterAll(() => service.close());
 
-async function open(path: string): Promise<Page> {
-  const page = await browser.open(service.url, `/dashboard/${path}`);
-  await page.getByLabel('API key', { exact: true }).fill(service.adminKey);
-  await page.getByRole('button', { name: 'Sign in' }).click();
-  return page;
-}
+const open = (target: string): Promise<Page> => openSignedIn(browser, service, target);
 
 const row = (page: Page, name: string) => page.getByRole('row').filter({ hasText: name });
 
 describe('API keys', () => {
   it('are created with scopes and an expiry, and shown once', async () => {
-    const page = await open('api-keys');
+    const page = await open('/api-keys');
     await page.getByRole('link', { name: 'Create API key' }).first().click();
     await page.getByRole('button', { name: 'Create key' }).click();
     await page.getByText('Enter a name.').waitFor();
@@ -46,7 +42,7 @@ describe('API keys', () => {
 
   it('are revoked after a question', async () => {
     await service.call('POST', '/api/v1/api-keys', { body: { name: 'Helpdesk', scopes: ['prompts:read'] } });
-    const page = await open('api-keys');
+    const page = await open('/api-keys');
     await page.getByRole('button', { name: 'Revoke Helpdesk' }).click();
     await expectAccessible(page);
     await page.getByRole('dialog').getByRole('button', { name: 'Revoke key' }).click();
@@ -58,7 +54,7 @@ describe('API keys', () => {
   });
 
   it('ask before what was typed is left', async () => {
-    const page = await open('api-keys/new');
+    const page = await open('/api-keys/new');
     await page.getByLabel('Name').fill('Typed');
     await page.getByRole('link', { name: 'Cancel' }).click();
     await page.getByRole('button', { name: 'Stay' }).click();

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Page } from 'playwright-core';
 import { expectAccessible, useBrowser } from '../support/browser.ts';
 import { startTestService, type TestService } from '../support/service.ts';
+import { openSignedIn, signIn } from './support/sign-in.ts';
 
 const browser = useBrowser();
 let service: TestService;
@@ -10,18 +11,8 @@ beforeAll(async () => {
 });
 afterAll(() => service.close());
 
-async function signIn(page: Page, key = service.adminKey): Promise<void> {
-  await page.getByLabel('API key', { exact: true }).fill(key);
-  await page.getByRole('button', { name: 'Sign in' }).click();
-}
-
-/** Opens a path of the dashboard, signed in. */
-async function open(path: string, key?: string): Promise<Page> {
-  const page = await browser.open(service.url, `/dashboard/${path}`);
-  await signIn(page, key);
-  return page;
-}
-
+const open = (target: string, apiKey = service.adminKey): Promise<Page> =>
+  openSignedIn(browser, service, target, { apiKey });
 const heading = (page: Page, name: string) => page.getByRole('heading', { level: 1, name });
 
 describe('signing in', () => {
@@ -35,7 +26,7 @@ describe('signing in', () => {
   });
 
   it('leads to the page that was asked for, and lasts', async () => {
-    const page = await open('api-keys?status=active');
+    const page = await open('/api-keys?status=active');
     await heading(page, 'API keys').waitFor();
     await page.reload();
     await heading(page, 'API keys').waitFor();
@@ -53,7 +44,7 @@ describe('signing in', () => {
 describe('what a key sees', () => {
   it('has no entry for what it may not do, and says why a page is refused', async () => {
     browser.tolerate(/status of 403/);
-    const page = await open('api-keys', await service.createKey('catalog:read'));
+    const page = await open('/api-keys', await service.createKey('catalog:read'));
     await page.getByText('keys:manage').waitFor();
     await page.getByText('Request ID').waitFor();
     expect(await page.getByRole('navigation').getByRole('link', { name: 'API keys' }).count()).toBe(0);
@@ -62,7 +53,7 @@ describe('what a key sees', () => {
 
 describe('signing out', () => {
   it('ends the session', async () => {
-    const page = await open('api-keys');
+    const page = await open('/api-keys');
     await heading(page, 'API keys').waitFor();
     await page.getByRole('button', { name: 'Account: administrator' }).click();
     await page.getByRole('menuitem', { name: 'Sign out' }).click();
@@ -76,14 +67,14 @@ describe('signing out', () => {
 describe('a session that is lost', () => {
   it('asks to sign in over the page, which keeps what was typed', async () => {
     browser.tolerate(/status of 401/);
-    const page = await open('api-keys/new');
+    const page = await open('/api-keys/new');
     await page.getByLabel('Name').fill('Typed before');
     await page.getByLabel('orders:read').check();
     await page.context().clearCookies();
     await page.getByRole('button', { name: 'Create key' }).click();
     await page.getByRole('dialog', { name: 'Your session has ended' }).waitFor();
     await expectAccessible(page);
-    await signIn(page);
+    await signIn(page, service.adminKey);
     await page.getByRole('dialog').waitFor({ state: 'detached' });
     expect(await page.getByLabel('Name').inputValue()).toBe('Typed before');
     await page.getByRole('button', { name: 'Create key' }).click();
@@ -93,7 +84,7 @@ describe('a session that is lost', () => {
   it('is noticed when the key is revoked', async () => {
     browser.tolerate(/status of 401/);
     const key = await service.createKey('keys:manage');
-    const page = await open('api-keys', key);
+    const page = await open('/api-keys', key);
     const { body } = await service.call('GET', '/api/v1/whoami', { key });
     const { id } = body as { id: string };
     await service.call('POST', `/api/v1/api-keys/${id}/revoke`);

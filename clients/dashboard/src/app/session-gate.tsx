@@ -1,10 +1,10 @@
 import { Button, Center, Group, Loader, Modal, Paper, Stack, Text, Title } from '@mantine/core';
-import { useQueryClient, type QueryClient } from '@tanstack/react-query';
+import { useQuery, useQueryClient, type QueryClient } from '@tanstack/react-query';
 import { AuthenticationError } from 'prompt-gateway-client';
 import { use, useEffect, useMemo, useState, type ReactNode } from 'react';
 import { ProblemAlert } from '../shared/problem-alert.tsx';
 import { useTexts } from '../shared/texts.tsx';
-import { basePath } from './gateway.ts';
+import { basePath, gateway } from './gateway.ts';
 import { Product } from './product.tsx';
 import { deleteSession, type CurrentKey, type OpenedSession } from './session.ts';
 import { SessionContext } from './session-context.ts';
@@ -68,6 +68,13 @@ function LostSession({
   const { session: texts } = useTexts();
   const queryClient = useQueryClient();
   const [isLost, setIsLost] = useState(false);
+  // A page with a form reads nothing while someone types.
+  useQuery({
+    queryKey: ['session'],
+    queryFn: ({ signal }) => gateway.apiKeys.getCurrent({ signal }),
+    initialData: currentKey,
+    refetchInterval: ({ state }) => (state.error instanceof AuthenticationError ? false : 4_000),
+  });
 
   useEffect(
     () =>
