@@ -1,0 +1,241 @@
+import { createHmac } from 'node:crypto';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import type { Locator, Page } from 'playwright-core';
+import { defaultTiming, type WebhookTiming } from '../../src/webhooks/timing.ts';
+import { createWebhooks } from '../../src/webhooks/webhooks.ts';
+import { createIntegration, sendTest, type CreatedIntegration } from '../integrations/integrations-harness.ts';
+import { openShop, placeOrder, type Shop } from '../orders/orders-harness.ts';
+import { counting } from '../statistics/statistics-harness.ts';
+import { takeScreenshots, useBrowser } from '../support/browser.ts';
+import { startReceiver, type Receiver } from '../support/receiver.ts';
+import { startTestService, type TestService } from '../support/service.ts';
+import { openSignedIn, signIn } from './support/sign-in.ts';
+
+const hour = 3_600_000;
+/** Failed deliveries are due again immediately, and the third failure pauses sending until someone resumes it. */
+const timing: WebhookTiming = {
+  ...defaultTiming,
+  schedule: defaultTiming.schedule.map(() => 0),
+  breaker: { failures: 3, firstOpen: hour, longestOpen: hour },
+};
+
+const browser = useBrowser();
+let service: TestService;
+let shop: Shop;
+let receiver: Receiver;
+beforeAll(async () => {
+  service = await startTestService({
+    ...counting,
+    createWebhooks: (dependencies) => createWebhooks({ ...dependencies, timing }),
+  });
+  shop = await openShop(service);
+});
+afterAll(() => service.close());
+beforeEach(async () => {
+  receiver = await startReceiver();
+});
+afterEach(async () => {
+  const { body } = await service.call('GET', '/api/v1/integrations?limit=100');
+  for (const { id } of body.data) await service.call('DELETE', `/api/v1/integrations/${id}`);
+  await receiver.close();
+});
+
+const open = (target: string, apiKey = service.adminKey): Promise<Page> =>
+  openSignedIn(browser, service, target, { apiKey });
+/** Creates an integration that sends to the receiver of this test. */
+const create = (members: Record<string, unknown> = {}): Promise<CreatedIntegration> =>
+  createIntegration(service, { url: receiver.url, generate_secret: true, ...members });
+const screenOf = ({ id }: CreatedIntegration): string => `/integrations/${id}`;
+const heading = (page: Page, name: string | RegExp): Locator => page.getByRole('heading', { level: 1, name });
+const press = (page: Page, name: string): Promise<void> => page.getByRole('button', { name, exact: true }).click();
+const row = (page: Page, text: string): Locator => page.getByRole('row').filter({ hasText: text });
+/** The figure with this label on the screen of an integration. */
+const figure = (page: Page, label: string, value: string): Locator =>
+  page.getByText(label, { exact: true }).locator('..').getByText(value, { exact: true });
+
+describe('an integration', () => {
+  it('is created on the page, and the delivery of an order appears by itself', async () => {
+    const page = await open('/integrations');
+    await page.getByText('No integrations yet').waitFor();
+    await page.getByRole('link', { name: 'Create integration' }).first().click();
+    await page.getByRole('textbox', { name: 'Name' }).first().fill('Kitchen display');
+    await page.getByRole('textbox', { name: 'URL' }).fill(receiver.url);
+    await page.getByLabel('ORDER_PLACED', { exact: true }).check();
+    await press(page, 'Add header');
+    const name = page.getByRole('textbox', { name: 'Name of header 1' });
+    const value = page.getByRole('textbox', { name: 'Value of header 1' });
+    await name.fill('Content-Type');
+    await page.getByText('The service sets this header itself.').waitFor();
+    await name.fill('X-Kitchen');
+    await value.fill('café');
+    await page.getByText('A value has only visible ASCII characters').waitFor();
+    await value.fill('ground-floor');
+    await page.getByText('A value has only visible ASCII characters').waitFor({ state: 'detached' });
+    await takeScreenshots(page, 'new-integration');
+    await press(page, 'Create integration');
+
+    await heading(page, 'Integration created').waitFor();
+    const secret = await page.getByRole('textbox', { name: 'Secret', exact: true }).inputValue();
+    await takeScreenshots(page, 'integration-created');
+    await page.getByRole('link', { name: 'I have saved the secret' }).click();
+    await page.getByText('Deliveries are signed. The secret itself is never shown.').waitFor();
+    expect(await page.content()).not.toContain(secret);
+
+    await page.getByRole('navigation', { name: 'Main navigation' }).getByRole('link', { name: 'Deliveries' }).click();
+    await page.getByText('No deliveries yet').waitFor();
+    const order = await placeOrder(service, shop);
+    await row(page, 'Kitchen display').getByText('Delivered').waitFor();
+    await takeScreenshots(page, 'deliveries');
+    await page.getByRole('link', { name: 'ORDER_PLACED' }).click();
+    await heading(page, 'ORDER_PLACED delivery').waitFor();
+    await page.getByRole('button', { name: 'Attempt 1 Status 200' }).waitFor();
+    await page.getByText(order.id, { exact: true }).waitFor();
+    await takeScreenshots(page, 'delivery');
+
+    const [request] = receiver.requests;
+    if (request === undefined) throw new Error('nothing arrived');
+    expect(request.headers).toMatchObject({
+      'x-kitchen': 'ground-floor',
+      'x-service-signature': createHmac('sha256', secret).update(request.body).digest('hex'),
+    });
+  });
+
+  it('shows failures and pauses; what waits is sent after the repair, and sent again when asked', async () => {
+    const integration = await create();
+    receiver.always({ kind: 'answer', status: 503, body: 'closed for repair' });
+    const page = await open(screenOf(integration));
+    const title = page.locator('main h1 + *');
+    await title.getByText('Active').waitFor();
+    await placeOrder(service, shop);
+    await title.getByText('Sending paused').waitFor();
+    await figure(page, 'Failures in a row', '3').waitFor();
+    await figure(page, 'Failures in a row', 'Status 503').waitFor();
+    await figure(page, 'Success rate, 24 h', '0%').waitFor();
+    await figure(page, 'Waiting', '1').waitFor();
+    await takeScreenshots(page, 'integration');
+
+    receiver.always({ kind: 'answer' });
+    await press(page, 'Send now');
+    await page.getByText('A due delivery is sent now.').waitFor();
+    await title.getByText('Active').waitFor();
+    await page.getByRole('main').getByRole('link', { name: 'Deliveries', exact: true }).click();
+    await page.getByRole('link', { name: 'ORDER_PLACED' }).click();
+    await page.getByRole('button', { name: 'Attempt 4 Status 200' }).waitFor();
+    await page.getByRole('button', { name: 'Attempt 3 Status 503' }).click();
+    await page
+      .getByRole('region', { name: 'Body of the answer to attempt 3' })
+      .getByText('closed for repair')
+      .waitFor();
+
+    await press(page, 'Resend');
+    await page.getByText('The delivery is sent again.').waitFor();
+    await page.getByRole('button', { name: 'Attempt 1 Status 200' }).waitFor();
+    const [first, ...others] = receiver.requests.map(({ headers }) => headers['webhook-id']);
+    expect(others).toEqual([first, first, first, first]);
+  });
+
+  it('gets the events of a span again, with their progress', async () => {
+    const integration = await create();
+    const orders = [await placeOrder(service, shop), await placeOrder(service, shop)];
+    await receiver.received(2);
+    const page = await open(`${screenOf(integration)}/replays`);
+    await page.getByText('No replays yet').waitFor();
+    await press(page, 'Replay events');
+    await press(page, 'Start replay');
+    await page.getByText('The replay has started.').waitFor();
+    await row(page, 'Done').waitFor();
+    await receiver.received(4);
+    const targets = receiver.requests.map(({ headers }) => headers['x-service-event-target-uuid']);
+    expect(targets.slice(2)).toEqual(expect.arrayContaining(orders.map(({ id }) => id)));
+    await takeScreenshots(page, 'replays');
+  });
+
+  it('gets a new secret in two steps', async () => {
+    const integration = await create();
+    const page = await open(screenOf(integration));
+    await press(page, 'Rotate secret');
+    await press(page, 'Create the next secret');
+    const next = await page.getByRole('textbox', { name: 'Secret', exact: true }).inputValue();
+    await press(page, 'I have saved the secret');
+    await page.getByText('Rotation in progress: step 2 of 2').waitFor();
+    await sendTest(service, integration);
+    await receiver.received(1);
+    await press(page, 'Finish rotation');
+    await page.getByRole('dialog').getByRole('button', { name: 'Finish rotation' }).click();
+    await page.getByText('The next secret is now the only secret.').waitFor();
+    await press(page, 'Send test event');
+    await page.getByText('The receiver accepted the test event.').waitFor();
+    const signedWithNext = receiver.requests.map(
+      ({ headers, body }) => headers['x-service-signature'] === createHmac('sha256', next).update(body).digest('hex'),
+    );
+    expect(signedWithNext).toEqual([false, true]);
+  });
+
+  it('holds events while it is paused', async () => {
+    const integration = await create();
+    const page = await open(screenOf(integration));
+    await press(page, 'Pause');
+    await page.getByText('The integration is paused.').waitFor();
+    await placeOrder(service, shop);
+    await page.getByRole('link', { name: 'Held deliveries' }).click();
+    await row(page, 'ORDER_PLACED').getByText('Held').waitFor();
+    expect(receiver.requests).toEqual([]);
+    await page.goBack();
+    await press(page, 'Enable');
+    await page.getByText('The integration is enabled.').waitFor();
+    await receiver.received(1);
+  });
+
+  it('is edited in two tabs: either version can be kept', async () => {
+    browser.tolerate(/status of 412/);
+    const integration = await create();
+    const mine = await open(`${screenOf(integration)}/edit`);
+    const theirs = await mine.context().newPage();
+    const name = (page: Page): Locator => page.getByRole('textbox', { name: 'Name' });
+    /** Changes the name in both tabs, and saves the other tab first. */
+    const conflict = async (own: string, other: string): Promise<Locator> => {
+      await name(mine).fill(own);
+      // The browser slows down pages that are not in front.
+      await theirs.bringToFront();
+      await theirs.goto(`/dashboard${screenOf(integration)}/edit`);
+      await name(theirs).fill(other);
+      await press(theirs, 'Save');
+      await heading(theirs, other).waitFor();
+      await mine.bringToFront();
+      await press(mine, 'Save');
+      const dialog = mine.getByRole('dialog', { name: 'Changed in the meantime' });
+      await dialog.getByRole('row').filter({ hasText: own }).getByText(other).waitFor();
+      return dialog;
+    };
+
+    await (await conflict('Bar', 'Counter')).getByRole('button', { name: 'Keep mine' }).click();
+    await heading(mine, 'Bar').waitFor();
+    await mine.getByRole('link', { name: 'Edit' }).click();
+    const dialog = await conflict('Kitchen', 'Terrace');
+    await takeScreenshots(mine, 'conflict');
+    await dialog.getByRole('button', { name: 'Take theirs' }).click();
+    await dialog.waitFor({ state: 'detached' });
+    expect(await name(mine).inputValue()).toBe('Terrace');
+    await mine.getByRole('link', { name: 'Cancel' }).click();
+    await heading(mine, 'Terrace').waitFor();
+  });
+
+  it('keeps what is typed in its form when the API key is revoked, and is saved with another key', async () => {
+    browser.tolerate(/status of 401/);
+    const integration = await create();
+    const { body: key } = await service.call('POST', '/api/v1/api-keys', {
+      body: { name: 'Operator', scopes: ['integrations:read', 'integrations:manage', 'catalog:read'] },
+    });
+    const page = await open(`${screenOf(integration)}/edit`, key.key);
+    await page.getByRole('textbox', { name: 'Name' }).fill('Typed before');
+    await service.call('POST', `/api/v1/api-keys/${key.id}/revoke`);
+    await page.getByRole('dialog', { name: 'Your session has ended' }).waitFor();
+    await signIn(page, service.adminKey);
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+    await press(page, 'Save');
+    await heading(page, 'Typed before').waitFor();
+    await press(page, 'Account: administrator');
+    await page.getByRole('menuitem', { name: 'Sign out' }).click();
+    await heading(page, 'Sign in').waitFor();
+  });
+});
