@@ -1,22 +1,33 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Page } from 'playwright-core';
 import { expectAccessible, takeScreenshots, useBrowser } from '../support/browser.ts';
+import { startMockProvider, type MockProvider } from '../support/mock-provider.ts';
 import { adminKey, startTestService, type TestService } from '../support/service.ts';
 
 const browser = useBrowser();
+let provider: MockProvider;
 let service: TestService;
 beforeAll(async () => {
-  service = await startTestService();
+  provider = await startMockProvider();
+  const environment = { OPENAI_API_KEY: 'sk-test', OPENAI_BASE_URL: `${provider.url}/v1` };
+  service = await startTestService({ environment });
 });
-afterAll(() => service.close());
+afterAll(async () => {
+  await service.close();
+  await provider.close();
+});
 
 /** Opens a screen and signs in. */
 async function open(target: string): Promise<Page> {
   const page = await browser.open(service.url, `/dashboard${target}`);
-  await page.getByLabel('API key', { exact: true }).fill(adminKey);
-  await page.getByRole('button', { name: 'Sign in' }).click();
+  await signIn(page);
   await page.getByRole('navigation', { name: 'Main navigation' }).waitFor();
   return page;
+}
+
+async function signIn(page: Page): Promise<void> {
+  await page.getByLabel('API key', { exact: true }).fill(adminKey);
+  await page.getByRole('button', { name: 'Sign in' }).click();
 }
 
 /** Writes at the end of the text of a message. */
@@ -106,12 +117,12 @@ describe('prompts', () => {
     await goTo(page, 'Test runs');
     await page.getByRole('button', { name: 'Add target' }).click();
     await page.getByRole('button', { name: 'Run on 2 targets' }).click();
-    await page.getByRole('region', { name: 'Result 2: echo / echo-1' }).waitFor();
+    await page.getByRole('region', { name: /^Result 2: openai/ }).waitFor();
     await page.locator('.recharts-bar-rectangle').first().waitFor({ state: 'attached' });
     await expectAccessible(page);
     await takeScreenshots(page, 'prompt-test-run');
     await goTo(page, 'Test runs');
-    await page.getByRole('table').getByText('echo-1, echo-1').waitFor();
+    await page.getByRole('table').getByText('echo-1, gpt').waitFor();
     await expectAccessible(page);
 
     await goTo(page, 'Statistics');
@@ -153,6 +164,49 @@ describe('prompts', () => {
     expect(await first.getByRole('button', { name: 'Save' }).count()).toBe(0);
     const { body: stored } = await service.call('GET', `/api/v1/prompts/${id}`);
     expect(stored).toMatchObject({ version: 3, messages: [{ content: 'One. Mine.' }] });
+  });
+
+  it('keep what was typed when saving fails, and when the session is lost', async () => {
+    browser.tolerate(/status of (409|401)/);
+    await createPrompt({ name: 'Taken', messages: [{ role: 'user', content: 'One.' }] });
+    const { id } = await createPrompt({ name: 'Other', messages: [{ role: 'user', content: 'One.' }] });
+    const page = await open(`/prompts/${id}`);
+    await type(page, 1, ' Two.');
+    await page.getByRole('textbox', { name: 'Slug' }).fill('taken');
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByRole('alert').getByText('Slug taken').waitFor();
+    await page.getByRole('textbox', { name: 'Slug' }).fill('free');
+    await page.context().clearCookies();
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByRole('dialog', { name: 'Your session has ended' }).waitFor();
+    await signIn(page);
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('Saved as version 2.').waitFor();
+    const { body: stored } = await service.call('GET', '/api/v1/prompts/free');
+    expect(stored.messages).toEqual([{ role: 'user', content: 'One. Two.' }]);
+  });
+
+  it('show why a provider failed, and cancel a call that takes too long', async () => {
+    browser.tolerate(/status of 502/);
+    const messages = [{ role: 'user', content: 'Hello.' }];
+    const { id } = await createPrompt({
+      name: 'Slow',
+      messages,
+      selected_provider: 'openai',
+      selected_model: 'mock-401',
+    });
+    const page = await open(`/prompts/${id}/playground`);
+    await page.getByRole('button', { name: 'Run' }).click();
+    await page.getByRole('region', { name: 'Problem as JSON' }).getByText('"provider_status": 401').waitFor();
+    await page.getByLabel('Provider', { exact: true }).first().click();
+    await page.getByRole('option', { name: 'OpenAI', exact: true }).click();
+    await page.getByLabel('Model', { exact: true }).first().fill('mock-hang');
+    await page.keyboard.press('ControlOrMeta+Enter');
+    await page.getByRole('button', { name: 'Cancel' }).click();
+    await page.getByText(/Canceled after/).waitFor();
+    const past = page.getByRole('region', { name: 'Invocations of this tab' }).getByRole('button');
+    await past.getByText('Provider', { exact: false }).first().click();
+    await page.getByRole('region', { name: 'Problem as JSON' }).waitFor();
   });
 
   it('ask before a change is lost, and not between their own screens', async () => {

@@ -206,7 +206,7 @@ export const prompts = {
     asSelected: (selection: string) => `${selection} (as selected)`,
     run: 'Run',
     cancel: 'Cancel',
-    hint: 'Ctrl + Enter. Calls the provider, which can cost money.',
+    hint: 'Ctrl or ⌘ + Enter. Calls the provider, which can cost money.',
     noScope: 'Your API key has no permission to invoke prompts.',
     unsaved: (version: number) => `Your changes are not saved. This runs the saved version ${version}.`,
     result: 'Result',

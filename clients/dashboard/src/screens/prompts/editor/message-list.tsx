@@ -78,8 +78,14 @@ export function MessageList({ messages, variables, isReadOnly, onChange }: Messa
         onDragOver={(event) => {
           if (dragged === undefined) return;
           event.preventDefault();
-          const over = (event.target as Element).closest<HTMLElement>('[data-message]')?.dataset['message'];
-          if (over !== undefined && over !== dragged) move(dragged, () => keys.indexOf(over));
+          const card = (event.target as Element).closest<HTMLElement>('[data-message]');
+          const over = keys.indexOf(card?.dataset['message'] ?? '');
+          if (card === null || over === -1) return;
+          // Only beyond its middle, or cards of different heights would change places again and again.
+          const { top, height } = card.getBoundingClientRect();
+          const isBeyond = event.clientY > top + height / 2;
+          const from = keys.indexOf(dragged);
+          if (over > from ? isBeyond : !isBeyond) move(dragged, () => over);
         }}
         onDrop={(event) => {
           event.preventDefault();
