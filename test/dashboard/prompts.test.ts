@@ -127,6 +127,7 @@ describe('prompts', () => {
 
     await goTo(page, 'Statistics');
     await page.getByText('No invocations in this time').waitFor();
+    await expectAccessible(page);
 
     await page.getByRole('button', { name: 'More actions' }).click();
     await page.getByRole('menuitem', { name: 'Delete prompt' }).click();
