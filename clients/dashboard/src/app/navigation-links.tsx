@@ -18,7 +18,7 @@ export function NavigationLinks({ onNavigate }: { onNavigate: () => void }): Rea
   return (
     <>
       {Array.from(groups, ([group, entries]) => (
-        <Group key={group} title={texts.groups[group]}>
+        <Group key={group ?? ''} title={group && texts.groups[group]}>
           {entries.map((entry) => (
             <Entry key={entry.text} entry={entry} onNavigate={onNavigate} />
           ))}
@@ -36,14 +36,16 @@ export function NavigationLinks({ onNavigate }: { onNavigate: () => void }): Rea
   );
 }
 
-function Group({ title, children }: { title: string; children: ReactNode }): ReactNode {
+function Group({ title, children }: { title: string | undefined; children: ReactNode }): ReactNode {
   const id = useId();
   return (
     <div className={classes.group}>
-      <div id={id} className={classes.groupTitle}>
-        {title}
-      </div>
-      <ul className={classes.list} aria-labelledby={id}>
+      {title !== undefined && (
+        <div id={id} className={classes.groupTitle}>
+          {title}
+        </div>
+      )}
+      <ul className={classes.list} aria-labelledby={title && id}>
         {children}
       </ul>
     </div>

@@ -1,11 +1,19 @@
-import { IconKey, IconMessageCode, IconTruckDelivery, IconWebhook, type Icon } from '@tabler/icons-react';
+import {
+  IconHome,
+  IconKey,
+  IconMessageCode,
+  IconPlugConnected,
+  IconTruckDelivery,
+  IconWebhook,
+  type Icon,
+} from '@tabler/icons-react';
 import type { LinkProps } from '@tanstack/react-router';
 import type { Texts } from '../texts/en.ts';
 import type { Scope } from './session.ts';
 
-/** An entry of the navigation. It is shown to keys that have the scope. */
+/** An entry of the navigation. It is shown to keys that have the scope. Those without a group stand above all groups. */
 export interface NavigationEntry {
-  group: keyof Texts['shell']['groups'];
+  group?: keyof Texts['shell']['groups'];
   to: NonNullable<LinkProps['to']>;
   text: keyof Texts['shell']['entries'];
   icon: Icon;
@@ -14,7 +22,9 @@ export interface NavigationEntry {
 
 /** All entries in their order. The start page leads to the first that the key may see. */
 export const navigation: readonly NavigationEntry[] = [
+  { to: '/overview', text: 'overview', icon: IconHome, scope: 'metrics:read' },
   { group: 'gateway', to: '/prompts', text: 'prompts', icon: IconMessageCode, scope: 'prompts:read' },
+  { group: 'gateway', to: '/providers', text: 'providers', icon: IconPlugConnected, scope: 'prompts:read' },
   {
     group: 'webhooks',
     to: '/integrations',

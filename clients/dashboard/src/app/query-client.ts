@@ -12,11 +12,20 @@ export function createQueryClient(): QueryClient {
   });
 }
 
+interface Polling {
+  refetchInterval: (query: { state: { error: unknown } }) => number | false;
+}
+
 /**
- * Options of a query that is read again every 2 seconds while the page is visible: `useQuery({ …, ...live })`. It pauses
- * while nobody is signed in.
+ * Options of a query that is read again and again while the page is visible. It pauses while nobody is signed in.
+ * @param milliseconds between two reads
  */
-export const live = {
-  refetchInterval: ({ state }: { state: { error: unknown } }): number | false =>
-    state.error instanceof AuthenticationError ? false : 2_000,
-};
+function every(milliseconds: number): Polling {
+  return { refetchInterval: ({ state }) => (state.error instanceof AuthenticationError ? false : milliseconds) };
+}
+
+/** Reads a query again every 2 seconds: `useQuery({ …, ...live })`. For lists and records that people watch. */
+export const live: Polling = every(2_000);
+
+/** Reads a query again every 10 seconds. For statistics, which the service itself writes every few seconds. */
+export const liveStatistics: Polling = every(10_000);

@@ -2,9 +2,11 @@ import { createRouter } from '@tanstack/react-router';
 import { apiKeysRoutes } from '../screens/api-keys/routes.ts';
 import { deliveriesRoutes } from '../screens/deliveries/routes.ts';
 import { integrationsRoutes } from '../screens/integrations/routes.ts';
+import { overviewRoutes } from '../screens/overview/routes.ts';
+import { promptsRoutes } from '../screens/prompts/routes.ts';
+import { providersRoutes } from '../screens/providers/routes.ts';
 import { replaysRoutes } from '../screens/replays/routes.ts';
 import { PageFailed } from './failures.tsx';
-import { promptsRoutes } from '../screens/prompts/routes.ts';
 import { basePath } from './gateway.ts';
 import { homeRoute } from './home-route.tsx';
 import { rootRoute } from './root-route.tsx';
@@ -13,7 +15,9 @@ import { rootRoute } from './root-route.tsx';
 export const router = createRouter({
   routeTree: rootRoute.addChildren([
     homeRoute,
+    ...overviewRoutes,
     ...promptsRoutes,
+    ...providersRoutes,
     ...integrationsRoutes,
     ...replaysRoutes,
     ...deliveriesRoutes,

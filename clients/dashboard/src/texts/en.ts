@@ -1,14 +1,27 @@
 import { apiKeys } from './en/api-keys.ts';
 import { deliveries } from './en/deliveries.ts';
 import { integrations } from './en/integrations.ts';
+import { overview } from './en/overview.ts';
 import { prompts } from './en/prompts.ts';
+import { providers } from './en/providers.ts';
 import { replays } from './en/replays.ts';
 import { session } from './en/session.ts';
 import { shared } from './en/shared.ts';
 import { shell } from './en/shell.ts';
 
 /** All texts in English. */
-export const en = { shell, session, shared, prompts, integrations, replays, deliveries, apiKeys };
+export const en = {
+  shell,
+  session,
+  shared,
+  overview,
+  prompts,
+  providers,
+  integrations,
+  replays,
+  deliveries,
+  apiKeys,
+};
 
 /** The texts of one language. A language is a file that exports an object of this type. */
 export type Texts = typeof en;

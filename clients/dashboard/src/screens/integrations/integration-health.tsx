@@ -1,12 +1,14 @@
-import { Paper, SegmentedControl, SimpleGrid, Text } from '@mantine/core';
+import { Paper, SimpleGrid, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import type { Schemas } from 'prompt-gateway-client';
 import type { ReactNode } from 'react';
 import { gateway } from '../../app/gateway.ts';
+import { liveStatistics } from '../../app/query-client.ts';
 import { Chart } from '../../shared/chart.tsx';
-import { useFilters } from '../../shared/filters.tsx';
+import { Figure } from '../../shared/figure.tsx';
 import { ProblemAlert } from '../../shared/problem-alert.tsx';
 import { RelativeTime } from '../../shared/relative-time.tsx';
+import { SpanSwitch, type Span } from '../../shared/span-switch.tsx';
 import { useFormat, useTexts } from '../../shared/texts.tsx';
 import { integrationKey } from './queries.ts';
 
@@ -50,48 +52,18 @@ function lastErrorText(error: Schemas['IntegrationError'], texts: { status: (cod
   return error.error ?? (error.status_code === undefined ? '' : texts.status(String(error.status_code)));
 }
 
-function Figure({ label, note, children }: { label: string; note?: ReactNode; children: ReactNode }): ReactNode {
-  return (
-    <Paper withBorder p="sm">
-      <Text size="xs" c="dimmed">
-        {label}
-      </Text>
-      <Text fw={600} size="lg">
-        {children}
-      </Text>
-      {note !== undefined && note !== false && (
-        <Text size="xs" c="dimmed">
-          {note}
-        </Text>
-      )}
-    </Paper>
-  );
-}
-
 /** Attempts of the last hour or day, as a chart. */
-export function IntegrationChart({ id, search }: { id: string; search: { span?: 'hour' | 'day' } }): ReactNode {
+export function IntegrationChart({ id, search }: { id: string; search: { span?: Span } }): ReactNode {
   const { detail: texts } = useTexts().integrations;
   const format = useFormat();
-  const filters = useFilters(search);
   const span = search.span ?? 'hour';
   const statistics = useQuery({
     queryKey: [...integrationKey(id), 'statistics', span],
     queryFn: ({ signal }) => gateway.integrations.getStatistics(id, { span }, { signal }),
-    refetchInterval: 10_000,
+    ...liveStatistics,
   });
   const latency = statistics.data?.totals.average_latency_ms;
-  const spans = (
-    <SegmentedControl
-      size="xs"
-      w="fit-content"
-      aria-label={texts.span}
-      value={span}
-      onChange={(value) => {
-        filters.set('span', value === 'hour' ? undefined : value);
-      }}
-      data={(['hour', 'day'] as const).map((value) => ({ value, label: texts.spans[value] }))}
-    />
-  );
+  const spans = <SpanSwitch search={search} />;
   return (
     <Paper withBorder p="md">
       {statistics.isError ? (

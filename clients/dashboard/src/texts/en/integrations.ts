@@ -135,8 +135,6 @@ export const integrations = {
     created: 'Created',
     updated: 'Changed',
     chart: 'Attempts',
-    spans: { hour: 'Last hour', day: 'Last day' },
-    span: 'Period',
     succeeded: 'Succeeded',
     failed: 'Failed',
     latency: 'Average latency',

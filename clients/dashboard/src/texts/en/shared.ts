@@ -60,6 +60,10 @@ export const shared = {
     leave: 'Leave',
     stay: 'Stay',
   },
+  span: {
+    label: 'Period',
+    values: { hour: 'Last hour', day: 'Last day' },
+  },
   chart: {
     asTable: 'Show as table',
     asChart: 'Show as chart',

@@ -11,7 +11,9 @@ export const shell = {
     administration: 'Administration',
   },
   entries: {
+    overview: 'Overview',
     prompts: 'Prompts',
+    providers: 'Providers',
     integrations: 'Integrations',
     deliveries: 'Deliveries',
     apiKeys: 'API keys',

@@ -1,0 +1,37 @@
+import type { ReactNode } from 'react';
+import { RelativeTime } from '../../shared/relative-time.tsx';
+import { useTexts } from '../../shared/texts.tsx';
+import { Panel, PanelList, PanelNote, PanelRow } from './panel.tsx';
+import { useFailedDeliveries } from './queries.ts';
+
+/** The last deliveries that were given up. */
+export function FailedDeliveries(): ReactNode {
+  const { failures: texts } = useTexts().overview;
+  const failed = useFailedDeliveries();
+  const rows = failed.data ?? [];
+  return (
+    <Panel
+      title={texts.title}
+      all={{ label: texts.all, to: '/deliveries', search: { status: 'failed' } }}
+      query={failed}
+    >
+      {rows.length === 0 ? (
+        <PanelNote isGood>{texts.none}</PanelNote>
+      ) : (
+        <PanelList>
+          {rows.map(({ id, event_type, integration_name, integration_id, last_outcome, created_at }) => (
+            <PanelRow
+              key={id}
+              name={event_type}
+              target={{ to: '/deliveries/$id', params: { id } }}
+              text={integration_name ?? integration_id}
+            >
+              {last_outcome}
+              <RelativeTime value={created_at} />
+            </PanelRow>
+          ))}
+        </PanelList>
+      )}
+    </Panel>
+  );
+}

@@ -1,0 +1,64 @@
+import { useQuery, type UseQueryResult } from '@tanstack/react-query';
+import type { Schemas } from 'prompt-gateway-client';
+import { gateway } from '../../app/gateway.ts';
+import { liveStatistics } from '../../app/query-client.ts';
+import { useScope } from '../../app/session-context.ts';
+import type { Span } from '../../shared/span-switch.tsx';
+
+/** What the service did in a span of time. */
+export type Statistics = Awaited<ReturnType<typeof gateway.service.getStatistics>>;
+
+/** Numbers of an interval, or of the whole span. */
+export type Counts = Schemas['ServiceCounts'];
+
+const overviewKey = ['overview'] as const;
+
+/** Integrations that are read. With more, the health of the rest is on the list of integrations only. */
+const mostIntegrations = 500;
+
+export function useStatistics(span: Span, isEnabled = true): UseQueryResult<Statistics, unknown> {
+  return useQuery({
+    queryKey: [...overviewKey, 'statistics', span],
+    queryFn: ({ signal }) => gateway.service.getStatistics({ span }, { signal }),
+    enabled: isEnabled,
+    ...liveStatistics,
+  });
+}
+
+/** The integrations with their health; none is read for a key that may not. */
+export function useIntegrations(): UseQueryResult<Schemas['Integration'][], unknown> {
+  return useQuery({
+    queryKey: [...overviewKey, 'integrations'],
+    queryFn: ({ signal }) =>
+      gateway.integrations.list({ limit: 100 }, { signal }).toArray({ limit: mostIntegrations }),
+    enabled: useScope('integrations:read'),
+    ...liveStatistics,
+  });
+}
+
+/** The last deliveries whose attempts all failed; none is read for a key that may not. */
+export function useFailedDeliveries(): UseQueryResult<Schemas['DeliveryListItem'][], unknown> {
+  return useQuery({
+    queryKey: [...overviewKey, 'failed-deliveries'],
+    queryFn: async ({ signal }) => (await gateway.deliveries.listAll({ status: 'failed', limit: 5 }, { signal })).data,
+    enabled: useScope('integrations:read'),
+    ...liveStatistics,
+  });
+}
+
+/**
+ * Whether there is something of a kind. Keys that may not read it do not ask.
+ * @param name of the kind, for the cache
+ */
+export function useExistence(
+  name: string,
+  find: (options: { signal: AbortSignal }) => Promise<boolean>,
+  isEnabled: boolean,
+): UseQueryResult<boolean, unknown> {
+  return useQuery({
+    queryKey: [...overviewKey, 'exists', name],
+    queryFn: ({ signal }) => find({ signal }),
+    enabled: isEnabled,
+    ...liveStatistics,
+  });
+}
