@@ -14,7 +14,7 @@ export function Chart(props: ChartProps): ReactNode {
   const { label, summary, points, height = 200 } = props;
   const [isTable, setIsTable] = useState(false);
   return (
-    <Stack gap="xs" component="figure" m={0}>
+    <Stack gap="xs" component="figure" aria-label={label} m={0}>
       <Group justify="space-between" gap="xs" wrap="nowrap">
         <Text component="figcaption" fw={500} size="sm">
           {label}

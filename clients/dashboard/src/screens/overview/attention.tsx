@@ -39,9 +39,7 @@ export function Attention(): ReactNode {
           ))}
         </PanelList>
       )}
-      {affected.length > mostShown && (
-        <PanelNote>{texts.more(format.number(affected.length - mostShown))}</PanelNote>
-      )}
+      {affected.length > mostShown && <PanelNote>{texts.more(format.number(affected.length - mostShown))}</PanelNote>}
     </Panel>
   );
 }

@@ -29,8 +29,7 @@ export function useStatistics(span: Span, isEnabled = true): UseQueryResult<Stat
 export function useIntegrations(): UseQueryResult<Schemas['Integration'][], unknown> {
   return useQuery({
     queryKey: [...overviewKey, 'integrations'],
-    queryFn: ({ signal }) =>
-      gateway.integrations.list({ limit: 100 }, { signal }).toArray({ limit: mostIntegrations }),
+    queryFn: ({ signal }) => gateway.integrations.list({ limit: 100 }, { signal }).toArray({ limit: mostIntegrations }),
     enabled: useScope('integrations:read'),
     ...liveStatistics,
   });

@@ -42,7 +42,8 @@ export const overview = {
   attention: {
     title: 'Integrations that need attention',
     all: 'All integrations',
-    healthy: (count: string) => (count === '1' ? 'The integration is healthy.' : `All ${count} integrations are healthy.`),
+    healthy: (count: string) =>
+      count === '1' ? 'The integration is healthy.' : `All ${count} integrations are healthy.`,
     more: (count: string) => `${count} more need attention.`,
     gone: 'The receiver answered 410 (Gone).',
     failing: 'Every attempt failed for five days.',
