@@ -53,6 +53,8 @@ const look = EditorView.theme({
     marginLeft: '12px',
   },
   '.cm-hint': { padding: '6px 10px', fontSize: 'var(--mantine-font-size-xs)' },
+  // CodeMirror's own character is in few fonts.
+  '.cm-collapsedLines:before, .cm-collapsedLines:after': { content: '"⋯"' },
   '.cm-specialChar': { color: 'var(--mantine-color-error)' },
 });
 

@@ -2,7 +2,7 @@ import { ActionIcon, Badge, Menu, Skeleton, Stack } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { IconDots, IconTrash } from '@tabler/icons-react';
 import { useQueryClient } from '@tanstack/react-query';
-import { Outlet, useNavigate, useParams } from '@tanstack/react-router';
+import { Outlet, useNavigate, useParams, type NavigateOptions } from '@tanstack/react-router';
 import { useEffect, type ReactNode } from 'react';
 import { useScope } from '../../../app/session-context.ts';
 import { CopyableId } from '../../../shared/copy.tsx';
@@ -31,7 +31,13 @@ export function PromptScreen(): ReactNode {
   useEffect(() => {
     if (data === undefined || realId === undefined || realId === id) return;
     queryClient.setQueryData(promptKeys.prompt(realId), data);
-    void navigate({ to: '/prompts/$promptId', params: { promptId: realId }, replace: true });
+    // Within the same tab.
+    void navigate({
+      to: '.',
+      params: (current: object) => ({ ...current, promptId: realId }),
+      search: true,
+      replace: true,
+    } as NavigateOptions);
   }, [data, realId, id, queryClient, navigate]);
 
   if (data !== undefined) return <LoadedPrompt key={data.data.id} stored={data} error={error} />;
