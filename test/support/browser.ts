@@ -9,6 +9,8 @@ export interface OpenOptions {
   /** In pixels; 1,280 by default. */
   readonly width?: number;
   readonly colorScheme?: 'light' | 'dark';
+  /** The language of the browser, as a tag (BCP 47); `en-US` by default, whatever the machine has. */
+  readonly locale?: string;
   /** Other origins that the page may reach, besides its own. */
   readonly origins?: readonly string[];
 }
@@ -69,10 +71,16 @@ export function useBrowser(): TestBrowser {
       tolerated.push(pattern);
       complaints = complaints.filter((complaint) => !pattern.test(complaint));
     },
-    async open(origin, target, { width = 1280, colorScheme = 'light', origins = [] } = {}) {
+    async open(origin, target, { width = 1280, colorScheme = 'light', locale = 'en-US', origins = [] } = {}) {
       if (browser === undefined) throw new Error('the browser has not started');
       const viewport = { width, height: 800 };
-      const context = await browser.newContext({ baseURL: origin, viewport, colorScheme, reducedMotion: 'reduce' });
+      const context = await browser.newContext({
+        baseURL: origin,
+        viewport,
+        colorScheme,
+        locale,
+        reducedMotion: 'reduce',
+      });
       contexts.push(context);
       watch(context, new Set([origin, ...origins]), complain);
       const page = await context.newPage();
