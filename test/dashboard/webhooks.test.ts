@@ -78,7 +78,7 @@ describe('an integration', () => {
     const secret = await page.getByRole('textbox', { name: 'Secret', exact: true }).inputValue();
     await takeScreenshots(page, 'integration-created');
     await page.getByRole('link', { name: 'I have saved the secret' }).click();
-    await page.getByText('Deliveries are signed. The secret itself is never shown.').waitFor();
+    await page.getByText('Deliveries are signed. The secret itself is not shown again.').waitFor();
     expect(await page.content()).not.toContain(secret);
 
     await page.getByRole('navigation', { name: 'Main navigation' }).getByRole('link', { name: 'Deliveries' }).click();

@@ -147,7 +147,7 @@ export const integrations = {
     disabled: 'Disabled by the service. Events are held for up to 30 days.',
     disablesAt: 'If no attempt succeeds, the integration is disabled',
     retrying: 'The receiver keeps failing, so sending pauses. The next due delivery is sent',
-    unsigned: 'Deliveries are not signed. Begin a rotation to add a secret.',
+    unsigned: 'Deliveries are not signed. Add a secret.',
   },
   done: {
     paused: 'The integration is paused.',
@@ -172,7 +172,7 @@ export const integrations = {
   rotation: {
     title: 'Secret',
     none: 'There is no secret: deliveries are not signed.',
-    present: 'Deliveries are signed. The secret itself is never shown.',
+    present: 'Deliveries are signed. The secret itself is not shown again.',
     begin: 'Rotate secret',
     beginFirst: 'Add a secret',
     beginTitle: 'Rotate the secret: step 1 of 2',

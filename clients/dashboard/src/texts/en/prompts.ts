@@ -185,6 +185,12 @@ export const prompts = {
     no: 'no',
     roles: { system: 'System', user: 'User', assistant: 'Assistant' } as Readonly<Record<string, string>>,
   },
+  codePhrases: {
+    '$ unchanged lines': '$ unchanged lines',
+    Completions: 'Completions',
+    'Control character': 'Control character',
+    'Selection deleted': 'Selection deleted',
+  },
   longText: {
     empty: 'No text',
     more: (rest: string) => `Show more (${rest} characters left)`,

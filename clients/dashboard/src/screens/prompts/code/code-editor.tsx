@@ -5,6 +5,7 @@ import { bracketMatching } from '@codemirror/language';
 import { EditorState, type Extension } from '@codemirror/state';
 import { drawSelection, EditorView, highlightSpecialChars, keymap, placeholder } from '@codemirror/view';
 import { useEffect, useRef, type ReactNode } from 'react';
+import { useTexts } from '../../../shared/texts.tsx';
 import { codeLook, unchangedLineEnds } from './code-theme.ts';
 import classes from './code-editor.module.css';
 import { setVariables, templateLanguage, type KnownVariable, type TemplateHints } from './template-language.ts';
@@ -34,13 +35,14 @@ const editing = defaultKeymap.filter(({ key }) => key !== 'Mod-Enter');
 /** A text field with CodeMirror. Tab leaves it, as it leaves any other field. */
 export function CodeEditor(props: CodeEditorProps): ReactNode {
   const { label, value, onChange, invalid = false, describedBy, language } = props;
+  const { codePhrases: phrases } = useTexts().prompts;
   const parent = useRef<HTMLDivElement>(null);
   const view = useRef<EditorView>(undefined);
   /** The text that the editor and the page agree on. */
   const agreed = useRef(value);
-  const latest = useRef({ props, onChange });
+  const latest = useRef({ props, onChange, phrases });
   useEffect(() => {
-    latest.current = { props, onChange };
+    latest.current = { props, onChange, phrases };
   });
   const variables = language === 'template' ? props.variables : undefined;
 
@@ -53,7 +55,7 @@ export function CodeEditor(props: CodeEditorProps): ReactNode {
       state: EditorState.create({
         doc: first.value,
         extensions: [
-          codeLook(),
+          codeLook(latest.current.phrases),
           unchangedLineEnds(),
           history(),
           drawSelection(),

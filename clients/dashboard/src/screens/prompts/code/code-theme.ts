@@ -65,9 +65,12 @@ const colours = HighlightStyle.define([
   { tag: tags.invalid, color: 'var(--mantine-color-error)' },
 ]);
 
-/** What all editors of the page share: looks, and the nonce of their style elements. */
-export function codeLook(): Extension {
-  return [EditorView.cspNonce.of(styleNonce()), look, syntaxHighlighting(colours)];
+/**
+ * What all editors of the page share: looks, the nonce of their style elements, and the language of what they add.
+ * @param phrases texts by what CodeMirror says in English
+ */
+export function codeLook(phrases: Readonly<Record<string, string>>): Extension {
+  return [EditorState.phrases.of(phrases), EditorView.cspNonce.of(styleNonce()), look, syntaxHighlighting(colours)];
 }
 
 /** Lines end with a line feed alone; a carriage return that is stored stays what it is. */

@@ -3,6 +3,7 @@ import { EditorState, type Extension } from '@codemirror/state';
 import { EditorView, highlightSpecialChars } from '@codemirror/view';
 import { useMediaQuery } from '@mantine/hooks';
 import { useEffect, useRef, type ReactNode } from 'react';
+import { useTexts } from '../../../shared/texts.tsx';
 import { codeLook, unchangedLineEnds } from './code-theme.ts';
 import classes from './content-diff.module.css';
 
@@ -21,6 +22,7 @@ export interface ContentDiffProps {
 
 /** Two texts with their differences: side by side, or one below the other where the page is narrow. */
 export function ContentDiff({ before, after, isFolded }: ContentDiffProps): ReactNode {
+  const { codePhrases: phrases } = useTexts().prompts;
   const parent = useRef<HTMLDivElement>(null);
   const isWide = useMediaQuery('(min-width: 48em)', true);
   const { label: labelBefore, text: textBefore } = before;
@@ -32,8 +34,8 @@ export function ContentDiff({ before, after, isFolded }: ContentDiffProps): Reac
     if (isWide) {
       const view = new MergeView({
         parent: parent.current,
-        a: { doc: textBefore, extensions: reading(labelBefore) },
-        b: { doc: textAfter, extensions: reading(labelAfter) },
+        a: { doc: textBefore, extensions: reading(labelBefore, phrases) },
+        b: { doc: textAfter, extensions: reading(labelAfter, phrases) },
         gutter: true,
         ...collapse,
       });
@@ -45,14 +47,14 @@ export function ContentDiff({ before, after, isFolded }: ContentDiffProps): Reac
       parent: parent.current,
       doc: textAfter,
       extensions: [
-        reading(`${labelBefore}, ${labelAfter}`),
+        reading(`${labelBefore}, ${labelAfter}`, phrases),
         unifiedMergeView({ original: textBefore, mergeControls: false, ...collapse }),
       ],
     });
     return () => {
       view.destroy();
     };
-  }, [textBefore, textAfter, labelBefore, labelAfter, isWide, isFolded]);
+  }, [textBefore, textAfter, labelBefore, labelAfter, phrases, isWide, isFolded]);
 
   return (
     <div className={classes.frame}>
@@ -68,9 +70,9 @@ export function ContentDiff({ before, after, isFolded }: ContentDiffProps): Reac
 }
 
 /** An editor that only shows. It takes the focus, so that it can be scrolled by keyboard. */
-function reading(label: string): Extension {
+function reading(label: string, phrases: Readonly<Record<string, string>>): Extension {
   return [
-    codeLook(),
+    codeLook(phrases),
     unchangedLineEnds(),
     highlightSpecialChars(),
     EditorView.lineWrapping,
