@@ -74,16 +74,11 @@ export function sampleField(id: string, group: string = everySample): Sampled {
   return isSample(id) ? { sample: group } : {};
 }
 
-/** The index of samples. @param time the date that orders the list. @param further fields of lists with a filter */
-export function sampleIndex(
-  time: string,
-  field = 'sample',
-  ...further: readonly string[]
-): CollectionIndexes['indexes'][number] {
-  const names = [field, ...further, time];
+/** The index of samples. @param time the date that orders the list */
+export function sampleIndex(time: string, field = 'sample'): CollectionIndexes['indexes'][number] {
   return {
-    key: Object.fromEntries(names.map((name) => [name, 1])),
-    name: names.map((name) => `${name}_1`).join('_'),
+    key: { [field]: 1, [time]: 1 },
+    name: `${field}_1_${time}_1`,
     partialFilterExpression: { [field]: { $gt: '' } },
   };
 }
@@ -98,6 +93,8 @@ export interface Source<T extends Document & { _id: string }> {
   readonly ties?: 'descending';
   /** Equality that an index of samples, `[its field, time]`, begins with. */
   readonly samples: Document;
+  /** What else the samples of the list have in common, if their index contains those of more lists. */
+  readonly samplesRest?: Document;
   readonly span: Span;
   /** Further conditions. */
   readonly rest?: Document;
@@ -112,11 +109,11 @@ export async function cut<T extends Document & { _id: string }>(source: Source<T
 
 /** The times of the samples of a list, in no order. @param rest a further condition on them */
 async function sampleTimes<T extends Document & { _id: string }>(
-  { collection, samples, time, span }: Source<T>,
+  { collection, samples, samplesRest, time, span }: Source<T>,
   rest?: Document,
 ): Promise<number[]> {
-  const filter = { ...samples, ...within(time, span) };
-  const stages = [{ $match: filter }, ...(rest === undefined ? [] : [{ $match: rest }])];
+  const further = [samplesRest, rest].filter((condition) => condition !== undefined);
+  const stages = [{ ...samples, ...within(time, span) }, ...further].map((filter) => ({ $match: filter }));
   const found = await read(() => collection.aggregate<T>([...stages, { $project: { _id: 0, [time]: 1 } }]).toArray());
   return found.map((document) => (document[time] as Date).getTime());
 }
