@@ -29,11 +29,14 @@ export function openSession(sealed: string, box: SecretBox): Session | undefined
   }
 }
 
-/** The value of the cookie of a request. Over HTTPS only the name counts that other hosts of the domain cannot set. */
-export function readCookie(request: PageRequest): string | undefined {
+/**
+ * The values of the cookies of a request that can be a session. Over HTTPS only the name counts that other hosts of the
+ * domain cannot set. Over HTTP they can, so there can be several.
+ */
+export function readCookies(request: PageRequest): string[] {
   const start = `${nameFor(request)}=`;
-  const pairs = request.headers.cookie?.split(';').map((pair) => pair.trim());
-  return pairs?.find((pair) => pair.startsWith(start))?.slice(start.length);
+  const pairs = request.headers.cookie?.split(';').map((pair) => pair.trim()) ?? [];
+  return [...new Set(pairs.filter((pair) => pair.startsWith(start)).map((pair) => pair.slice(start.length)))];
 }
 
 /** `Set-Cookie` (RFC 6265bis). @param maxAge seconds; 0 removes the cookie */

@@ -9,7 +9,7 @@ import type { Clock } from '../runtime/clock.ts';
 import type { Random } from '../runtime/random.ts';
 import type { SecretBox } from '../secrets/secret-box.ts';
 import { pageOrigin, type PageRequest } from './page-origin.ts';
-import { openSession, readCookie, sealSession, writeCookie, type Session } from './session-cookie.ts';
+import { openSession, readCookies, sealSession, writeCookie, type Session } from './session-cookie.ts';
 import type { SessionStore } from './session-store.ts';
 
 /** The parts of a request that sessions read. */
@@ -105,7 +105,17 @@ export function createSessions(options: SessionsOptions): Sessions {
     return { session, key, caller: { ...key.principal, sessionId: session.id } };
   };
 
-  const identify = async (cookie: string, request: SessionRequest): Promise<SessionCaller> => {
+  /** Which of several sessions the user wants is not known: another host may have added its own. */
+  const onlyOne = (cookies: readonly string[]): string => {
+    const [first = '', ...others] =
+      cookies.length === 1 ? cookies : cookies.filter((cookie) => openSession(cookie, secrets) !== undefined);
+    if (others.length === 0) return first;
+    const remedy = 'Remove the cookies of this host and its domain, then sign in again.';
+    throw unauthenticated(`The browser sent several sessions. ${remedy}`, false);
+  };
+
+  const identify = async (cookies: readonly string[], request: SessionRequest): Promise<SessionCaller> => {
+    const cookie = onlyOne(cookies);
     const digest = hashSecret(cookie);
     let found = verified.get(digest);
     if (found === undefined || found.key.until <= clock.monotonic()) {
@@ -139,8 +149,8 @@ export function createSessions(options: SessionsOptions): Sessions {
     authenticate(request) {
       const { cookie } = request.headers;
       if (cookie === undefined || hasKey(request)) return authentication.authenticate(request);
-      const own = readCookie(request);
-      if (own === undefined || pageOrigin(request) !== 'same-origin') return authentication.authenticate(request);
+      const own = readCookies(request);
+      if (own.length === 0 || pageOrigin(request) !== 'same-origin') return authentication.authenticate(request);
       return identify(own, request);
     },
     async create({ apiKey, signInToken = '' }, request) {

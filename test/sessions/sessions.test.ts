@@ -120,6 +120,20 @@ describe('the cookie', () => {
     expect((await callWith(service, secure)).status).toBe(401);
   });
 
+  it('counts only if no other session is there, because over HTTP other hosts of the domain can add theirs', async () => {
+    const [{ cookie }, other] = [await open(), await cookieFor(service, service.adminKey)];
+    for (const both of [`${other}; ${cookie}`, `${cookie}; ${other}`]) {
+      const answer = await callWith(service, both);
+      expect([answer.status, answer.body.type]).toEqual([401, problem('unauthenticated')]);
+      expect(answer.body.detail).toMatch(/several sessions/);
+    }
+    for (const none of ['prompt-gateway-session=none', 'prompt-gateway-session=', cookie]) {
+      for (const both of [`${none}; ${cookie}`, `${cookie}; ${none}`]) {
+        expect([both, (await callWith(service, both)).body.name]).toEqual([both, 'test']);
+      }
+    }
+  });
+
   it('is refused when it was changed, wherever', async () => {
     const { cookie } = await open();
     const [name = '', value = ''] = cookie.split('=');
