@@ -8,6 +8,7 @@ import { deliveryId, type NewDelivery } from '../../../src/webhooks/deliveries/d
 import type { DeliveryDocument } from '../../../src/webhooks/deliveries/delivery-documents.ts';
 import { createDeliveryStore } from '../../../src/webhooks/deliveries/delivery-store.ts';
 import { createEventStore, type StoredEvent } from '../../../src/webhooks/events/event-store.ts';
+import { percentile } from '../../faults/webhooks/percentile.ts';
 import { figuresOf, type Figure, type Scenario, type Target, type World } from '../hostile-world.ts';
 import { walk } from './many-lists.ts';
 import { openDatabase, uuid } from '../seeding.ts';
@@ -245,7 +246,57 @@ const enable: Operation = async ({ target, path, received }) => {
   ];
 };
 
+const dashboards = 20;
+const pollMs = 2_000;
+const watchedMs = 20_000;
+/** What open dashboards show of the deliveries. */
+const filters = ['', '&status=failed', '&status=delivered', '&event_type=TEST'];
+
+/** 20 dashboards are open: each reads three lists every 2 seconds, as long as it is visible. */
+const dashboard: Operation = async ({ target, database, id }) => {
+  const integrations = database.db.collection<{ _id: string }>('integrations');
+  const original = await integrations.findOne({ _id: id });
+  const copies = Array.from({ length: 999 }, (_, index) => {
+    const copyId = uuid(-1 - index);
+    return { ...original, _id: copyId, name: `Copy ${index}`, ...sampleField(copyId) };
+  });
+  await integrations.insertMany(copies, { ordered: false });
+  const signIn = { body: { api_key: target.adminKey }, key: null, headers: { origin: target.url } };
+  const times: number[] = [];
+  let refused = 0;
+  const showDashboard = async (index: number): Promise<void> => {
+    const session = await target.call('POST', '/api/v1/session', signIn);
+    const cookie = session.headers.getSetCookie()[0]?.split(';')[0] ?? '';
+    const headers = { cookie, referer: `${target.url}/dashboard` };
+    const paths = [
+      `/api/v1/deliveries?limit=50${filters[index % filters.length] ?? ''}`,
+      '/api/v1/integrations?limit=50',
+      '/api/v1/statistics',
+    ];
+    await sleep((index / dashboards) * pollMs);
+    for (const end = performance.now() + watchedMs; performance.now() < end;) {
+      const next = sleep(pollMs);
+      await Promise.all(
+        paths.map(async (path) => {
+          const started = performance.now();
+          const { status } = await target.call('GET', path, { key: null, headers });
+          times.push(performance.now() - started);
+          if (status !== 200) refused += 1;
+        }),
+      );
+      await next;
+    }
+  };
+  await Promise.all(Array.from({ length: dashboards }, (_, index) => showDashboard(index)));
+  return [
+    { name: 'reads without an answer', value: refused, atMost: 0 },
+    { name: 'reads of the dashboards', value: times.length },
+    { name: 'their p99', value: percentile(times, 0.99), unit: 'ms', atMost: pollMs },
+  ];
+};
+
 export const scenarios: readonly Scenario[] = [
+  scenarioOf('dashboards', 'delivered', dashboard),
   scenarioOf('delete', 'delivered', remove),
   scenarioOf('list', 'delivered', list),
   scenarioOf('look', 'pending', look),
