@@ -2,7 +2,8 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Page } from 'playwright-core';
 import { expectAccessible, takeScreenshots, useBrowser } from '../support/browser.ts';
 import { startMockProvider, type MockProvider } from '../support/mock-provider.ts';
-import { adminKey, startTestService, type TestService } from '../support/service.ts';
+import { startTestService, type TestService } from '../support/service.ts';
+import { openSignedIn, signIn } from './support/sign-in.ts';
 
 const browser = useBrowser();
 let provider: MockProvider;
@@ -17,18 +18,7 @@ afterAll(async () => {
   await provider.close();
 });
 
-/** Opens a screen and signs in. */
-async function open(target: string): Promise<Page> {
-  const page = await browser.open(service.url, `/dashboard${target}`);
-  await signIn(page);
-  await page.getByRole('navigation', { name: 'Main navigation' }).waitFor();
-  return page;
-}
-
-async function signIn(page: Page): Promise<void> {
-  await page.getByLabel('API key', { exact: true }).fill(adminKey);
-  await page.getByRole('button', { name: 'Sign in' }).click();
-}
+const open = (target: string): Promise<Page> => openSignedIn(browser, service, target);
 
 /** Writes at the end of the text of a message. */
 async function type(page: Page, message: number, text: string): Promise<void> {
@@ -180,7 +170,7 @@ describe('prompts', () => {
     await page.context().clearCookies();
     await page.getByRole('button', { name: 'Save' }).click();
     await page.getByRole('dialog', { name: 'Your session has ended' }).waitFor();
-    await signIn(page);
+    await signIn(page, service.adminKey);
     await page.getByRole('button', { name: 'Save' }).click();
     await page.getByText('Saved as version 2.').waitFor();
     const { body: stored } = await service.call('GET', '/api/v1/prompts/free');
