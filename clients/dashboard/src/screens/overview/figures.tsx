@@ -49,7 +49,11 @@ export function Figures({
       </Figure>
       <Figure
         label={texts.errors}
-        note={texts.errorNote(format.number(totals.client_errors), format.number(totals.server_errors))}
+        note={
+          errors === 0
+            ? texts.noErrors
+            : texts.errorNote(format.number(totals.client_errors), format.number(totals.server_errors))
+        }
       >
         <span className={classes.value} data-tone={totals.server_errors > 0 ? 'danger' : undefined}>
           {format.number(errors)}
@@ -104,7 +108,7 @@ function Change({ now, before }: { now: number; before: number }): ReactNode {
   return (
     <span className={classes.aside} title={texts.before(format.number(before))}>
       {change !== 0 && <Arrow size={14} stroke={1.75} aria-hidden />}
-      {texts.change(percent)}
+      {percent} <span className={classes.long}>{texts.change}</span>
     </span>
   );
 }

@@ -72,7 +72,7 @@ export function PanelRow({
           {name}
         </Link>
         {text !== undefined && (
-          <Text size="xs" c="dimmed" truncate>
+          <Text size="xs" c="dimmed" style={{ overflowWrap: 'anywhere' }}>
             {text}
           </Text>
         )}

@@ -20,20 +20,18 @@ export function ProviderDetails({ provider }: { provider: Schemas['Provider'] })
         facts={[
           { label: texts.id, value: <CopyableId value={id} label={texts.id} /> },
           { label: texts.defaultModel, value: <CopyableId value={defaultModel} label={texts.defaultModel} /> },
-          {
-            label: texts.models,
-            value: (
-              <ul className={classes.models}>
-                {models.map((model) => (
-                  <li key={model} className={classes.model}>
-                    {model}
-                  </li>
-                ))}
-              </ul>
-            ),
-          },
         ]}
       />
+      <Stack gap={6}>
+        <Title order={4}>{texts.models}</Title>
+        <ul className={classes.models}>
+          {models.map((model) => (
+            <li key={model} className={classes.model}>
+              {model}
+            </li>
+          ))}
+        </ul>
+      </Stack>
       <Stack gap={4}>
         <Title order={4}>{texts.settings}</Title>
         {settings.length === 0 ? (
