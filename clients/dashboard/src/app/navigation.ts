@@ -1,8 +1,11 @@
 import {
+  IconBuildingStore,
   IconHome,
   IconKey,
   IconMessageCode,
   IconPlugConnected,
+  IconReceipt,
+  IconTag,
   IconTruckDelivery,
   IconWebhook,
   type Icon,
@@ -25,6 +28,9 @@ export const navigation: readonly NavigationEntry[] = [
   { to: '/overview', text: 'overview', icon: IconHome, scope: 'metrics:read' },
   { group: 'gateway', to: '/prompts', text: 'prompts', icon: IconMessageCode, scope: 'prompts:read' },
   { group: 'gateway', to: '/providers', text: 'providers', icon: IconPlugConnected, scope: 'prompts:read' },
+  { group: 'orders', to: '/orders', text: 'orders', icon: IconReceipt, scope: 'orders:read' },
+  { group: 'orders', to: '/locations', text: 'locations', icon: IconBuildingStore, scope: 'catalog:read' },
+  { group: 'orders', to: '/products', text: 'products', icon: IconTag, scope: 'catalog:read' },
   {
     group: 'webhooks',
     to: '/integrations',

@@ -2,7 +2,10 @@ import { createRouter } from '@tanstack/react-router';
 import { apiKeysRoutes } from '../screens/api-keys/routes.ts';
 import { deliveriesRoutes } from '../screens/deliveries/routes.ts';
 import { integrationsRoutes } from '../screens/integrations/routes.ts';
+import { locationsRoutes } from '../screens/locations/routes.ts';
+import { ordersRoutes } from '../screens/orders/routes.ts';
 import { overviewRoutes } from '../screens/overview/routes.ts';
+import { productsRoutes } from '../screens/products/routes.ts';
 import { promptsRoutes } from '../screens/prompts/routes.ts';
 import { providersRoutes } from '../screens/providers/routes.ts';
 import { replaysRoutes } from '../screens/replays/routes.ts';
@@ -18,6 +21,9 @@ export const router = createRouter({
     ...overviewRoutes,
     ...promptsRoutes,
     ...providersRoutes,
+    ...ordersRoutes,
+    ...locationsRoutes,
+    ...productsRoutes,
     ...integrationsRoutes,
     ...replaysRoutes,
     ...deliveriesRoutes,

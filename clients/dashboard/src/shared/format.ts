@@ -1,4 +1,6 @@
-/** Writes values for people, in one language. Everything but `count` takes API values: ISO 8601, milliseconds, bytes. */
+import { minorDigits } from './money.ts';
+
+/** Writes values for people, in one language. The values are those of the API: ISO 8601, milliseconds, bytes, minor units. */
 export interface Format {
   /** 12,345.6 */
   number: (value: number, options?: Intl.NumberFormatOptions) => string;
@@ -6,8 +8,8 @@ export interface Format {
   compact: (value: number) => string;
   /** 97.5%, of a share between 0 and 1. */
   percent: (share: number) => string;
-  /** Money in a currency of ISO 4217, of an amount in its main unit. */
-  money: (amount: number, currency: string) => string;
+  /** €4.20, of an amount in minor units of the currency (ISO 4217). */
+  money: (minor: number, currency: string) => string;
   /** 1.5 kB */
   bytes: (bytes: number) => string;
   /** 250 ms, 1.5 s, 3 min, 2.5 hr */
@@ -73,7 +75,13 @@ export function createFormat(language: string): Format {
       options === undefined ? numbers.format(value) : new Intl.NumberFormat(language, options).format(value),
     compact: (value) => compact.format(value),
     percent: (share) => percents.format(share),
-    money: (amount, currency) => new Intl.NumberFormat(language, { style: 'currency', currency }).format(amount),
+    money: (minor, currency) => {
+      const digits = minorDigits(currency);
+      return new Intl.NumberFormat(language, {
+        ...{ style: 'currency', currency },
+        ...{ minimumFractionDigits: digits, maximumFractionDigits: digits },
+      }).format(minor / 10 ** digits);
+    },
     bytes: (bytes) => {
       const power = Math.min(Math.floor(Math.log10(Math.max(bytes, 1)) / 3), byteUnits.length - 1);
       return unit(byteUnits[power] ?? 'byte', bytes / 1_000 ** power);

@@ -1,7 +1,10 @@
 import { apiKeys } from './en/api-keys.ts';
 import { deliveries } from './en/deliveries.ts';
 import { integrations } from './en/integrations.ts';
+import { locations } from './en/locations.ts';
+import { orders } from './en/orders.ts';
 import { overview } from './en/overview.ts';
+import { products } from './en/products.ts';
 import { prompts } from './en/prompts.ts';
 import { providers } from './en/providers.ts';
 import { replays } from './en/replays.ts';
@@ -17,6 +20,9 @@ export const en = {
   overview,
   prompts,
   providers,
+  orders,
+  locations,
+  products,
   integrations,
   replays,
   deliveries,

@@ -1,0 +1,151 @@
+import { Button, Group, Stack, Text, TextInput, Title } from '@mantine/core';
+import { IconCalendarCheck } from '@tabler/icons-react';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import type { Schemas } from 'prompt-gateway-client';
+import { useState, type ReactNode } from 'react';
+import { gateway } from '../../app/gateway.ts';
+import { useScope } from '../../app/session-context.ts';
+import { ConfirmDialog } from '../../shared/confirm-dialog.tsx';
+import { DataTable, type Column } from '../../shared/data-table.tsx';
+import { EmptyState } from '../../shared/empty-state.tsx';
+import { useNotify } from '../../shared/notify.ts';
+import { RelativeTime } from '../../shared/relative-time.tsx';
+import { useFormat, useTexts } from '../../shared/texts.tsx';
+import { useList } from '../../shared/use-list.ts';
+import { currentFiscalDate } from './fiscal-date.ts';
+import { locationKey } from './queries.ts';
+
+interface FiscalDaysProps {
+  location: Schemas['Location'];
+  /** Of the location: a day is closed only in the time zone that is shown. */
+  etag: string | undefined;
+}
+
+/** The closed fiscal days of a location with their totals, and a button that closes a day. */
+export function FiscalDays({ location, etag }: FiscalDaysProps): ReactNode {
+  const { fiscalDays: texts } = useTexts().locations;
+  const canRead = useScope('orders:read');
+  const canWrite = useScope('orders:write');
+  return (
+    <Stack gap="sm" component="section">
+      <Group justify="space-between" align="flex-end">
+        <div>
+          <Title order={2} size="h4">
+            {texts.title}
+          </Title>
+          <Text c="dimmed" size="sm">
+            {texts.text(location.fiscal_day_end, location.timezone)}
+          </Text>
+        </div>
+        {canWrite && <CloseDay location={location} etag={etag} />}
+      </Group>
+      {canRead ? <ClosedDays id={location.id} /> : <Text c="dimmed">{texts.notAllowed}</Text>}
+    </Stack>
+  );
+}
+
+function ClosedDays({ id }: { id: string }): ReactNode {
+  const { fiscalDays: texts } = useTexts().locations;
+  const list = useList({
+    queryKey: [...locationKey(id), 'fiscal-days'],
+    load: (position, options) => gateway.fiscalDays.list(id, position, options),
+    idOf: ({ date }) => date,
+    isLive: true,
+  });
+  return (
+    <DataTable
+      label={texts.title}
+      columns={useColumns()}
+      list={list}
+      rowKey={({ date }) => date}
+      empty={<EmptyState icon={IconCalendarCheck} text={texts.empty} />}
+    />
+  );
+}
+
+function useColumns(): Column<Schemas['FiscalDay']>[] {
+  const { fiscalDays: texts } = useTexts().locations;
+  const format = useFormat();
+  const causes: Record<string, string> = texts.causes;
+  return [
+    {
+      key: 'date',
+      header: texts.date,
+      cell: ({ date }) => (
+        <Text size="sm" fw={500}>
+          {date}
+        </Text>
+      ),
+    },
+    {
+      key: 'orders',
+      header: texts.orders,
+      width: 110,
+      align: 'end',
+      cell: ({ order_count }) => format.number(order_count),
+    },
+    {
+      key: 'total',
+      header: texts.total,
+      width: '22%',
+      align: 'end',
+      cell: ({ total, currency }) => format.money(total, currency),
+    },
+    { key: 'cause', header: texts.cause, width: 120, cell: ({ cause }) => causes[cause] ?? cause },
+    { key: 'closed', header: texts.closed, width: 140, cell: ({ closed_at }) => <RelativeTime value={closed_at} /> },
+  ];
+}
+
+function CloseDay({ location, etag }: FiscalDaysProps): ReactNode {
+  const { fiscalDays: texts } = useTexts().locations;
+  const { id } = location;
+  const queryClient = useQueryClient();
+  const notify = useNotify();
+  const [date, setDate] = useState<string>();
+  const close = useMutation({
+    mutationFn: (day: string) => gateway.fiscalDays.close(id, day, { ifMatch: etag }),
+    onSuccess: (closed) => {
+      setDate(undefined);
+      notify(texts.done(closed.date));
+      void queryClient.invalidateQueries({ queryKey: locationKey(id) });
+    },
+  });
+  return (
+    <>
+      <Button
+        variant="default"
+        leftSection={<IconCalendarCheck size={16} />}
+        onClick={() => {
+          close.reset();
+          setDate(currentFiscalDate(location, new Date()));
+        }}
+      >
+        {texts.close}
+      </Button>
+      <ConfirmDialog
+        isOpen={date !== undefined}
+        title={texts.closeTitle}
+        text={texts.closeText}
+        confirm={texts.closeConfirm}
+        onConfirm={() => {
+          if (date !== undefined && date !== '') close.mutate(date);
+        }}
+        onClose={() => {
+          setDate(undefined);
+        }}
+        isPending={close.isPending}
+        error={close.error}
+      >
+        <TextInput
+          type="date"
+          label={texts.closeDate}
+          maw={200}
+          value={date ?? ''}
+          onChange={(event) => {
+            setDate(event.currentTarget.value);
+          }}
+        />
+      </ConfirmDialog>
+    </>
+  );
+}

@@ -1,0 +1,88 @@
+import type { Schemas } from 'prompt-gateway-client';
+import type { Texts } from '../../texts/en.ts';
+
+/** A spot as it is typed; a new one has no id. */
+interface SpotFields {
+  id?: string;
+  name: string;
+}
+
+/** A zone as it is typed; a new one has no id. */
+export interface ZoneFields {
+  id?: string;
+  name: string;
+  spots: SpotFields[];
+}
+
+/** What the form of a location edits. Rates are percentages. */
+export interface LocationFields extends Record<string, unknown> {
+  name: string;
+  currency: string;
+  timezone: string;
+  fiscalDayEnd: string;
+  tax: string;
+  fee: string;
+  zones: ZoneFields[];
+}
+
+/** The fields of a new location, in the time zone of the browser. */
+export function emptyFields(): LocationFields {
+  return {
+    ...{ name: '', currency: '', timezone: Intl.DateTimeFormat().resolvedOptions().timeZone, fiscalDayEnd: '00:00' },
+    ...{ tax: '0', fee: '0', zones: [] },
+  };
+}
+
+/** The fields of a present location. */
+export function fieldsOf(location: Schemas['Location']): LocationFields {
+  const { name, currency, timezone, fiscal_day_end, tax_rate_bp, fee_rate_bp, zones } = location;
+  return {
+    ...{ name, currency, timezone, fiscalDayEnd: fiscal_day_end },
+    ...{ tax: String(tax_rate_bp / 100), fee: String(fee_rate_bp / 100) },
+    zones: zones.map((zone) => ({
+      id: zone.id,
+      name: zone.name,
+      spots: zone.spots.map((spot) => ({ id: spot.id, name: spot.name })),
+    })),
+  };
+}
+
+/** The fields as the API takes them. */
+export function bodyOf(fields: LocationFields): Schemas['LocationCreate'] {
+  const { name, currency, timezone, fiscalDayEnd, tax, fee, zones } = fields;
+  return {
+    ...{ name, currency, timezone, fiscal_day_end: fiscalDayEnd, zones },
+    ...{ tax_rate_bp: basisPoints(tax) ?? 0, fee_rate_bp: basisPoints(fee) ?? 0 },
+  };
+}
+
+/** 9.5 % are 950 basis points; `undefined` for what is no rate. */
+function basisPoints(percent: string): number | undefined {
+  const [, whole = '', decimals = ''] = /^\s*(\d{1,3})(?:[.,](\d{0,2}))?\s*$/.exec(percent) ?? [];
+  const points = Number(whole + decimals.padEnd(2, '0'));
+  return whole !== '' && points <= 10_000 ? points : undefined;
+}
+
+/** The field of a place in the request. */
+export function fieldAt(place: string): string {
+  const names: Record<string, string> = { fiscal_day_end: 'fiscalDayEnd', tax_rate_bp: 'tax', fee_rate_bp: 'fee' };
+  return names[place] ?? place;
+}
+
+/** Finds mistakes before the request is sent. */
+export function validateFields(fields: LocationFields, { form: texts }: Texts['locations']): Record<string, string> {
+  const mistakes: Record<string, string> = {};
+  if (fields.name.trim() === '') mistakes['name'] = texts.nameMissing;
+  if (fields.currency === '') mistakes['currency'] = texts.currencyMissing;
+  if (fields.timezone === '') mistakes['timezone'] = texts.timezoneMissing;
+  if (!/^\d{2}:\d{2}$/.test(fields.fiscalDayEnd)) mistakes['fiscalDayEnd'] = texts.fiscalDayEndWrong;
+  if (basisPoints(fields.tax) === undefined) mistakes['tax'] = texts.rateWrong;
+  if (basisPoints(fields.fee) === undefined) mistakes['fee'] = texts.rateWrong;
+  fields.zones.forEach((zone, position) => {
+    if (zone.name.trim() === '') mistakes[`zones.${position}.name`] = texts.zoneMissing;
+    zone.spots.forEach((spot, place) => {
+      if (spot.name.trim() === '') mistakes[`zones.${position}.spots.${place}.name`] = texts.zoneMissing;
+    });
+  });
+  return mistakes;
+}

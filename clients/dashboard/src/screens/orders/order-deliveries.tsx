@@ -1,0 +1,110 @@
+import { Group, Stack, Text, Title } from '@mantine/core';
+import { IconWebhook } from '@tabler/icons-react';
+import { useQuery } from '@tanstack/react-query';
+import type { Schemas } from 'prompt-gateway-client';
+import type { ReactNode } from 'react';
+import { gateway } from '../../app/gateway.ts';
+import { live } from '../../app/query-client.ts';
+import { useScope } from '../../app/session-context.ts';
+import { DataTable, type Column } from '../../shared/data-table.tsx';
+import { EmptyState } from '../../shared/empty-state.tsx';
+import { LinkButton, TextLink } from '../../shared/links.tsx';
+import { RelativeTime } from '../../shared/relative-time.tsx';
+import { useTexts } from '../../shared/texts.tsx';
+import { DeliveryStatus } from '../deliveries/delivery-status.tsx';
+import { ordersKey } from './queries.ts';
+
+/** Deliveries that are shown; the rest is in the list of deliveries. */
+const shown = 20;
+
+/** The events of an order, delivery by delivery, as they arrive. */
+export function OrderDeliveries({ id }: { id: string }): ReactNode {
+  const { events: texts } = useTexts().orders;
+  const canRead = useScope('integrations:read');
+  return (
+    <Stack gap="sm" component="section">
+      <Group justify="space-between" align="baseline">
+        <Title order={2} size="h4">
+          {texts.title}
+        </Title>
+        {canRead && (
+          <TextLink to="/deliveries" search={{ target_uuid: id }} size="sm">
+            {texts.all}
+          </TextLink>
+        )}
+      </Group>
+      {canRead ? <Deliveries id={id} /> : <Text c="dimmed">{texts.notAllowed}</Text>}
+    </Stack>
+  );
+}
+
+function Deliveries({ id }: { id: string }): ReactNode {
+  const { events: texts } = useTexts().orders;
+  const canManage = useScope('integrations:manage');
+  const read = useQuery({
+    queryKey: [...ordersKey, id, 'deliveries'],
+    queryFn: async ({ signal }) => {
+      const page = await gateway.deliveries.listAll({ target_uuid: id, limit: shown }, { signal });
+      return page.data;
+    },
+    ...live,
+  });
+  return (
+    <DataTable
+      label={texts.title}
+      columns={useColumns()}
+      list={{ rows: read.data, error: read.error, retry: () => void read.refetch() }}
+      rowKey={(delivery) => delivery.id}
+      rowLink={(delivery) => ({ to: '/deliveries/$id', params: { id: delivery.id } })}
+      empty={
+        <EmptyState
+          icon={IconWebhook}
+          text={texts.empty}
+          action={
+            canManage && (
+              <LinkButton to="/integrations/new" variant="default">
+                {texts.action}
+              </LinkButton>
+            )
+          }
+        />
+      }
+    />
+  );
+}
+
+function useColumns(): Column<Schemas['DeliveryListItem']>[] {
+  const { events: texts } = useTexts().orders;
+  return [
+    {
+      key: 'event',
+      header: texts.event,
+      cell: ({ event_type }) => (
+        <Text span ff="monospace" size="sm" truncate>
+          {event_type}
+        </Text>
+      ),
+    },
+    {
+      key: 'integration',
+      header: texts.integration,
+      cell: ({ integration_name, integration_id }) => (
+        <Text size="sm" truncate>
+          {integration_name ?? integration_id}
+        </Text>
+      ),
+    },
+    {
+      key: 'status',
+      header: texts.status,
+      width: 120,
+      cell: ({ status, last_outcome }) => <DeliveryStatus status={status} hasFailed={last_outcome !== undefined} />,
+    },
+    {
+      key: 'created',
+      header: texts.created,
+      width: 120,
+      cell: ({ created_at }) => <RelativeTime value={created_at} />,
+    },
+  ];
+}

@@ -1,0 +1,62 @@
+import { Paper, Table, Text, Title } from '@mantine/core';
+import type { Schemas } from 'prompt-gateway-client';
+import type { ReactNode } from 'react';
+import { useFormat, useTexts } from '../../shared/texts.tsx';
+import classes from './order-items.module.css';
+
+/** The lines of an order with their modifiers, and what they cost together. */
+export function OrderItems({ order }: { order: Schemas['Order'] }): ReactNode {
+  const { detail: texts } = useTexts().orders;
+  const format = useFormat();
+  const { currency } = order;
+  const money = (minor: number): string => format.money(minor, currency);
+  return (
+    <Paper withBorder component="section">
+      <Title order={2} size="h4" px="lg" pt="lg" pb="xs">
+        {texts.items}
+      </Title>
+      <Table className={classes.table} aria-label={texts.items}>
+        <Table.Thead>
+          <Table.Tr>
+            <Table.Th>{texts.item}</Table.Th>
+            <Table.Th className={classes.price} ta="end">
+              {texts.price}
+            </Table.Th>
+            <Table.Th ta="end">{texts.quantity}</Table.Th>
+            <Table.Th ta="end">{texts.amount}</Table.Th>
+          </Table.Tr>
+        </Table.Thead>
+        <Table.Tbody>
+          {order.items.map((item, position) => (
+            <Table.Tr key={position}>
+              <Table.Td>
+                <Text size="sm" fw={500}>
+                  {item.name}
+                </Text>
+                {item.modifiers.map((modifier, place) => (
+                  <Text key={place} size="xs" c="dimmed">
+                    {texts.modifier(format.number(modifier.quantity), modifier.name)}{' '}
+                    {texts.modifierPrice(money(modifier.price))}
+                  </Text>
+                ))}
+              </Table.Td>
+              <Table.Td className={classes.price} ta="end">
+                {money(item.unit_price)}
+              </Table.Td>
+              <Table.Td ta="end">{format.number(item.quantity)}</Table.Td>
+              <Table.Td ta="end">{money(item.total)}</Table.Td>
+            </Table.Tr>
+          ))}
+        </Table.Tbody>
+      </Table>
+      <dl className={classes.totals}>
+        {(['subtotal', 'taxes', 'fees', 'total'] as const).map((name) => (
+          <div key={name} data-total={name === 'total' || undefined}>
+            <dt>{texts[name]}</dt>
+            <dd>{money(order[name])}</dd>
+          </div>
+        ))}
+      </dl>
+    </Paper>
+  );
+}

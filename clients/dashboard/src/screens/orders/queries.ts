@@ -1,0 +1,2 @@
+/** Keys of what these screens read. */
+export const ordersKey = ['orders'] as const;

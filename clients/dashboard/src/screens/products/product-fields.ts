@@ -1,0 +1,107 @@
+import type { Schemas } from 'prompt-gateway-client';
+import { readAmount, writeAmount } from '../../shared/money.ts';
+import type { Texts } from '../../texts/en.ts';
+
+/** A modifier as it is typed; a new one has no id. */
+interface ModifierFields {
+  id?: string;
+  name: string;
+  price: string;
+}
+
+/** What the form of a product edits. Prices are amounts as people type them. */
+export interface ProductFields extends Record<string, unknown> {
+  name: string;
+  category_id: string;
+  price: string;
+  description: string;
+  sku: string;
+  image_url: string;
+  tags: string[];
+  modifiers: ModifierFields[];
+  active: boolean;
+}
+
+/** The fields of a new product. */
+export function emptyFields(categoryId = ''): ProductFields {
+  return {
+    ...{ name: '', category_id: categoryId, price: '', description: '', sku: '', image_url: '' },
+    ...{ tags: [], modifiers: [], active: true },
+  };
+}
+
+/** The fields of a present product. */
+export function fieldsOf(product: Schemas['Product']): ProductFields {
+  const { name, category_id, price, currency, description = '', sku = '', image_url = '' } = product;
+  return {
+    ...{ name, category_id, price: writeAmount(price, currency), description, sku, image_url },
+    tags: [...product.tags],
+    modifiers: product.modifiers.map((modifier) => ({
+      id: modifier.id,
+      name: modifier.name,
+      price: writeAmount(modifier.price, currency),
+    })),
+    active: product.active,
+  };
+}
+
+/** The fields as the API takes them, with `null` for what is empty. */
+export function bodyOf(
+  fields: ProductFields,
+  currency: string,
+): Required<
+  Pick<
+    Schemas['ProductUpdate'],
+    'name' | 'category_id' | 'price' | 'description' | 'sku' | 'image_url' | 'tags' | 'modifiers' | 'active'
+  >
+> {
+  const { name, category_id, price, description, sku, image_url, tags, modifiers, active } = fields;
+  return {
+    ...{ name, category_id, tags, active, price: readAmount(price, currency) ?? 0 },
+    description: description === '' ? null : description,
+    sku: sku === '' ? null : sku,
+    image_url: image_url === '' ? null : image_url,
+    modifiers: modifiers.map((modifier) => ({ ...modifier, price: readAmount(modifier.price, currency) ?? 0 })),
+  };
+}
+
+/** A new product as the API takes it: empty fields are absent. */
+export function newBodyOf(fields: ProductFields, currency: string, locationId: string): Schemas['ProductCreate'] {
+  const { description, sku, image_url, ...others } = bodyOf(fields, currency);
+  return {
+    ...others,
+    location_id: locationId,
+    ...(description !== null && { description }),
+    ...(sku !== null && { sku }),
+    ...(image_url !== null && { image_url }),
+  };
+}
+
+/** The field of a place in the request. */
+export function fieldAt(place: string): string {
+  return place.replace(/^tags\..*/, 'tags');
+}
+
+/** Finds mistakes before the request is sent. */
+export function validateFields(
+  fields: ProductFields,
+  currency: string,
+  { form: texts }: Texts['products'],
+): Record<string, string> {
+  const mistakes: Record<string, string> = {};
+  const priceWrong = texts.priceWrong(writeAmount(420, currency));
+  if (fields.name.trim() === '') mistakes['name'] = texts.nameMissing;
+  if (fields.category_id === '') mistakes['category_id'] = texts.categoryMissing;
+  if (readAmount(fields.price, currency) === undefined) mistakes['price'] = priceWrong;
+  if (fields.image_url !== '' && !isWebUrl(fields.image_url)) mistakes['image_url'] = texts.imageUrlWrong;
+  fields.modifiers.forEach((modifier, position) => {
+    if (modifier.name.trim() === '') mistakes[`modifiers.${position}.name`] = texts.nameMissing;
+    if (readAmount(modifier.price, currency) === undefined) mistakes[`modifiers.${position}.price`] = priceWrong;
+  });
+  return mistakes;
+}
+
+/** Whether a text is an address that the page may link to. */
+export function isWebUrl(text: string): boolean {
+  return /^https?:\/\/[^\s/?#\\@]+([/?#][^\s\\]*)?$/i.test(text) && URL.canParse(text);
+}

@@ -1,0 +1,124 @@
+import { Anchor, Paper, Select, SimpleGrid, Stack, Switch, TagsInput, Text, Textarea, TextInput } from '@mantine/core';
+import type { UseFormReturnType } from '@mantine/form';
+import type { ReactNode } from 'react';
+import { useScope } from '../../app/session-context.ts';
+import { TextLink } from '../../shared/links.tsx';
+import { useTexts } from '../../shared/texts.tsx';
+import { AmountInput } from './amount-input.tsx';
+import { ModifiersEditor } from './modifiers-editor.tsx';
+import { isWebUrl, type ProductFields } from './product-fields.ts';
+import { categoryOptions, useCategories } from './use-categories.ts';
+
+/** The fields of a product of one location. */
+export function ProductInputs({
+  form,
+  locationId,
+  currency,
+}: {
+  form: UseFormReturnType<ProductFields>;
+  locationId: string;
+  currency: string;
+}): ReactNode {
+  const { form: texts } = useTexts().products;
+  const canWrite = useScope('catalog:write');
+  const categories = useCategories(locationId);
+  const options = categoryOptions(categories.data, form.values.category_id);
+  const { image_url: imageUrl } = form.values;
+  return (
+    <Stack gap="md">
+      <Paper withBorder p="lg">
+        <Stack gap="lg">
+          <TextInput
+            label={texts.name}
+            placeholder={texts.namePlaceholder}
+            maxLength={200}
+            required
+            {...form.getInputProps('name')}
+          />
+          <SimpleGrid cols={{ base: 1, sm: 2 }} spacing="lg">
+            <Select
+              label={texts.category}
+              placeholder={texts.chooseCategory}
+              description={
+                categories.isSuccess &&
+                options.length === 0 && (
+                  <>
+                    {texts.noCategories}{' '}
+                    {canWrite && (
+                      <TextLink to="/categories/new" search={{ location_id: locationId }} size="xs">
+                        {texts.createCategory}
+                      </TextLink>
+                    )}
+                  </>
+                )
+              }
+              inputWrapperOrder={['label', 'input', 'description', 'error']}
+              data={options}
+              searchable
+              required
+              {...form.getInputProps('category_id')}
+              onChange={(value) => {
+                form.setFieldValue('category_id', value ?? '');
+              }}
+            />
+            <AmountInput currency={currency} label={texts.price} required {...form.getInputProps('price')} />
+          </SimpleGrid>
+          <Switch
+            label={texts.active}
+            description={texts.activeDescription}
+            {...form.getInputProps('active', { type: 'checkbox' })}
+          />
+        </Stack>
+      </Paper>
+      <ModifiersEditor form={form} currency={currency} />
+      <Paper withBorder p="lg">
+        <Stack gap="lg">
+          <Textarea
+            label={texts.description}
+            placeholder={texts.descriptionPlaceholder}
+            maxLength={4_000}
+            autosize
+            minRows={2}
+            maxRows={10}
+            {...form.getInputProps('description')}
+          />
+          <TagsInput
+            label={texts.tags}
+            description={texts.tagsDescription}
+            maxTags={50}
+            {...form.getInputProps('tags')}
+          />
+          <SimpleGrid cols={{ base: 1, sm: 2 }} spacing="lg">
+            <TextInput
+              label={texts.sku}
+              description={texts.skuDescription}
+              inputWrapperOrder={['label', 'input', 'description', 'error']}
+              maxLength={100}
+              {...form.getInputProps('sku')}
+            />
+            <TextInput
+              label={texts.imageUrl}
+              description={
+                isWebUrl(imageUrl) && (
+                  <Anchor href={imageUrl} target="_blank" rel="noopener noreferrer" size="xs">
+                    {texts.openImage}
+                  </Anchor>
+                )
+              }
+              inputWrapperOrder={['label', 'input', 'description', 'error']}
+              inputMode="url"
+              autoComplete="off"
+              maxLength={2_048}
+              {...form.getInputProps('image_url')}
+            />
+          </SimpleGrid>
+        </Stack>
+      </Paper>
+      {!canWrite && (
+        <Text c="dimmed" size="sm">
+          {texts.readOnly}
+        </Text>
+      )}
+    </Stack>
+  );
+}
