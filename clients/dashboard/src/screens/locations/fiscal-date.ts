@@ -2,16 +2,23 @@ import type { Schemas } from 'prompt-gateway-client';
 
 /**
  * Date (`YYYY-MM-DD`) of the fiscal day in progress at a location: the date in its time zone, or the day before until
- * the fiscal day ends.
+ * the fiscal day ends. A day that is closed early is followed by the next one.
+ * @param lastClosed date of the last closed day
  */
 export function currentFiscalDate(
   { timezone, fiscal_day_end }: Pick<Schemas['Location'], 'timezone' | 'fiscal_day_end'>,
   now: Date,
+  lastClosed: string | undefined,
 ): string {
   const local = localTime(now, timezone);
-  const today = new Date(`${local.slice(0, 10)}T00:00:00Z`);
-  if (local.slice(11) < fiscal_day_end) today.setUTCDate(today.getUTCDate() - 1);
-  return today.toISOString().slice(0, 10);
+  const today = addDays(local.slice(0, 10), local.slice(11) < fiscal_day_end ? -1 : 0);
+  return lastClosed === undefined || lastClosed < today ? today : addDays(lastClosed, 1);
+}
+
+function addDays(date: string, days: number): string {
+  const moved = new Date(`${date}T00:00:00Z`);
+  moved.setUTCDate(moved.getUTCDate() + days);
+  return moved.toISOString().slice(0, 10);
 }
 
 /** `2026-11-06 03:59`; a time zone that this browser does not know counts as UTC. */

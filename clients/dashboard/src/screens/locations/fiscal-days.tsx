@@ -1,6 +1,6 @@
 import { Button, Group, Stack, Text, TextInput, Title } from '@mantine/core';
 import { IconCalendarCheck } from '@tabler/icons-react';
-import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import type { Schemas } from 'prompt-gateway-client';
 import { useState, type ReactNode } from 'react';
 import { gateway } from '../../app/gateway.ts';
@@ -102,6 +102,14 @@ function CloseDay({ location, etag }: FiscalDaysProps): ReactNode {
   const queryClient = useQueryClient();
   const notify = useNotify();
   const [date, setDate] = useState<string>();
+  const last = useQuery({
+    queryKey: [...locationKey(id), 'last-fiscal-day'],
+    queryFn: async ({ signal }) => {
+      const page = await gateway.fiscalDays.list(id, { limit: 1 }, { signal });
+      return page.data[0]?.date ?? null;
+    },
+    enabled: useScope('orders:read'),
+  });
   const close = useMutation({
     mutationFn: (day: string) => gateway.fiscalDays.close(id, day, { ifMatch: etag }),
     onSuccess: (closed) => {
@@ -117,7 +125,7 @@ function CloseDay({ location, etag }: FiscalDaysProps): ReactNode {
         leftSection={<IconCalendarCheck size={16} />}
         onClick={() => {
           close.reset();
-          setDate(currentFiscalDate(location, new Date()));
+          setDate(currentFiscalDate(location, new Date(), last.data ?? undefined));
         }}
       >
         {texts.close}

@@ -116,7 +116,7 @@ function CategoryForm({
       <Stack maw={560} gap="lg">
         {error !== undefined && error !== null && <ProblemAlert error={error} />}
         <Paper withBorder p="lg">
-          <Fieldset variant="unstyled" disabled={!canWrite}>
+          <Fieldset variant="unstyled" m={0} disabled={!canWrite}>
             <TextInput label={texts.name} maxLength={200} required {...form.getInputProps('name')} />
           </Fieldset>
         </Paper>

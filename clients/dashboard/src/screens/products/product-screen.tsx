@@ -112,7 +112,7 @@ function ProductForm({ initial, canWrite }: { initial: Versioned<Schemas['Produc
       {dialog}
       <Stack maw={720} gap="lg">
         {error !== undefined && error !== null && <ProblemAlert error={error} />}
-        <Fieldset variant="unstyled" disabled={!canWrite}>
+        <Fieldset variant="unstyled" m={0} disabled={!canWrite}>
           <ProductInputs form={form} locationId={location_id} currency={currency} />
         </Fieldset>
         <Group gap="xs">
