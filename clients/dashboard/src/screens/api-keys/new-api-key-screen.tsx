@@ -2,6 +2,7 @@ import { useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import type { Schemas } from 'prompt-gateway-client';
 import { useState, type ReactNode } from 'react';
+import { ForScope } from '../../shared/for-scope.tsx';
 import { Page } from '../../shared/page.tsx';
 import { useTexts } from '../../shared/texts.tsx';
 import { CreatedKey } from './created-key.tsx';
@@ -25,12 +26,14 @@ export function NewApiKeyScreen(): ReactNode {
   }
   return (
     <Page title={texts.form.title} description={texts.form.description} breadcrumbs={breadcrumbs}>
-      <NewKeyForm
-        onCreated={(key) => {
-          setCreated(key);
-          void queryClient.invalidateQueries({ queryKey: apiKeysKey });
-        }}
-      />
+      <ForScope scope="keys:manage">
+        <NewKeyForm
+          onCreated={(key) => {
+            setCreated(key);
+            void queryClient.invalidateQueries({ queryKey: apiKeysKey });
+          }}
+        />
+      </ForScope>
     </Page>
   );
 }

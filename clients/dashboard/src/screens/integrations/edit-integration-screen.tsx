@@ -5,6 +5,7 @@ import { getRouteApi, useNavigate } from '@tanstack/react-router';
 import type { Schemas } from 'prompt-gateway-client';
 import type { ReactNode } from 'react';
 import { gateway } from '../../app/gateway.ts';
+import { ForScope } from '../../shared/for-scope.tsx';
 import { LinkButton } from '../../shared/links.tsx';
 import { useNotify } from '../../shared/notify.ts';
 import { Page } from '../../shared/page.tsx';
@@ -37,7 +38,9 @@ export function EditIntegrationScreen(): ReactNode {
       ]}
     >
       {read.data !== undefined ? (
-        <EditForm key={id} initial={read.data} />
+        <ForScope scope="integrations:manage">
+          <EditForm key={id} initial={read.data} />
+        </ForScope>
       ) : read.isError ? (
         <ProblemAlert error={read.error} onRetry={() => void read.refetch()} />
       ) : (

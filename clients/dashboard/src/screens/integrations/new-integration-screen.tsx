@@ -6,6 +6,7 @@ import type { Schemas } from 'prompt-gateway-client';
 import { useState, type ReactNode } from 'react';
 import { gateway } from '../../app/gateway.ts';
 import { CopyField } from '../../shared/copy.tsx';
+import { ForScope } from '../../shared/for-scope.tsx';
 import { showMistakes } from '../../shared/form-problem.ts';
 import { LinkButton } from '../../shared/links.tsx';
 import { Page } from '../../shared/page.tsx';
@@ -34,7 +35,9 @@ export function NewIntegrationScreen(): ReactNode {
   }
   return (
     <Page title={texts.form.createTitle} description={texts.form.createDescription} breadcrumbs={breadcrumbs}>
-      <NewIntegrationForm onCreated={setCreated} />
+      <ForScope scope="integrations:manage">
+        <NewIntegrationForm onCreated={setCreated} />
+      </ForScope>
     </Page>
   );
 }

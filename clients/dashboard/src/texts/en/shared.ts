@@ -25,6 +25,10 @@ export const shared = {
     fields: 'Mistakes',
     mayHaveBeenApplied: 'The change may have been applied. Check before you try again.',
   },
+  missingScope: {
+    title: 'Not allowed',
+    text: (scope: string) => `Your API key does not have the scope ${scope}. Sign in with a key that has it.`,
+  },
   table: {
     rows: (count: string) => (count === '1' ? '1 row' : `${count} rows`),
     loadMore: 'Load more',
