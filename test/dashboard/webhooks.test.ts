@@ -6,7 +6,7 @@ import { createWebhooks } from '../../src/webhooks/webhooks.ts';
 import { createIntegration, sendTest, type CreatedIntegration } from '../integrations/integrations-harness.ts';
 import { openShop, placeOrder, type Shop } from '../orders/orders-harness.ts';
 import { counting } from '../statistics/statistics-harness.ts';
-import { takeScreenshots, useBrowser } from '../support/browser.ts';
+import { expectAccessible, takeScreenshots, useBrowser } from '../support/browser.ts';
 import { startReceiver, type Receiver } from '../support/receiver.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 import { openSignedIn, signIn } from './support/sign-in.ts';
@@ -53,10 +53,17 @@ const row = (page: Page, text: string): Locator => page.getByRole('row').filter(
 const figure = (page: Page, label: string, value: string): Locator =>
   page.getByText(label, { exact: true }).locator('..').getByText(value, { exact: true });
 
+/** Expects that the page is accessible, and takes its screenshots. */
+async function inspect(page: Page, name: string): Promise<void> {
+  await expectAccessible(page);
+  await takeScreenshots(page, name);
+}
+
 describe('an integration', () => {
   it('is created on the page, and the delivery of an order appears by itself', async () => {
     const page = await open('/integrations');
     await page.getByText('No integrations yet').waitFor();
+    await inspect(page, 'integrations-empty');
     await page.getByRole('link', { name: 'Create integration' }).first().click();
     await page.getByRole('textbox', { name: 'Name' }).first().fill('Kitchen display');
     await page.getByRole('textbox', { name: 'URL' }).fill(receiver.url);
@@ -69,14 +76,15 @@ describe('an integration', () => {
     await name.fill('X-Kitchen');
     await value.fill('café');
     await page.getByText('A value has only visible ASCII characters').waitFor();
+    await expectAccessible(page);
     await value.fill('ground-floor');
     await page.getByText('A value has only visible ASCII characters').waitFor({ state: 'detached' });
-    await takeScreenshots(page, 'new-integration');
+    await inspect(page, 'new-integration');
     await press(page, 'Create integration');
 
     await heading(page, 'Integration created').waitFor();
     const secret = await page.getByRole('textbox', { name: 'Secret', exact: true }).inputValue();
-    await takeScreenshots(page, 'integration-created');
+    await inspect(page, 'integration-created');
     await page.getByRole('link', { name: 'I have saved the secret' }).click();
     await page.getByText('Deliveries are signed. The secret itself is not shown again.').waitFor();
     expect(await page.content()).not.toContain(secret);
@@ -85,12 +93,12 @@ describe('an integration', () => {
     await page.getByText('No deliveries yet').waitFor();
     const order = await placeOrder(service, shop);
     await row(page, 'Kitchen display').getByText('Delivered').waitFor();
-    await takeScreenshots(page, 'deliveries');
+    await inspect(page, 'deliveries');
     await page.getByRole('link', { name: 'ORDER_PLACED' }).click();
     await heading(page, 'ORDER_PLACED delivery').waitFor();
     await page.getByRole('button', { name: 'Attempt 1 Status 200' }).waitFor();
     await page.getByText(order.id, { exact: true }).waitFor();
-    await takeScreenshots(page, 'delivery');
+    await inspect(page, 'delivery');
 
     const [request] = receiver.requests;
     if (request === undefined) throw new Error('nothing arrived');
@@ -112,7 +120,7 @@ describe('an integration', () => {
     await figure(page, 'Failures in a row', 'Status 503').waitFor();
     await figure(page, 'Success rate, 24 h', '0%').waitFor();
     await figure(page, 'Waiting', '1').waitFor();
-    await takeScreenshots(page, 'integration');
+    await inspect(page, 'integration');
 
     receiver.always({ kind: 'answer' });
     await press(page, 'Send now');
@@ -147,7 +155,7 @@ describe('an integration', () => {
     await receiver.received(4);
     const targets = receiver.requests.map(({ headers }) => headers['x-service-event-target-uuid']);
     expect(targets.slice(2)).toEqual(expect.arrayContaining(orders.map(({ id }) => id)));
-    await takeScreenshots(page, 'replays');
+    await inspect(page, 'replays');
   });
 
   it('gets a new secret in two steps', async () => {
@@ -158,6 +166,7 @@ describe('an integration', () => {
     const next = await page.getByRole('textbox', { name: 'Secret', exact: true }).inputValue();
     await press(page, 'I have saved the secret');
     await page.getByText('Rotation in progress: step 2 of 2').waitFor();
+    await inspect(page, 'secret-rotation');
     await sendTest(service, integration);
     await receiver.received(1);
     await press(page, 'Finish rotation');
@@ -176,6 +185,10 @@ describe('an integration', () => {
     const page = await open(screenOf(integration));
     await press(page, 'Pause');
     await page.getByText('The integration is paused.').waitFor();
+    await page.getByRole('navigation', { name: 'Breadcrumbs' }).getByRole('link', { name: 'Integrations' }).click();
+    await row(page, 'Kitchen display').getByText('Paused').waitFor();
+    await inspect(page, 'integrations');
+    await page.goBack();
     await placeOrder(service, shop);
     await page.getByRole('link', { name: 'Held deliveries' }).click();
     await row(page, 'ORDER_PLACED').getByText('Held').waitFor();
@@ -212,7 +225,7 @@ describe('an integration', () => {
     await heading(mine, 'Bar').waitFor();
     await mine.getByRole('link', { name: 'Edit' }).click();
     const dialog = await conflict('Kitchen', 'Terrace');
-    await takeScreenshots(mine, 'conflict');
+    await inspect(mine, 'conflict');
     await dialog.getByRole('button', { name: 'Take theirs' }).click();
     await dialog.waitFor({ state: 'detached' });
     expect(await name(mine).inputValue()).toBe('Terrace');
@@ -237,5 +250,39 @@ describe('an integration', () => {
     await press(page, 'Account: administrator');
     await page.getByRole('menuitem', { name: 'Sign out' }).click();
     await heading(page, 'Sign in').waitFor();
+  });
+});
+
+describe('the keyboard', () => {
+  /** Presses Tab until this element has the focus, and expects that one sees where the focus is. */
+  async function tabTo(page: Page, target: Locator): Promise<void> {
+    await target.waitFor();
+    for (let presses = 0; presses < 60; presses += 1) {
+      await page.keyboard.press('Tab');
+      if ((await target.and(page.locator(':focus')).count()) === 0) continue;
+      const outline = `document.activeElement.matches(':focus-visible') && getComputedStyle(document.activeElement).outlineStyle`;
+      expect(await page.evaluate(outline)).toBe('solid');
+      return;
+    }
+    throw new Error('the element cannot be reached');
+  }
+
+  it('signs in, opens an integration and pauses it', async () => {
+    const integration = await create({ name: 'Bar' });
+    const page = await browser.open(service.url, '/dashboard');
+    await page.getByLabel('API key', { exact: true }).waitFor();
+    await page.keyboard.type(service.adminKey);
+    await page.keyboard.press('Enter');
+    const steps = [
+      page.getByRole('link', { name: 'Integrations', exact: true }),
+      page.getByRole('link', { name: 'Bar' }),
+      page.getByRole('button', { name: 'Pause' }),
+    ];
+    for (const step of steps) {
+      await tabTo(page, step);
+      await page.keyboard.press('Enter');
+    }
+    await page.getByText('The integration is paused.').waitFor();
+    expect((await service.call('GET', integration.path)).body.status).toBe('paused');
   });
 });
