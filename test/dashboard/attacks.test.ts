@@ -209,7 +209,8 @@ describe('text full of HTML and script', () => {
         }),
       ];
       for (const { status, body } of refused) {
-        expect([status, body.errors]).toMatchObject([400, [{ pointer: expect.stringMatching(/url$/) }]]);
+        expect(status).toBe(400);
+        expect(body.errors).toContainEqual(expect.objectContaining({ pointer: expect.stringMatching(/url$/) }));
       }
     }
   });

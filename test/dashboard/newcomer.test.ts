@@ -7,6 +7,7 @@ import { useBrowser } from '../support/browser.ts';
 import { startReceiver, type Receiver } from '../support/receiver.ts';
 import { isNightly } from '../support/run-settings.ts';
 import { startServiceProcess, type ServiceProcess } from '../support/service-process.ts';
+import { until } from '../support/until.ts';
 
 const browser = useBrowser();
 
@@ -27,8 +28,11 @@ const browser = useBrowser();
   });
 
   it('gets from the first start to a signed delivery', async () => {
-    const printed = service.messages.join('\n');
-    const link = /\S+#sign-in=\S+/.exec(printed)?.[0] ?? '';
+    const [link = ''] = await until(
+      () => /\S+#sign-in=\S+/.exec(service.messages.join('\n')) ?? [],
+      ({ length }) => length > 0,
+    );
+    const [key = ''] = /pgw_\S+/.exec(service.messages.join('\n')) ?? [];
     const page = await browser.open(service.url, link);
     await page.getByRole('navigation', { name: 'Main navigation' }).getByRole('link', { name: 'Integrations' }).click();
     await page.getByRole('link', { name: 'Create integration' }).first().click();
@@ -39,7 +43,7 @@ const browser = useBrowser();
     const secret = await page.getByRole('textbox', { name: 'Secret', exact: true }).inputValue();
     await page.getByRole('link', { name: 'I have saved the secret' }).click();
 
-    const order = await placeOrder(service.url, /pgw_\S+/.exec(printed)?.[0] ?? '');
+    const order = await placeOrder(service.url, key);
     await page.getByRole('main').getByRole('link', { name: 'Deliveries', exact: true }).click();
     await page.getByRole('row').filter({ hasText: 'My receiver' }).getByText('Delivered').waitFor();
     const [request] = receiver.requests;
