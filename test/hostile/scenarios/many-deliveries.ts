@@ -291,7 +291,7 @@ const dashboard: Operation = async ({ target, database, id }) => {
   return [
     { name: 'reads without an answer', value: refused, atMost: 0 },
     { name: 'reads of the dashboards', value: times.length },
-    { name: 'their p99', value: percentile(times, 0.99), unit: 'ms', atMost: pollMs },
+    { name: 'their p99', value: percentile(times, 0.99), unit: 'ms' },
   ];
 };
 
