@@ -30,7 +30,7 @@ async function create<Body>(path: string, body: object): Promise<Body & { id: st
   return created as Body & { id: string };
 }
 
-const heading = (page: Page, name: string | RegExp) => page.getByRole('heading', { name, level: 1 });
+const heading = (page: Page, name: string | RegExp) => page.getByRole('heading', { name, level: 1, exact: true });
 
 /** Opens a list of choices and takes one. */
 async function choose(page: Page, label: string, option: string | RegExp): Promise<void> {
