@@ -7,6 +7,7 @@ import { counting, createGreeting, greet, statisticsPath, untilTotals } from '..
 import { expectAccessible, takeScreenshots, useBrowser } from '../support/browser.ts';
 import { startReceiver, type Receiver } from '../support/receiver.ts';
 import { startTestService, type TestService } from '../support/service.ts';
+import { signIn } from './support/sign-in.ts';
 
 const providerKey = 'EXAMPLE-key-of-a-provider';
 /** Deliveries get one attempt, and one failure pauses the receiver. */
@@ -38,9 +39,8 @@ afterAll(async () => {
 /** Opens a path of the dashboard, signed in, with a clock that `later` can set forward. */
 async function open(path: string, key = service.adminKey): Promise<Page> {
   const page = await browser.open(service.url, `/dashboard/${path}`);
-  await page.getByLabel('API key', { exact: true }).fill(key);
   await page.clock.install();
-  await page.getByRole('button', { name: 'Sign in' }).click();
+  await signIn(page, key);
   return page;
 }
 
@@ -50,7 +50,7 @@ const later = (page: Page): Promise<void> => page.clock.fastForward(10_000);
 const heading = (page: Page, name: string) => page.getByRole('heading', { level: 1, name });
 
 async function create(path: string, body: object): Promise<void> {
-  expect((await service.call('POST', `/api/v1/${path}`, { body })).status).toBe(201);
+  expect((await service.call('POST', path, { body })).status).toBe(201);
 }
 
 describe('the overview', () => {
@@ -58,7 +58,7 @@ describe('the overview', () => {
     const page = await open('');
     await heading(page, 'Overview').waitFor();
     const steps = page.getByRole('region', { name: 'First steps' });
-    await steps.getByText('0 of 3 done').waitFor();
+    await steps.getByText('0 of 4 done').waitFor();
     expect(await page.getByRole('figure').count()).toBe(0);
     await expectAccessible(page);
     await takeScreenshots(page, 'first-steps');
@@ -69,10 +69,11 @@ describe('the overview', () => {
     const kitchen = await createIntegration(service, { name: 'Kitchen', url: receiver.url });
     const greeting = await createGreeting(service);
     await later(page);
-    await steps.getByText('2 of 3 done').waitFor();
+    await steps.getByText('2 of 4 done').waitFor();
     expect(await steps.getByText('Done', { exact: true }).count()).toBe(2);
     await page.getByText('The integration is healthy.').waitFor();
-    await create('api-keys', { name: 'Shop', scopes: ['prompts:invoke'] });
+    await create('/v1/locations', { name: 'Harbour', timezone: 'Europe/Berlin', currency: 'EUR' });
+    await create('/api/v1/api-keys', { name: 'Shop', scopes: ['prompts:invoke'] });
     await later(page);
     await steps.waitFor({ state: 'detached' });
     await page.getByRole('figure', { name: 'Prompt invocations' }).getByText('No data in this period').waitFor();

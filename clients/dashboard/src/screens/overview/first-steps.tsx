@@ -11,6 +11,7 @@ import type { FirstSteps, StepName } from './use-first-steps.ts';
 
 const targets: Record<StepName, NonNullable<LinkProps['to']>> = {
   integration: '/integrations/new',
+  location: '/locations/new',
   prompt: '/prompts/new',
   apiKey: '/api-keys/new',
 };

@@ -3,7 +3,7 @@ import { gateway } from '../../app/gateway.ts';
 import { useExistence } from './queries.ts';
 
 /** Steps of a new installation. */
-export const stepNames = ['integration', 'prompt', 'apiKey'] as const;
+export const stepNames = ['integration', 'location', 'prompt', 'apiKey'] as const;
 
 export type StepName = (typeof stepNames)[number];
 
@@ -29,6 +29,7 @@ export function useFirstSteps(isNeeded: boolean): FirstSteps {
   const { id: ownKey } = useSession().key;
   const may = {
     integration: [useScope('integrations:read'), useScope('integrations:manage')].every(Boolean),
+    location: [useScope('catalog:read'), useScope('catalog:write')].every(Boolean),
     prompt: [useScope('prompts:read'), useScope('prompts:write')].every(Boolean),
     apiKey: useScope('keys:manage'),
   };
@@ -38,6 +39,11 @@ export function useFirstSteps(isNeeded: boolean): FirstSteps {
       'integration',
       async (options) => (await gateway.integrations.list(one, options)).data.length > 0,
       isNeeded && may.integration,
+    ),
+    location: useExistence(
+      'location',
+      async (options) => (await gateway.locations.list(one, options)).data.length > 0,
+      isNeeded && may.location,
     ),
     prompt: useExistence(
       'prompt',
