@@ -1,10 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import type { Collection, Db } from 'mongodb';
 import { CHECK_COLLECTION, DatabaseStartError } from './client.ts';
+import { ProblemError } from '../errors/problem-error.ts';
 import { duplicateKeyFields, isUnavailable } from './database-errors.ts';
+import { withRetry } from './retry.ts';
 
 /** A later check removes documents that a failed check left behind, once they are this many milliseconds old. */
 const LEFT_FOR_MS = 60 * 60_000;
+/** Milliseconds that a check and its repetitions may take together. */
+const BUDGET_MS = 30_000;
 
 interface Probe {
   _id: string;
@@ -25,19 +29,26 @@ export async function checkDatabase(db: Db): Promise<void> {
   const collection = db.collection<Probe>(CHECK_COLLECTION);
   let failures: string[];
   try {
-    await collection.deleteMany({ expires_at: { $lt: new Date() } });
-    failures = await attempt('unique index with a filter', makeIndexes, collection);
-    const results = Object.entries(checks).map(([name, check]) => attempt(name, check, collection));
-    failures.push(...(await Promise.all(results)).flat());
+    failures = await withRetry(() => findFailures(collection), { budgetMs: BUDGET_MS, attempts: 3 });
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
-    throw new DatabaseStartError(`The database stopped answering while it was checked: ${reason}`, { cause: error });
+    const cause = error instanceof ProblemError ? error.cause : error;
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    throw new DatabaseStartError(`The database stopped answering while it was checked: ${reason}`, { cause });
   }
   if (failures.length === 0) return;
   throw new DatabaseStartError(
     `The database does not work as this service requires:\n${failures.join('\n')}\n` +
       'Use MongoDB 6.0 or later. DATABASE_CHECK=off starts without this check, at the risk of wrong or lost data.',
   );
+}
+
+/** Each run has ids of its own, so the checks can be repeated after the database stalled. */
+async function findFailures(collection: Collection<Probe>): Promise<string[]> {
+  await collection.deleteMany({ expires_at: { $lt: new Date() } });
+  const failures = await attempt('unique index with a filter', makeIndexes, collection);
+  const results = Object.entries(checks).map(([name, check]) => attempt(name, check, collection));
+  failures.push(...(await Promise.all(results)).flat());
+  return failures;
 }
 
 type Check = (collection: Collection<Probe>, run: string) => Promise<void>;

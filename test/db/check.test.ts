@@ -1,7 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Collection, Db } from 'mongodb';
 import { checkDatabase } from '../../src/db/check.ts';
-import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { connectDatabase } from '../../src/db/client.ts';
+import { createTestDatabase, testDatabaseUri, type TestDatabase } from '../support/database.ts';
+import { silentLog } from '../support/log.ts';
+import { LossyProxy } from '../support/lossy-proxy.ts';
 
 let database: TestDatabase;
 beforeAll(async () => {
@@ -30,6 +33,20 @@ describe('checkDatabase', () => {
   it('accepts a working database, leaves nothing behind, and can run several times at once', async () => {
     await Promise.all([1, 2, 3, 4].map(() => checkDatabase(database.db)));
     expect(await database.db.collection('database_check').countDocuments()).toBe(0);
+  });
+
+  it('begins again when the connection breaks during a check', async () => {
+    const proxy = await LossyProxy.start(testDatabaseUri());
+    const { db, close } = await connectDatabase({
+      uri: proxy.uri,
+      databaseName: database.db.databaseName,
+      log: silentLog,
+    });
+    const lost = proxy.lose({ of: 'request', collection: 'database_check', commands: ['insert'] });
+    await expect(checkDatabase(db)).resolves.toBeUndefined();
+    await lost;
+    await close();
+    await proxy.stop();
   });
 
   it('reports a unique index that is not unique', async () => {
