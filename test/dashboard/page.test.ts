@@ -11,6 +11,7 @@ import { expectAccessible, takeScreenshots, useBrowser } from '../support/browse
 import { startPathProxy, type PathProxy } from '../support/path-proxy.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 import { until } from '../support/until.ts';
+import { openSignedIn } from './support/sign-in.ts';
 
 const browser = useBrowser();
 let service: TestService;
@@ -67,6 +68,40 @@ describe('the page', () => {
       expect(asked.length).toBeGreaterThan(1);
       expect(asked.filter((pathname) => !pathname.startsWith('/a/gateway/'))).toEqual([]);
     });
+  });
+});
+
+describe('the language', () => {
+  const expectLanguage = (page: Page, tag: string): Promise<void> =>
+    page.locator(`html[lang="${tag}"]`).waitFor({ state: 'attached' });
+  /** How many files with German texts the page has loaded. */
+  const germanFiles = async (page: Page): Promise<number> => {
+    const asked = await page.evaluate(`performance.getEntriesByType('resource').map(({ name }) => name)`);
+    return (asked as string[]).filter((name) => /\/de-[^/]+\.js$/.test(name)).length;
+  };
+
+  it('is chosen in the account menu, and lasts', async () => {
+    const page = await openSignedIn(browser, service, '/api-keys');
+    await page.getByRole('heading', { level: 1, name: 'API keys' }).waitFor();
+    await expectLanguage(page, 'en');
+    expect(await germanFiles(page)).toBe(0);
+    await page.getByRole('button', { name: 'Account: administrator' }).click();
+    await page.getByRole('menuitemradio', { name: 'Deutsch' }).click();
+    await page.getByRole('heading', { level: 1, name: 'API-Schlüssel' }).waitFor();
+    await expectLanguage(page, 'de');
+    await until(
+      () => germanFiles(page),
+      (count) => count === 1,
+    );
+    await page.reload();
+    await page.getByRole('heading', { level: 1, name: 'API-Schlüssel' }).waitFor();
+    await expectLanguage(page, 'de');
+  });
+
+  it('is the one of the browser at the first visit', async () => {
+    const page = await browser.open(service.url, '/dashboard', { locale: 'de-AT' });
+    await page.getByRole('heading', { level: 1, name: 'Anmelden' }).waitFor();
+    await expectLanguage(page, 'de');
   });
 });
 

@@ -11,4 +11,5 @@ export interface Language {
 /** The languages by their tag (BCP 47). The first is the default. */
 export const languages: Readonly<Record<string, Language>> = {
   en: { name: 'English', load: () => Promise.resolve(en) },
+  de: { name: 'Deutsch', load: async () => (await import('./de.ts')).de },
 };

@@ -111,7 +111,7 @@ function useColumns(): Column<ApiKey>[] {
       header: texts.revoke.action,
       hasNoLabel: true,
       align: 'end',
-      width: 100,
+      width: 124,
       cell: (key) => key.status === 'active' && <RevokeKey apiKey={key} />,
     },
   ];

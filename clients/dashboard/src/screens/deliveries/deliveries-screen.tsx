@@ -140,7 +140,7 @@ function useColumns(): Column<Schemas['DeliveryListItem']>[] {
     {
       key: 'status',
       header: texts.columns.status,
-      width: 120,
+      width: 148,
       cell: ({ status, last_outcome }) => <DeliveryStatus status={status} hasFailed={last_outcome !== undefined} />,
     },
     {

@@ -112,7 +112,7 @@ function useColumns(locations: Locations): Column<Schemas['OrderListItem']>[] {
         </Text>
       ),
     },
-    { key: 'status', header: texts.columns.status, width: 130, cell: ({ status }) => <OrderStatus status={status} /> },
+    { key: 'status', header: texts.columns.status, width: 148, cell: ({ status }) => <OrderStatus status={status} /> },
     {
       key: 'location',
       header: texts.columns.location,

@@ -69,7 +69,8 @@ export const locations = {
   },
   fiscalDays: {
     title: 'Closed fiscal days',
-    text: (time: string, timezone: string) => `A day ends at ${time} (${timezone}). The service closes it by itself.`,
+    text: (time: string, timezone: string) =>
+      `A day ends at ${time} (${timezone}). The service closes it automatically.`,
     notAllowed: 'Your API key may not read fiscal days (scope orders:read).',
     empty: 'No fiscal day is closed yet.',
     date: 'Date',

@@ -1,6 +1,6 @@
 export const orders = {
   title: 'Orders',
-  description: 'Orders of all locations, the newest first. New orders appear by themselves.',
+  description: 'Orders of all locations, the newest first. New orders appear automatically.',
   place: 'Place a test order',
   columns: {
     id: 'Order',

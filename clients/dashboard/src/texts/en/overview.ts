@@ -1,6 +1,6 @@
 export const overview = {
   title: 'Overview',
-  description: 'What the service does now. The numbers update by themselves, and can be some seconds old.',
+  description: 'What the service does now. The numbers update automatically, and can be some seconds old.',
   figures: {
     requests: 'Requests',
     perMinute: (count: string) => `${count} a minute`,
@@ -45,7 +45,7 @@ export const overview = {
     all: 'All integrations',
     healthy: (count: string) =>
       count === '1' ? 'The integration is healthy.' : `All ${count} integrations are healthy.`,
-    more: (count: string) => `${count} more need attention.`,
+    more: (count: string) => (count === '1' ? '1 more needs attention.' : `${count} more need attention.`),
     gone: 'The receiver answered 410 (Gone).',
     failing: 'Every attempt failed for five days.',
     disabled: 'Disabled by the service.',
