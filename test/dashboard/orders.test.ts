@@ -49,7 +49,7 @@ describe('a newcomer', () => {
     await heading(page, 'Orders').waitFor();
     await page.getByRole('link', { name: 'Create location' }).waitFor();
     await expectAccessible(page);
-    await takeScreenshots(page, 'first-steps');
+    await takeScreenshots(page, 'orders-empty');
     await page.getByRole('link', { name: 'Create location' }).click();
 
     // A location, after the mistakes are explained.

@@ -116,7 +116,7 @@ export async function expectAccessible(page: Page): Promise<void> {
     await page.emulateMedia({ colorScheme });
     await settle(page);
     // The other mode would open a separate page for the content of frames.
-    const axe = new AxeBuilder({ page }).setLegacyMode();
+    const axe = new AxeBuilder({ page }).setLegacyMode().options({ resultTypes: ['violations'] });
     if (colorScheme === 'dark') axe.withRules(['color-contrast', 'link-in-text-block']);
     const { violations } = await axe.analyze();
     const found = violations.map(({ id, help, nodes }) => ({ id, help, elements: nodes.map(({ html }) => html) }));
@@ -169,10 +169,11 @@ async function keep(page: Page, file: string): Promise<void> {
 
 /** Waits for fonts, and for animations that end. */
 async function settle(page: Page): Promise<void> {
-  await page.evaluate(`Promise.all([
+  // Transitions begin with the frame after a change.
+  await page.evaluate(`new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve))).then(() => Promise.all([
     document.fonts.ready,
     ...document.getAnimations()
       .filter((animation) => animation.effect.getComputedTiming().endTime !== Infinity)
       .map((animation) => animation.finished.catch(() => undefined)),
-  ]).then(() => undefined)`);
+  ])).then(() => undefined)`);
 }
