@@ -1,12 +1,12 @@
 import type { components } from '../../generated/types.ts';
 import { ProblemError } from '../errors/problem-error.ts';
-import type { RenderedRequest } from '../providers/generation.ts';
+import { textOf, type RenderedRequest } from '../providers/generation.ts';
 import type { PromptContent } from '../prompts/prompt.ts';
 import { MissingVariablesError, RenderedPromptTooLargeError, renderMessages } from '../templates/render.ts';
 
 /** The characters of a request's texts. */
 export function lengthOf({ messages }: RenderedRequest): number {
-  return messages.reduce((sum, { content }) => sum + content.length, 0);
+  return messages.reduce((sum, message) => sum + textOf(message).length, 0);
 }
 
 /** The most names that a problem lists; the contract bounds the array. */

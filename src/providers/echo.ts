@@ -1,5 +1,5 @@
 import { ProblemError } from '../errors/problem-error.ts';
-import type { CallOptions, GenerateRequest, GenerateResult, Message } from './generation.ts';
+import { textOf, type CallOptions, type GenerateRequest, type GenerateResult, type Message } from './generation.ts';
 
 /**
  * The provider that needs no network: it answers with the last user message (without one, the last message). `echo-1`
@@ -18,7 +18,7 @@ export function echo({ model, messages }: GenerateRequest, { signal }: Pick<Call
     });
   }
   const text = transform(subject(messages));
-  const inputTokens = messages.reduce((sum, message) => sum + countWords(message.content), 0);
+  const inputTokens = messages.reduce((sum, message) => sum + countWords(textOf(message)), 0);
   return { text, finishReason: 'stop', usage: { inputTokens, outputTokens: countWords(text) } };
 }
 
@@ -29,7 +29,8 @@ const transforms: ReadonlyMap<string, (text: string) => string> = new Map([
 ]);
 
 function subject(messages: readonly Message[]): string {
-  return (messages.findLast((message) => message.role === 'user') ?? messages.at(-1))?.content ?? '';
+  const last = messages.findLast((message) => message.role === 'user') ?? messages.at(-1);
+  return last === undefined ? '' : textOf(last);
 }
 
 /** Counts without storing the words: a prompt can have millions. */

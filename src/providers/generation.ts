@@ -1,10 +1,83 @@
 /**
- * The request to a language model and its result. Invocations, test runs and the answer cache pass both on as a whole,
- * so a field that is added here reaches all of them.
+ * The request to a language model and its result. Invocations, test runs, the answer cache, streams and the
+ * OpenAI-compatible endpoints pass both on as a whole, so a field that is added here reaches all of them.
  */
-import type { Message } from '../templates/render.ts';
+import type { ProblemError } from '../errors/problem-error.ts';
 
-export type { Message } from '../templates/render.ts';
+/** A plain JSON value. */
+export type Json = string | number | boolean | null | readonly Json[] | JsonObject;
+export interface JsonObject {
+  readonly [name: string]: Json;
+}
+
+export interface TextPart {
+  readonly type: 'text';
+  readonly text: string;
+}
+
+/** An image by its address: `https:` of a public host, or `data:`. */
+export interface ImagePart {
+  readonly type: 'image';
+  readonly url: string;
+}
+
+/** The content of a message: text, or texts and images in their order. */
+export type Content = string | readonly (TextPart | ImagePart)[];
+
+/** A call of a tool that a model asked for. It has the same members in requests and in results. */
+export interface ToolCall {
+  readonly id: string;
+  readonly name: string;
+  /** The model's text, usually JSON. It is not parsed. */
+  readonly arguments: string;
+  /** What the provider needs to get back with the call, for example a thought signature. */
+  readonly provider_metadata?: JsonObject;
+}
+
+/** A message without placeholders. */
+export type Message =
+  | { readonly role: 'system' | 'developer' | 'user'; readonly content: Content }
+  | { readonly role: 'assistant'; readonly content: Content; readonly toolCalls?: readonly ToolCall[] }
+  | { readonly role: 'tool'; readonly toolCallId: string; readonly toolName: string; readonly content: string };
+
+/** How the model generates. The members have the names of the contract. */
+export interface Parameters {
+  readonly temperature?: number;
+  readonly top_p?: number;
+  readonly top_k?: number;
+  readonly max_output_tokens?: number;
+  readonly stop?: readonly string[];
+  readonly seed?: number;
+  readonly presence_penalty?: number;
+  readonly frequency_penalty?: number;
+  readonly reasoning_effort?: 'none' | 'minimal' | 'low' | 'medium' | 'high' | 'xhigh';
+  readonly parallel_tool_calls?: boolean;
+}
+
+/** The form of the answer's text. */
+export type ResponseFormat =
+  | { readonly type: 'text' }
+  | {
+      readonly type: 'json';
+      /** JSON Schema of the answer; any JSON without it. */
+      readonly schema?: JsonObject;
+      readonly name?: string;
+      readonly description?: string;
+      /** Whether the provider has to hold the schema exactly. */
+      readonly strict?: boolean;
+    };
+
+/** A function that the model can ask its caller to run. */
+export interface Tool {
+  readonly name: string;
+  readonly description?: string;
+  /** JSON Schema of the arguments. */
+  readonly parameters: JsonObject;
+  readonly strict?: boolean;
+}
+
+/** Whether the model calls tools; an object names the tool that it has to call. */
+export type ToolChoice = 'auto' | 'none' | 'required' | { readonly name: string };
 
 /**
  * Everything that decides the answer, and nothing else, because it is also the key of the answer cache. Plain JSON
@@ -15,10 +88,16 @@ export interface GenerateRequest {
   readonly model: string;
   /** At least one message; system messages can be anywhere. */
   readonly messages: readonly Message[];
+  readonly parameters?: Parameters;
+  readonly responseFormat?: ResponseFormat;
+  readonly tools?: readonly Tool[];
+  readonly toolChoice?: ToolChoice;
+  /** Options of the provider that is called, as far as `provider-options.ts` allows them. */
+  readonly providerOptions?: JsonObject;
 }
 
-/** The request from a prompt: everything except the provider and the model. */
-export type RenderedRequest = Omit<GenerateRequest, 'model'>;
+/** The request from a prompt: everything except what depends on the provider. */
+export type RenderedRequest = Omit<GenerateRequest, 'model' | 'providerOptions'>;
 
 /** Options of one call. They do not affect the answer. */
 export interface CallOptions {
@@ -26,7 +105,7 @@ export interface CallOptions {
   readonly signal: AbortSignal;
   /**
    * The deadline of the answer, including retries, on the clock of `performance.now`. It is read again each time, so
-   * that a getter can extend it while the call runs.
+   * that a getter can extend it while the call runs. For a stream it is the deadline of the first content.
    */
   readonly deadline: number;
   /**
@@ -38,18 +117,62 @@ export interface CallOptions {
   readonly traceparent?: string | undefined;
   /** Whether it runs after the calls that a caller waits for. False if left out. */
   readonly background?: boolean;
+  /** Calls to the provider at most, including the first; 3 if left out. */
+  readonly maxAttempts?: number;
+  /** Called for each failed call to the provider, also for one that is repeated. */
+  readonly onFailedAttempt?: (attempt: FailedAttempt) => void;
+}
+
+/** A call to a provider that gave no answer. */
+export interface FailedAttempt {
+  readonly provider: string;
+  readonly model: string;
+  /** The type of the problem. */
+  readonly problem: ProblemError['type'];
+  /** As far as the provider said. */
+  readonly usage?: Usage;
+  /** Whether the provider may charge for it: time-outs, broken and invalid answers. */
+  readonly may_be_billed: boolean;
 }
 
 export type FinishReason = 'stop' | 'length' | 'content-filter' | 'tool-calls' | 'error' | 'other';
 
+/** Tokens as the provider counts them; 0 if it does not say. */
+export interface Usage {
+  readonly inputTokens: number;
+  /** Including reasoning. */
+  readonly outputTokens: number;
+  /** How many of `inputTokens` the provider read from its own cache; absent if it does not say. */
+  readonly cachedInputTokens?: number;
+  /** How many of `outputTokens` are reasoning; absent if the provider does not say. */
+  readonly reasoningTokens?: number;
+}
+
 /**
  * A model's answer. Plain JSON values with the names of the contract's InvocationResult: answers and test runs contain
- * it as it is.
+ * it as it is. Reasoning is left out.
  */
 export interface GenerateResult {
   /** The answer's text parts, joined; empty when the model wrote none. */
   readonly text: string;
   readonly finishReason: FinishReason;
-  /** Tokens as the provider counts them, including reasoning; 0 if it does not say. */
-  readonly usage: { readonly inputTokens: number; readonly outputTokens: number };
+  readonly usage: Usage;
+  /** At least one, in their order. */
+  readonly toolCalls?: readonly ToolCall[];
+  /** The parsed text of an answer in JSON. Providers leave it out; it is added when the answer was checked. */
+  readonly object?: Json;
+}
+
+/** A piece of an answer that is streamed. Exactly one `finish` ends it; a failure is thrown. */
+export type GenerateEvent =
+  | { readonly type: 'text'; readonly delta: string }
+  /** A whole call. */
+  | { readonly type: 'tool-call'; readonly toolCall: ToolCall }
+  /** The whole result, with the text of all deltas. */
+  | { readonly type: 'finish'; readonly result: GenerateResult };
+
+/** The text of a message, without its images. */
+export function textOf({ content }: Pick<Message, 'content'>): string {
+  if (typeof content === 'string') return content;
+  return content.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('');
 }

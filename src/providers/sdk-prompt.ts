@@ -1,5 +1,5 @@
 import type { LanguageModelV4Message, LanguageModelV4Prompt } from '@ai-sdk/provider';
-import type { Message } from './generation.ts';
+import { textOf, type Message } from './generation.ts';
 
 /** Converts rendered messages to the AI SDK's prompt, in the order given. */
 export function toPrompt(messages: readonly Message[]): LanguageModelV4Prompt {
@@ -16,11 +16,18 @@ export function toPromptWithSystemFirst(messages: readonly Message[]): LanguageM
   const conversation = messages.filter((message) => message.role !== 'system');
   if (conversation.length === 0) {
     const turn = system.pop();
-    if (turn !== undefined) conversation.push({ role: 'user', content: turn.content });
+    if (turn !== undefined) conversation.push({ role: 'user', content: textOf(turn) });
   }
   return toPrompt([...system, ...conversation]);
 }
 
-function toPromptMessage({ role, content }: Message): LanguageModelV4Message {
-  return role === 'system' ? { role, content } : { role, content: [{ type: 'text', text: content }] };
+function toPromptMessage(message: Message): LanguageModelV4Message {
+  const text = textOf(message);
+  if (message.role === 'system' || message.role === 'developer') return { role: 'system', content: text };
+  if (message.role !== 'tool') return { role: message.role, content: [{ type: 'text', text }] };
+  const { toolCallId, toolName } = message;
+  return {
+    role: 'tool',
+    content: [{ type: 'tool-result', toolCallId, toolName, output: { type: 'text', value: text } }],
+  };
 }
