@@ -1,5 +1,12 @@
 import { ProblemError } from '../errors/problem-error.ts';
-import { textOf, type CallOptions, type GenerateRequest, type GenerateResult, type Message } from './generation.ts';
+import {
+  textOf,
+  type CallOptions,
+  type GenerateEvent,
+  type GenerateRequest,
+  type GenerateResult,
+  type Message,
+} from './generation.ts';
 
 /**
  * The provider that needs no network: it answers with the last user message (without one, the last message). `echo-1`
@@ -20,6 +27,20 @@ export function echo({ model, messages }: GenerateRequest, { signal }: Pick<Call
   const text = transform(subject(messages));
   const inputTokens = messages.reduce((sum, message) => sum + countWords(textOf(message)), 0);
   return { text, finishReason: 'stop', usage: { inputTokens, outputTokens: countWords(text) } };
+}
+
+/** The answer of `echo` in pieces of one word. */
+export async function* echoStream(
+  request: GenerateRequest,
+  { signal }: Pick<CallOptions, 'signal'>,
+): AsyncGenerator<GenerateEvent> {
+  const result = echo(request, { signal });
+  for (const [delta] of result.text.matchAll(/\s*\S+\s*?|\s+$/g)) {
+    signal.throwIfAborted();
+    yield { type: 'text', delta };
+  }
+  for (const toolCall of result.toolCalls ?? []) yield { type: 'tool-call', toolCall };
+  yield { type: 'finish', result };
 }
 
 const transforms: ReadonlyMap<string, (text: string) => string> = new Map([

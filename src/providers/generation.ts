@@ -171,6 +171,13 @@ export type GenerateEvent =
   /** The whole result, with the text of all deltas. */
   | { readonly type: 'finish'; readonly result: GenerateResult };
 
+/** A whole answer as the events of a stream. */
+export function* eventsOf(result: GenerateResult): Generator<GenerateEvent> {
+  if (result.text !== '') yield { type: 'text', delta: result.text };
+  for (const toolCall of result.toolCalls ?? []) yield { type: 'tool-call', toolCall };
+  yield { type: 'finish', result };
+}
+
 /** The text of a message, without its images. */
 export function textOf({ content }: Pick<Message, 'content'>): string {
   if (typeof content === 'string') return content;

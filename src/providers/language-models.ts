@@ -1,5 +1,6 @@
-import type { LanguageModelV4, SharedV4ProviderOptions } from '@ai-sdk/provider';
+import type { LanguageModelV4 } from '@ai-sdk/provider';
 import type { Fetch } from './http.ts';
+import type { Dialect } from './sdk-call.ts';
 import {
   publicAddresses,
   type CompatibleProviderSettings,
@@ -15,12 +16,7 @@ export interface RemoteProvider {
   isConfigured(settings: RemoteProviderSettings): boolean;
   /** Imports the provider's package when it is first needed: it takes 70 to 120 ms and some megabytes. */
   load(settings: RemoteProviderSettings, fetch: Fetch): Promise<LanguageModels>;
-  /**
-   * Whether the provider's API separates the system instruction from the conversation: see `toPromptWithSystemFirst`.
-   */
-  readonly systemFirst?: boolean;
-  /** Options of every call. */
-  readonly options?: SharedV4ProviderOptions;
+  readonly dialect: Dialect;
 }
 
 /** Thrown for a name that cannot be a model of this provider; nothing was sent. */
@@ -33,6 +29,22 @@ export class ImpossibleModelError extends Error {
 
 const hasApiKey = ({ apiKey }: RemoteProviderSettings): boolean => Boolean(apiKey);
 
+/** Packages that pass on the arguments of tool calls as they are, and have options for the rest. */
+const chatDialect = (name: string): Dialect => ({
+  name,
+  textArguments: true,
+  strictJsonSchema: true,
+  parallelToolCalls: (isAllowed) => ({ [name]: { parallelToolCalls: isAllowed } }),
+});
+
+const openAiDialect = chatDialect('openai');
+
+/** Servers in the configuration. The package sends options that it does not know as members of the body. */
+export const compatibleDialect: Dialect = {
+  ...chatDialect('compatible'),
+  parallelToolCalls: (isAllowed) => ({ compatible: { parallel_tool_calls: isAllowed } }),
+};
+
 /**
  * The built-in providers. Every setting that the packages would otherwise read from the environment is passed to them,
  * including base URLs, because only `config/` reads the environment.
@@ -40,6 +52,7 @@ const hasApiKey = ({ apiKey }: RemoteProviderSettings): boolean => Boolean(apiKe
 export const remoteProviders: Readonly<Record<RemoteProviderId, RemoteProvider>> = {
   openai: {
     isConfigured: hasApiKey,
+    dialect: openAiDialect,
     async load(settings, fetch) {
       const { createOpenAI } = await import('@ai-sdk/openai');
       const provider = createOpenAI({
@@ -53,7 +66,11 @@ export const remoteProviders: Readonly<Record<RemoteProviderId, RemoteProvider>>
   },
   anthropic: {
     isConfigured: hasApiKey,
-    systemFirst: true,
+    dialect: {
+      name: 'anthropic',
+      systemFirst: true,
+      parallelToolCalls: (isAllowed) => ({ anthropic: { disableParallelToolUse: !isAllowed } }),
+    },
     async load(settings, fetch) {
       const { createAnthropic } = await import('@ai-sdk/anthropic');
       return createAnthropic(access('anthropic', settings, fetch)).languageModel;
@@ -61,7 +78,7 @@ export const remoteProviders: Readonly<Record<RemoteProviderId, RemoteProvider>>
   },
   google: {
     isConfigured: hasApiKey,
-    systemFirst: true,
+    dialect: { name: 'google', systemFirst: true },
     async load(settings, fetch) {
       const { createGoogle } = await import('@ai-sdk/google');
       const provider = createGoogle(access('google', settings, fetch));
@@ -74,6 +91,7 @@ export const remoteProviders: Readonly<Record<RemoteProviderId, RemoteProvider>>
   },
   mistral: {
     isConfigured: hasApiKey,
+    dialect: chatDialect('mistral'),
     async load(settings, fetch) {
       const { createMistral } = await import('@ai-sdk/mistral');
       return createMistral(access('mistral', settings, fetch)).languageModel;
@@ -81,6 +99,7 @@ export const remoteProviders: Readonly<Record<RemoteProviderId, RemoteProvider>>
   },
   groq: {
     isConfigured: hasApiKey,
+    dialect: chatDialect('groq'),
     async load(settings, fetch) {
       const { createGroq } = await import('@ai-sdk/groq');
       return createGroq(access('groq', settings, fetch)).languageModel;
@@ -88,8 +107,12 @@ export const remoteProviders: Readonly<Record<RemoteProviderId, RemoteProvider>>
   },
   xai: {
     isConfigured: hasApiKey,
-    // xAI stores prompts and answers by default.
-    options: { xai: { store: false } },
+    dialect: {
+      name: 'xai',
+      parallelToolCalls: (isAllowed) => ({ xai: { parallelToolCalls: isAllowed } }),
+      // xAI stores prompts and answers by default.
+      options: { store: false },
+    },
     async load(settings, fetch) {
       const { createXai } = await import('@ai-sdk/xai');
       return createXai(access('xai', settings, fetch)).languageModel;
@@ -97,6 +120,7 @@ export const remoteProviders: Readonly<Record<RemoteProviderId, RemoteProvider>>
   },
   deepseek: {
     isConfigured: hasApiKey,
+    dialect: { name: 'deepseek', strictJsonSchema: true },
     async load(settings, fetch) {
       const { createDeepSeek } = await import('@ai-sdk/deepseek');
       return createDeepSeek(access('deepseek', settings, fetch)).languageModel;
@@ -104,6 +128,7 @@ export const remoteProviders: Readonly<Record<RemoteProviderId, RemoteProvider>>
   },
   azure: {
     isConfigured: ({ apiKey, resourceName, baseUrl }) => Boolean(apiKey) && Boolean(resourceName || baseUrl),
+    dialect: openAiDialect,
     async load({ apiKey = '', resourceName = '', baseUrl }, fetch) {
       const { createAzure } = await import('@ai-sdk/azure');
       const provider = createAzure({ apiKey, fetch, resourceName, ...(baseUrl && { baseURL: baseUrl }) });
@@ -113,7 +138,12 @@ export const remoteProviders: Readonly<Record<RemoteProviderId, RemoteProvider>>
   'amazon-bedrock': {
     isConfigured: ({ region, apiKey, accessKeyId, secretAccessKey }) =>
       Boolean(region) && Boolean(apiKey || (accessKeyId && secretAccessKey)),
-    systemFirst: true,
+    dialect: {
+      name: 'amazonBedrock',
+      systemFirst: true,
+      // Only Anthropic's models have the setting.
+      parallelToolCalls: (isAllowed) => ({ anthropic: { disableParallelToolUse: !isAllowed } }),
+    },
     async load({ region = '', apiKey = '', accessKeyId = '', secretAccessKey = '', sessionToken, baseUrl }, fetch) {
       const { createAmazonBedrock } = await import('@ai-sdk/amazon-bedrock');
       const provider = createAmazonBedrock({
@@ -132,6 +162,7 @@ export const remoteProviders: Readonly<Record<RemoteProviderId, RemoteProvider>>
   },
   cohere: {
     isConfigured: hasApiKey,
+    dialect: { name: 'cohere' },
     async load(settings, fetch) {
       const { createCohere } = await import('@ai-sdk/cohere');
       return createCohere(access('cohere', settings, fetch)).languageModel;
@@ -143,7 +174,7 @@ export const remoteProviders: Readonly<Record<RemoteProviderId, RemoteProvider>>
 export async function loadCompatible(settings: CompatibleProviderSettings, fetch: Fetch): Promise<LanguageModels> {
   const { createOpenAICompatible } = await import('@ai-sdk/openai-compatible');
   const provider = createOpenAICompatible({
-    name: settings.id,
+    name: compatibleDialect.name,
     baseURL: settings.baseUrl,
     fetch,
     ...(settings.apiKey && { apiKey: settings.apiKey }),

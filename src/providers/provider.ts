@@ -1,5 +1,5 @@
 import type { ProviderVariable } from './provider-settings.ts';
-import type { CallOptions, GenerateRequest, GenerateResult } from './generation.ts';
+import type { CallOptions, GenerateEvent, GenerateRequest, GenerateResult } from './generation.ts';
 
 /** A provider as the contract's Provider schema shows it. */
 export interface ProviderInfo {
@@ -27,6 +27,26 @@ export interface Provider extends ProviderInfo {
    * @throws The reason of `call.signal`, unchanged, when that is aborted, because no caller can read a problem then.
    */
   generate(request: GenerateRequest, call: CallOptions): Promise<GenerateResult>;
+  /**
+   * Runs a prompt and gives the answer while it comes. Until the first event it behaves like `generate`. After that a
+   * failure is thrown as ProblemError whose extension `usage` has the usage as far as it is known, and the call is not
+   * repeated. Leaving the loop cancels the call.
+   */
+  stream(request: GenerateRequest, call: CallOptions): AsyncIterable<GenerateEvent>;
+  /**
+   * What the provider cannot do with a request. Nothing is sent.
+   *
+   * @returns Empty for a request that has only text messages.
+   */
+  unsupported(request: GenerateRequest): Promise<readonly Unsupported[]>;
+}
+
+/** A member of a request that the provider ignores or refuses. */
+export interface Unsupported {
+  /** A path in the contract's names: `tools`, `parameters/seed`, `messages/3/content/0`. */
+  readonly member: string;
+  /** One sentence. */
+  readonly detail: string;
 }
 
 export interface ProviderRegistry {

@@ -2,12 +2,12 @@ import type { LanguageModelV4 } from '@ai-sdk/provider';
 import { LRUCache } from 'lru-cache';
 import { ProblemError } from '../errors/problem-error.ts';
 import { createFairQueue, type FairQueue } from '../limits/fair-queue.ts';
-import { echo } from './echo.ts';
-import { generate, type GenerateDependencies, type RemoteTarget, type RetryNotice } from './generate-text.ts';
+import { echo, echoStream } from './echo.ts';
+import { eventsOf, type CallOptions, type GenerateRequest, type GenerateResult } from './generation.ts';
+import { generate, type GenerateDependencies, type RemoteTarget, type RetryNotice } from './generate.ts';
 import type { Fetch } from './http.ts';
-import { loadCompatible, remoteProviders, type LanguageModels } from './language-models.ts';
+import { compatibleDialect, loadCompatible, remoteProviders, type LanguageModels } from './language-models.ts';
 import { catalog } from './models.ts';
-import { toPrompt, toPromptWithSystemFirst } from './sdk-prompt.ts';
 import type { Provider, ProviderInfo, ProviderRegistry, ProviderSetting } from './provider.ts';
 import {
   builtInProviderIds,
@@ -68,12 +68,18 @@ interface Entry {
 }
 
 function toProvider({ info, target }: Entry, dependencies: GenerateDependencies): Provider {
+  const run = async (request: GenerateRequest, call: CallOptions): Promise<GenerateResult> => {
+    if (!info.configured) throw notConfigured(info.id);
+    return target === undefined ? echo(request, call) : generate(target, request, call, dependencies);
+  };
   return {
     ...info,
-    async generate(request, call) {
-      if (!info.configured) throw notConfigured(info.id);
-      return target === undefined ? echo(request, call) : generate(target, request, call, dependencies);
+    generate: run,
+    async *stream(request, call) {
+      if (target === undefined) yield* echoStream(request, call);
+      else yield* eventsOf(await run(request, call));
     },
+    unsupported: async () => [],
   };
 }
 
@@ -82,15 +88,14 @@ function echoEntry(settings: ProviderSettings): Entry {
 }
 
 function builtInEntry(id: RemoteProviderId, settings: ProviderSettings, fetch: Fetch): Entry {
-  const { isConfigured, load, systemFirst, options } = remoteProviders[id];
+  const { isConfigured, load, dialect } = remoteProviders[id];
   const own = settings.builtIn[id] ?? {};
   return {
     info: { id, ...fromCatalog(id, settings), configured: isConfigured(own), settings: settingsOf(id, own) },
     target: {
       id,
       models: once(() => load(own, fetch)),
-      toPrompt: systemFirst ? toPromptWithSystemFirst : toPrompt,
-      ...(options && { options }),
+      dialect,
       queue: createCallQueue(settings.concurrency),
     },
   };
@@ -111,7 +116,7 @@ function compatibleEntry(provider: CompatibleProviderSettings, settings: Provide
     target: {
       id,
       models: once(() => loadCompatible(provider, fetch)),
-      toPrompt,
+      dialect: compatibleDialect,
       queue: createCallQueue(settings.concurrency),
     },
   };

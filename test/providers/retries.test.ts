@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import type { RetryNotice } from '../../src/providers/generate-text.ts';
+import type { RetryNotice } from '../../src/providers/generate.ts';
 import { failure, provider, request, startHarness, type Harness } from './providers-harness.ts';
 import { systemRandom } from '../../src/runtime/random.ts';
 

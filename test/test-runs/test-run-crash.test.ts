@@ -217,5 +217,9 @@ function slowEcho(milliseconds: number, onCall?: (value: undefined) => void): Pr
       onCall?.(undefined);
       return sleep(milliseconds, result, { signal });
     },
+    stream() {
+      throw new Error('Test runs do not stream.');
+    },
+    unsupported: async () => [],
   };
 }

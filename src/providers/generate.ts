@@ -1,9 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { LanguageModelV4GenerateResult, LanguageModelV4Prompt, SharedV4ProviderOptions } from '@ai-sdk/provider';
+import type { LanguageModelV4GenerateResult } from '@ai-sdk/provider';
 import type { FairQueue } from '../limits/fair-queue.ts';
 import { badAnswer, timeout, toFailure, toProblem, type Failure } from './failures.ts';
 import type { LanguageModels } from './language-models.ts';
-import type { CallOptions, FinishReason, GenerateRequest, GenerateResult, Message } from './generation.ts';
+import type { CallOptions, GenerateRequest, GenerateResult, ToolCall } from './generation.ts';
+import { ToolCallReader, toFinishReason, toSdkCall, toUsage, type Dialect, type SdkCall } from './sdk-call.ts';
 import type { Random } from '../runtime/random.ts';
 
 /** A provider that is called over the network, with everything that a call needs. */
@@ -11,8 +12,7 @@ export interface RemoteTarget {
   readonly id: string;
   /** The provider's models, loaded on first use. */
   readonly models: () => Promise<LanguageModels>;
-  readonly toPrompt: (messages: readonly Message[]) => LanguageModelV4Prompt;
-  readonly options?: SharedV4ProviderOptions;
+  readonly dialect: Dialect;
   /** Limits how many calls to the provider are in progress at the same time. */
   readonly queue: FairQueue;
 }
@@ -81,9 +81,9 @@ export async function generate(
   let timer = setTimeout(expire, Math.min(Math.max(call.deadline - performance.now(), 0), longestTimer));
 
   try {
-    const prompt = target.toPrompt(request.messages);
+    const sdkCall = toSdkCall(target.id, target.dialect, request);
     for (let attempt = 1; ; attempt += 1) {
-      const outcome = await tryOnce(target, { ...call, signal: ending.signal }, model, prompt);
+      const outcome = await tryOnce(target, { ...call, signal: ending.signal }, model, sdkCall);
       if ('result' in outcome) return outcome.result;
 
       signal.throwIfAborted();
@@ -104,28 +104,27 @@ export async function generate(
 }
 
 async function tryOnce(
-  { models, queue, options }: RemoteTarget,
+  target: RemoteTarget,
   { keyId, traceparent, background = false, signal }: Omit<CallOptions, 'deadline'>,
   model: string,
-  prompt: LanguageModelV4Prompt,
+  sdkCall: SdkCall,
 ): Promise<{ result: GenerateResult } | { failure: Failure }> {
   let leave: () => void;
   try {
-    leave = await queue.enter({ key: keyId, background, signal });
+    leave = await target.queue.enter({ key: keyId, background, signal });
   } catch {
     return { failure: timeout('turn') };
   }
   try {
-    const languageModel = (await models())(model);
+    const languageModel = (await target.models())(model);
     const answer = await languageModel.doGenerate({
-      prompt,
+      ...sdkCall,
       abortSignal: signal,
       ...(traceparent !== undefined && { headers: { traceparent } }),
-      ...(options && { providerOptions: options }),
     });
     // Some packages return an empty answer for a body that they do not understand.
     if (answer.content.length === 0 && answer.finishReason.raw === undefined) return { failure: badAnswer() };
-    return { result: toResult(answer) };
+    return { result: toResult(target, answer) };
   } catch (error) {
     return { failure: signal.aborted ? timeout('provider') : toFailure(error, Date.now()) };
   } finally {
@@ -140,22 +139,22 @@ function pause(failure: Failure, attempt: number, { random }: GenerateDependenci
   return Math.max(backoff, failure.retryAfter ?? 0);
 }
 
-function toResult({ content, finishReason, usage }: LanguageModelV4GenerateResult): GenerateResult {
+function toResult(
+  { id, dialect }: RemoteTarget,
+  { content, finishReason, usage }: LanguageModelV4GenerateResult,
+): GenerateResult {
+  const reader = new ToolCallReader(id, dialect);
+  const toolCalls: ToolCall[] = [];
   let text = '';
-  for (const part of content) if (part.type === 'text') text += part.text;
+  for (const part of content) {
+    if (part.type === 'text') text += part.text;
+    else if (part.type === 'reasoning') reader.addReasoning(part.text, part.providerMetadata);
+    else if (part.type === 'tool-call') toolCalls.push(reader.read(part));
+  }
   return {
     text,
-    finishReason: toFinishReason(finishReason.unified),
-    usage: { inputTokens: toCount(usage.inputTokens.total), outputTokens: toCount(usage.outputTokens.total) },
+    finishReason: toFinishReason(finishReason),
+    usage: toUsage(usage),
+    ...(toolCalls.length > 0 && { toolCalls }),
   };
-}
-
-/** Providers can leave out a number or send a wrong one. The answer is still valid. */
-function toCount(tokens: number | undefined): number {
-  return tokens !== undefined && Number.isSafeInteger(tokens) && tokens > 0 ? tokens : 0;
-}
-
-function toFinishReason(reason: LanguageModelV4GenerateResult['finishReason']['unified']): FinishReason {
-  // Only streams end as interrupted, and streams are not used here.
-  return reason === 'interrupted' ? 'other' : reason;
 }

@@ -1,0 +1,344 @@
+/** Converts requests to calls of the AI SDK's provider packages, and what these answer back. */
+import type {
+  JSONObject,
+  LanguageModelV4CallOptions,
+  LanguageModelV4FilePart,
+  LanguageModelV4FinishReason,
+  LanguageModelV4Message,
+  LanguageModelV4Prompt,
+  LanguageModelV4ReasoningPart,
+  LanguageModelV4ToolCall,
+  LanguageModelV4ToolCallPart,
+  LanguageModelV4Usage,
+  SharedV4ProviderMetadata,
+  SharedV4ProviderOptions,
+} from '@ai-sdk/provider';
+import {
+  textOf,
+  type Content,
+  type FinishReason,
+  type GenerateRequest,
+  type ImagePart,
+  type JsonObject,
+  type Message,
+  type ToolCall,
+  type Usage,
+} from './generation.ts';
+
+/** What the packages do differently. */
+export interface Dialect {
+  /** The name under which the package reads its options and writes its metadata. */
+  readonly name: string;
+  /**
+   * Whether the provider's API separates the system instruction from the conversation: see `toPromptWithSystemFirst`.
+   */
+  readonly systemFirst?: boolean;
+  /** Whether the package passes the arguments of tool calls on as text. Otherwise it needs them parsed. */
+  readonly textArguments?: boolean;
+  /** The option that stands for `parallel_tool_calls`; absent if the provider has no such setting. */
+  readonly parallelToolCalls?: (isAllowed: boolean) => SdkOptions;
+  /** Whether the option `strictJsonSchema` exists; otherwise the provider decides whether a schema is strict. */
+  readonly strictJsonSchema?: boolean;
+  /** Options of every call. The options of a request cannot change them. */
+  readonly options?: JsonObject;
+}
+
+/** Options of provider packages by the name under which they are read. */
+export type SdkOptions = Readonly<Record<string, JsonObject>>;
+
+/** A provider package's options of one call, without cancellation and headers. */
+export type SdkCall = Omit<LanguageModelV4CallOptions, 'abortSignal' | 'headers'>;
+
+/**
+ * Converts a request to the options of `doGenerate` and `doStream`.
+ *
+ * @param provider The provider's id; metadata of other providers stays out.
+ */
+export function toSdkCall(provider: string, dialect: Dialect, request: GenerateRequest): SdkCall {
+  const { parameters = {}, responseFormat, tools, toolChoice } = request;
+  return withoutUndefined<SdkCall>({
+    prompt: toPrompt(provider, dialect, request.messages),
+    maxOutputTokens: parameters.max_output_tokens,
+    temperature: parameters.temperature,
+    topP: parameters.top_p,
+    topK: parameters.top_k,
+    stopSequences: parameters.stop && [...parameters.stop],
+    seed: parameters.seed,
+    presencePenalty: parameters.presence_penalty,
+    frequencyPenalty: parameters.frequency_penalty,
+    reasoning: parameters.reasoning_effort,
+    responseFormat:
+      responseFormat?.type === 'json'
+        ? withoutUndefined({
+            type: 'json' as const,
+            schema: responseFormat.schema as JSONObject | undefined,
+            name: responseFormat.name,
+            description: responseFormat.description,
+          })
+        : undefined,
+    tools: tools?.length
+      ? tools.map(({ name, description, parameters: schema, strict }) =>
+          withoutUndefined({
+            type: 'function' as const,
+            name,
+            description,
+            inputSchema: schema as JSONObject,
+            strict,
+          }),
+        )
+      : undefined,
+    toolChoice:
+      typeof toolChoice === 'object' ? { type: 'tool', toolName: toolChoice.name } : toolChoice && { type: toolChoice },
+    providerOptions: toOptions(dialect, request),
+  });
+}
+
+function toOptions(dialect: Dialect, { parameters, responseFormat }: GenerateRequest): SharedV4ProviderOptions {
+  const { name, parallelToolCalls, strictJsonSchema, options } = dialect;
+  const parallel = parameters?.parallel_tool_calls;
+  const more = parallel === undefined ? {} : (parallelToolCalls?.(parallel) ?? {});
+  // The packages assume different things about a format that does not say `strict`; the service assumes false.
+  const isStrict = responseFormat?.type === 'json' && strictJsonSchema ? (responseFormat.strict ?? false) : undefined;
+  return {
+    ...more,
+    [name]: {
+      ...more[name],
+      ...(isStrict !== undefined && { strictJsonSchema: isStrict }),
+      ...options,
+    } as JSONObject,
+  };
+}
+
+/** Converts messages to the AI SDK's prompt, in the order that the provider accepts. */
+function toPrompt(provider: string, dialect: Dialect, messages: readonly Message[]): LanguageModelV4Prompt {
+  const ordered = dialect.systemFirst ? systemFirst(messages) : messages;
+  return ordered.map((message) => toPromptMessage(provider, dialect, message));
+}
+
+/**
+ * The order for providers whose API separates the system instruction from the conversation. They refuse system messages
+ * within the conversation, and conversations without a user message. All system messages move to the front, in their
+ * order; if there are no others, the last of them becomes a user message.
+ */
+function systemFirst(messages: readonly Message[]): Message[] {
+  const system = messages.filter(isSystem);
+  const conversation = messages.filter((message) => !isSystem(message));
+  if (conversation.length === 0) {
+    const turn = system.pop();
+    if (turn !== undefined) conversation.push({ role: 'user', content: textOf(turn) });
+  }
+  return [...system, ...conversation];
+}
+
+/** The packages know no developer messages; they send system messages as such to the models that want them. */
+function isSystem({ role }: Message): boolean {
+  return role === 'system' || role === 'developer';
+}
+
+function toPromptMessage(provider: string, dialect: Dialect, message: Message): LanguageModelV4Message {
+  switch (message.role) {
+    case 'system':
+    case 'developer':
+      return { role: 'system', content: textOf(message) };
+    case 'user':
+      return { role: 'user', content: toParts(message.content) };
+    case 'assistant': {
+      const calls = (message.toolCalls ?? []).map((call) => toCallParts(provider, dialect, call));
+      // Reasoning came before the text; providers refuse it in another place.
+      const [first] = calls;
+      const reasoning = first?.reasoning ?? [];
+      const text = toParts(message.content).filter((part) => part.type !== 'text' || part.text !== '');
+      const rest = calls.flatMap((parts) => (parts === first ? [parts.call] : [...parts.reasoning, parts.call]));
+      return {
+        role: 'assistant',
+        content: [...reasoning, ...(rest.length > 0 ? text : toParts(message.content)), ...rest],
+      };
+    }
+    case 'tool': {
+      const { toolCallId, toolName, content } = message;
+      return {
+        role: 'tool',
+        content: [{ type: 'tool-result', toolCallId, toolName, output: { type: 'text', value: content } }],
+      };
+    }
+  }
+}
+
+function toParts(content: Content): ({ type: 'text'; text: string } | LanguageModelV4FilePart)[] {
+  if (typeof content === 'string') return [{ type: 'text', text: content }];
+  return content.map((part) => (part.type === 'text' ? { type: 'text', text: part.text } : toFilePart(part)));
+}
+
+/** An image by its address or, for `data:`, by its bytes. */
+function toFilePart({ url }: ImagePart): LanguageModelV4FilePart {
+  const data = /^data:(image\/[a-z]+);base64,/i.exec(url);
+  if (data === null) return { type: 'file', mediaType: 'image/*', data: { type: 'url', url: new URL(url) } };
+  const [head, mediaType = 'image/*'] = data;
+  return { type: 'file', mediaType: mediaType.toLowerCase(), data: { type: 'data', data: url.slice(head.length) } };
+}
+
+/**
+ * The `provider_metadata` of a tool call: what the provider needs back together with the call. It belongs to one
+ * provider and is left out for others.
+ */
+interface ToolCallMetadata {
+  readonly provider: string;
+  readonly call?: JsonObject;
+  /** The reasoning right before the call. */
+  readonly reasoning?: readonly { readonly text: string; readonly signature?: JsonObject }[];
+}
+
+/** The members of a package's metadata that go back to the provider. */
+const signatureMembers = [
+  'thoughtSignature',
+  'signature',
+  'redactedData',
+  'redactedContent',
+  'reasoningEncryptedContent',
+  'itemId',
+];
+
+/** The longest `provider_metadata`, in characters of its JSON. A longer one is left out. */
+export const longestToolCallMetadata = 65_536;
+
+function toCallParts(
+  provider: string,
+  { name, textArguments }: Dialect,
+  call: ToolCall,
+): { reasoning: LanguageModelV4ReasoningPart[]; call: LanguageModelV4ToolCallPart } {
+  const text = call.arguments.trim() === '' ? '{}' : call.arguments;
+  const metadata = readMetadata(provider, call.provider_metadata);
+  return {
+    call: {
+      type: 'tool-call',
+      toolCallId: call.id,
+      toolName: call.name,
+      input: textArguments ? text : parsed(text),
+      ...toPartOptions(name, metadata?.call),
+    },
+    reasoning: (metadata?.reasoning ?? []).map(({ text: thought, signature }) => ({
+      type: 'reasoning',
+      text: thought,
+      ...toPartOptions(name, signature),
+    })),
+  };
+}
+
+function toPartOptions(
+  name: string,
+  signature: JsonObject | undefined,
+): { providerOptions?: SharedV4ProviderMetadata } {
+  return signature === undefined ? {} : { providerOptions: { [name]: signature as JSONObject } };
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}
+
+/** Reads what a caller sent back. Anything that no answer of this provider contains is dropped. */
+function readMetadata(provider: string, metadata: JsonObject | undefined): ToolCallMetadata | undefined {
+  if (metadata?.['provider'] !== provider) return undefined;
+  const call = pickSignature(metadata['call']);
+  const reasoning = Array.isArray(metadata['reasoning']) ? (metadata['reasoning'] as unknown[]) : [];
+  return {
+    provider,
+    ...(call && { call }),
+    reasoning: reasoning.flatMap((part) => {
+      if (!isObject(part) || typeof part['text'] !== 'string') return [];
+      const signature = pickSignature(part['signature']);
+      return [{ text: part['text'], ...(signature && { signature }) }];
+    }),
+  };
+}
+
+function pickSignature(metadata: unknown): JsonObject | undefined {
+  if (!isObject(metadata)) return undefined;
+  const entries = signatureMembers.flatMap((name) => {
+    const value = metadata[name];
+    return typeof value === 'string' ? [[name, value]] : [];
+  });
+  return entries.length > 0 ? (Object.fromEntries(entries) as JsonObject) : undefined;
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/**
+ * Reads the tool calls of one answer, in their order. Whole answers and streams use it alike.
+ *
+ * Reasoning that the provider needs back is kept for the call that follows it.
+ */
+export class ToolCallReader {
+  readonly #provider: string;
+  readonly #name: string;
+  #reasoning: { text: string; signature?: JsonObject }[] = [];
+
+  constructor(provider: string, { name }: Dialect) {
+    this.#provider = provider;
+    this.#name = name;
+  }
+
+  /** Notes a whole piece of reasoning. */
+  addReasoning(text: string, metadata: SharedV4ProviderMetadata | undefined): void {
+    const signature = this.#signatureOf(metadata);
+    // DeepSeek needs its reasoning without a signature.
+    if (signature) this.#reasoning.push({ text, signature });
+    else if (this.#provider === 'deepseek') this.#reasoning.push({ text });
+  }
+
+  read({ toolCallId, toolName, input, providerMetadata }: LanguageModelV4ToolCall): ToolCall {
+    const call = this.#signatureOf(providerMetadata);
+    const reasoning = this.#reasoning;
+    this.#reasoning = [];
+    const toolCall = { id: toolCallId, name: toolName, arguments: input };
+    if (call === undefined && reasoning.length === 0) return toolCall;
+    const metadata: JsonObject = {
+      provider: this.#provider,
+      ...(call && { call }),
+      ...(reasoning.length > 0 && { reasoning }),
+    };
+    return JSON.stringify(metadata).length > longestToolCallMetadata
+      ? toolCall
+      : { ...toolCall, provider_metadata: metadata };
+  }
+
+  #signatureOf(metadata: SharedV4ProviderMetadata | undefined): JsonObject | undefined {
+    return pickSignature(metadata?.[this.#name]);
+  }
+}
+
+/** The usage of an answer, with the counts that the provider sent. */
+export function toUsage({ inputTokens, outputTokens, raw }: LanguageModelV4Usage): Usage {
+  // The packages report 0 for counts that the provider left out.
+  const sent = JSON.stringify(raw ?? {});
+  const cached = countsCachedTokens.test(sent) ? toCount(inputTokens.cacheRead) : undefined;
+  const reasoning = countsReasoning.test(sent) ? toCount(outputTokens.reasoning) : undefined;
+  return {
+    inputTokens: toCount(inputTokens.total) ?? 0,
+    outputTokens: toCount(outputTokens.total) ?? 0,
+    ...(cached !== undefined && { cachedInputTokens: cached }),
+    ...(reasoning !== undefined && { reasoningTokens: reasoning }),
+  };
+}
+
+const countsCachedTokens = /"\w*cache(?!_?(?:creation|write))\w*":\d/i;
+const countsReasoning = /"\w*(?:reasoning|thought|thinking)\w*":\d/i;
+
+/** Providers can leave out a number or send a wrong one. The answer is still valid. */
+function toCount(tokens: number | undefined): number | undefined {
+  return tokens !== undefined && Number.isSafeInteger(tokens) && tokens >= 0 ? tokens : undefined;
+}
+
+/** A stream that ended without the provider's own end is `interrupted`; it is for the caller to refuse it. */
+export function toFinishReason({ unified }: LanguageModelV4FinishReason): FinishReason {
+  return unified === 'interrupted' ? 'other' : unified;
+}
+
+function withoutUndefined<T extends object>(value: { [Key in keyof T]: T[Key] | undefined }): T {
+  return Object.fromEntries(Object.entries(value).filter(([, member]) => member !== undefined)) as T;
+}
