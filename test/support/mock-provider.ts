@@ -3,10 +3,12 @@ import { createServer, type IncomingHttpHeaders, type IncomingMessage, type Serv
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
+import { findVendor, type Finish, type MockAnswer, type MockToolCall, type Vendor } from './mock-vendors.ts';
 
 /**
  * A model provider for tests and benchmarks: a real HTTP server that speaks the wire formats of OpenAI (chat
- * completions, and the responses API as xAI uses it), Anthropic, Google, Cohere and Amazon Bedrock.
+ * completions, and the responses API as xAI uses it), Anthropic, Google, Cohere and Amazon Bedrock, whole and streamed.
+ * A streamed answer has one event for each word.
  *
  * The name of the model, or `behave`, selects its behaviour:
  *
@@ -24,12 +26,31 @@ import { parseArgs } from 'node:util';
  *     mock-huge                  an answer of 17 MiB with Content-Length
  *     mock-endless               an answer that never ends, without Content-Length
  *     mock-nousage               an answer without token counts
+ *     mock-tools                 a text, and calls of the tools `get_weather` and `get_time`
  *     anything else              "Hello from <model>."
+ *
+ * Those that differ only in streams; whole answers are the same text:
+ *
+ *     mock-stall, mock-cut       after half of the events; the connection stays open or is destroyed
+ *     mock-endless               words that never end, as fast as the caller reads
+ *     mock-drip-<ms>[-<n>]       n words (20 if left out) with that pause after each
+ *     mock-reasoning             reasoning before the text
+ *     mock-quiet                 the headers and an event without content, then nothing
+ *     mock-unended               all words, then the end of the response without the format's own end
+ *     mock-error                 an error event after two words, and the format's own end after that
+ *     mock-early-error           status 200 whose first and only event is an error
+ *     mock-broken                an event that is not JSON after two words, then the rest of the answer
+ *
+ * `{ kind: 'stream', steps }` is any other stream, such as one that continues when the test says so. A whole answer to
+ * it has all its words and calls.
  *
  * Run as a program it serves benchmarks: `node test/support/mock-provider.ts --port 9100 --delay-ms 0`.
  */
 export interface MockProvider {
-  /** Such as `http://127.0.0.1:41234`. The path of each vendor follows directly. */
+  /**
+   * Such as `http://127.0.0.1:41234`. The path of each vendor follows directly; `/mistral` and `/groq` before it make
+   * streams send usage as those do.
+   */
   readonly url: string;
   /** Every request since the start or the last `reset`, oldest first. */
   readonly requests: readonly RecordedRequest[];
@@ -48,6 +69,10 @@ export interface RecordedRequest {
   readonly headers: IncomingHttpHeaders;
   readonly body: Record<string, unknown>;
   readonly model: string;
+  /** Whether the request asked for a stream. */
+  readonly streamed: boolean;
+  /** The number of bytes of a streamed answer that were written so far. */
+  written: number;
   /** Whether the client disconnected before it had the complete answer. */
   aborted: boolean;
   /** Resolves when the exchange has ended in any way. */
@@ -64,9 +89,29 @@ export type Behaviour =
     }
   | { readonly kind: 'body'; readonly contentType: string; readonly body: string }
   | { readonly kind: 'flaky'; readonly failures: number }
+  | { readonly kind: 'stream'; readonly steps: readonly Step[] }
   | { readonly kind: 'held' | 'hang' | 'stall' | 'reset' | 'cut' | 'redirect' | 'huge' | 'endless' };
 
-type Finish = 'stop' | 'length';
+/** A step of a stream. The headers and the format's first event precede the first step, unless that is an error. */
+export type Step =
+  | { readonly text: string }
+  | { readonly reasoning: string }
+  | { readonly toolCall: MockToolCall }
+  /** In milliseconds. */
+  | { readonly pause: number }
+  | { readonly wait: Promise<unknown> }
+  /** The format's own end. The response ends after the last step. */
+  | { readonly finish: Finish; readonly usage?: boolean }
+  /** An error event with that code. */
+  | { readonly error: string }
+  /** An event without content; an event that is not JSON. */
+  | 'ping'
+  | 'garbage'
+  /** Bytes of no format. */
+  | { readonly raw: string }
+  /** Destroys the connection; leaves it open without another byte. */
+  | 'cut'
+  | 'hang';
 
 export interface MockProviderOptions {
   /** 0, the default, means any free port. */
@@ -105,8 +150,23 @@ export async function startMockProvider(options: MockProviderOptions = {}): Prom
         return;
       }
       const behaviour = scripts.get(model)?.shift() ?? fromName(model, delay);
+      const streamed = asksForStream(path, body);
+      const asksForUsage = body.includes('"include_usage":true');
+      const exchange = {
+        vendor,
+        model,
+        behaviour,
+        streamed,
+        asksForUsage,
+        request,
+        response,
+        answers,
+        flaked,
+        hold,
+        redirectTarget,
+      };
       if (!record) {
-        void perform({ vendor, model, behaviour, request, response, answers, flaked, hold, redirectTarget, said: '' });
+        void perform({ ...exchange, said: '' });
         return;
       }
       open += 1;
@@ -120,11 +180,13 @@ export async function startMockProvider(options: MockProviderOptions = {}): Prom
         headers: request.headers,
         body: JSON.parse(body) as Record<string, unknown>,
         model,
+        streamed,
+        written: 0,
         aborted: false,
         ended,
       };
       requests.push(entry);
-      void perform({ vendor, model, behaviour, request, response, answers, flaked, hold, redirectTarget, said: body });
+      void perform({ ...exchange, said: body, entry });
     });
   });
   server.listen(port, '127.0.0.1');
@@ -163,6 +225,8 @@ interface Exchange {
   readonly vendor: Vendor;
   readonly model: string;
   readonly behaviour: Behaviour;
+  readonly streamed: boolean;
+  readonly asksForUsage: boolean;
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
   /** Serialized answers. */
@@ -174,14 +238,24 @@ interface Exchange {
   readonly redirectTarget: string;
   /** The body of the request, which error messages quote, as those of some real providers do. */
   readonly said: string;
+  readonly entry?: RecordedRequest;
 }
 
 async function perform(exchange: Exchange): Promise<void> {
-  const { vendor, model, behaviour, request, response, flaked, redirectTarget, said } = exchange;
+  const { vendor, model, behaviour, streamed, request, response, flaked, redirectTarget, said } = exchange;
+  const steps = streamed ? stepsOf(exchange) : undefined;
+  if (steps !== undefined) {
+    await stream(exchange, steps);
+    return;
+  }
   switch (behaviour.kind) {
     case 'answer': {
       if (behaviour.delay) await sleep(behaviour.delay);
       sendText(response, answer(exchange, behaviour));
+      return;
+    }
+    case 'stream': {
+      sendText(response, JSON.stringify(vendor.answer(wholeAnswer(model, behaviour.steps))));
       return;
     }
     case 'held': {
@@ -215,7 +289,7 @@ async function perform(exchange: Exchange): Promise<void> {
     }
     case 'huge': {
       const text = 'x'.repeat(17 * 1024 * 1024);
-      sendText(response, JSON.stringify(vendor.answer(model, text, 'stop', true)));
+      sendText(response, JSON.stringify(vendor.answer({ model, text, toolCalls: [], finish: 'stop', usage: true })));
       return;
     }
     case 'endless': {
@@ -244,13 +318,113 @@ async function perform(exchange: Exchange): Promise<void> {
   }
 }
 
+/** The stream of a behaviour; undefined if its answer is no stream. */
+function stepsOf({ model, behaviour, hold }: Exchange): Steps | undefined {
+  const words: Step[] = wordsOf(greeting(model));
+  switch (behaviour.kind) {
+    case 'answer': {
+      const { delay = 0, finish = 'stop', usage = true } = behaviour;
+      return [...(delay > 0 ? [{ pause: delay }] : []), ...words, { finish, usage }];
+    }
+    case 'stream':
+      return behaviour.steps;
+    case 'held':
+      return [{ wait: hold() }, ...words, { finish: 'stop' }];
+    case 'stall':
+      return [...words.slice(0, 2), 'hang'];
+    case 'cut':
+      return [...words.slice(0, 2), 'cut'];
+    case 'huge':
+      return [{ text: 'x'.repeat(17 * 1024 * 1024) }, { finish: 'stop' }];
+    case 'endless':
+      return (function* () {
+        for (let number = 0; ; number += 1) yield { text: `word${number} ` };
+      })();
+    default:
+      return undefined;
+  }
+}
+
+type Steps = Iterable<Step>;
+
+/** Writes a stream, no faster than the caller reads. */
+async function stream(
+  { vendor, model, asksForUsage, request, response, entry }: Exchange,
+  steps: Steps,
+): Promise<void> {
+  const writer = vendor.stream(model, asksForUsage);
+  const gone = new Promise((resolve) => response.once('close', resolve));
+  const write = (bytes: string | Buffer): Promise<void> => {
+    if (entry) entry.written += Buffer.byteLength(bytes);
+    return new Promise((resolve) => {
+      response.write(bytes, () => {
+        resolve();
+      });
+    });
+  };
+  response.writeHead(200, { 'Content-Type': vendor.streamType });
+  let isFirst = true;
+  for (const step of steps) {
+    if (response.destroyed) return;
+    if (isFirst && !(typeof step === 'object' && 'error' in step)) await write(writer.start());
+    isFirst = false;
+    if (step === 'hang') return;
+    if (step === 'cut') {
+      request.socket.destroy();
+      return;
+    }
+    if (step === 'ping') await write(writer.ping());
+    else if (step === 'garbage') await write(writer.garbage());
+    else if ('text' in step) await write(writer.text(step.text));
+    else if ('reasoning' in step) await write(writer.reasoning(step.reasoning));
+    else if ('pause' in step) await sleep(step.pause);
+    else if ('wait' in step) await Promise.race([step.wait, gone]);
+    else if ('finish' in step) await write(writer.finish(step.finish, step.usage ?? true));
+    else if ('error' in step) await write(writer.error(step.error, 'The stream broke.'));
+    else if ('raw' in step) await write(step.raw);
+    else for (const piece of writer.toolCall(step.toolCall)) await write(piece);
+  }
+  response.end();
+}
+
+/** The whole answer with the words and calls of a stream. */
+function wholeAnswer(model: string, steps: readonly Step[]): MockAnswer {
+  let text = '';
+  const toolCalls: MockToolCall[] = [];
+  let finish: Finish = 'stop';
+  let usage = true;
+  for (const step of steps) {
+    if (typeof step === 'string') continue;
+    if ('text' in step) text += step.text;
+    if ('toolCall' in step) toolCalls.push(step.toolCall);
+    if ('finish' in step) ({ finish, usage = true } = step);
+  }
+  return { model, text, toolCalls, finish, usage };
+}
+
+function greeting(model: string): string {
+  return `Hello from ${model}.`;
+}
+
+/** One step for each word, with the space before it. */
+function wordsOf(text: string): { text: string }[] {
+  return (text.match(/\s*\S+/g) ?? []).map((word) => ({ text: word }));
+}
+
+/** The calls of `mock-tools`. */
+export const mockToolCalls: readonly MockToolCall[] = [
+  { id: 'call_1', name: 'get_weather', arguments: '{"city":"Zürich","unit":"celsius"}' },
+  { id: 'call_2', name: 'get_time', arguments: '{"zone":"Europe/Zurich"}' },
+];
+
 /** Reads a behaviour from a model's name. */
 function fromName(model: string, delay: number): Behaviour {
-  const [, kind = '', argument] = /^mock-([a-z0-9]+)(?:-(\d+))?/.exec(model) ?? [];
+  const [, kind = '', argument, count] = /^mock-(early-error|[a-z0-9]+)(?:-(\d+))?(?:-(\d+))?/.exec(model) ?? [];
   if (/^\d{3}$/.test(kind)) {
     const headers = argument === undefined ? {} : { 'Retry-After': argument };
     return { kind: 'status', status: Number(kind), headers };
   }
+  const words = wordsOf(greeting(model));
   switch (kind) {
     case 'slow':
       return { kind: 'answer', delay: Number(argument) };
@@ -262,6 +436,35 @@ function fromName(model: string, delay: number): Behaviour {
       return { kind: 'body', contentType: 'application/json', body: '{"id":"mock","choices":[],"content":null}' };
     case 'nousage':
       return { kind: 'answer', usage: false };
+    case 'tools':
+      return {
+        kind: 'stream',
+        steps: [
+          ...wordsOf('Let me look.'),
+          ...mockToolCalls.map((toolCall) => ({ toolCall })),
+          { finish: 'tool-calls' },
+        ],
+      };
+    case 'drip': {
+      const words = Array.from({ length: Number(count ?? 20) }, (_, index) => `word${index} `);
+      const steps = words.flatMap((text): Step[] => [{ text }, { pause: Number(argument) }]);
+      return { kind: 'stream', steps: [...steps, { finish: 'stop' }] };
+    }
+    case 'reasoning':
+      return {
+        kind: 'stream',
+        steps: [...wordsOf('I think about it.').map(({ text }) => ({ reasoning: text })), ...words, { finish: 'stop' }],
+      };
+    case 'quiet':
+      return { kind: 'stream', steps: ['ping', 'hang'] };
+    case 'unended':
+      return { kind: 'stream', steps: words };
+    case 'error':
+      return { kind: 'stream', steps: [...words.slice(0, 2), { error: 'server_error' }, { finish: 'stop' }] };
+    case 'early-error':
+      return { kind: 'stream', steps: [{ error: 'server_error' }] };
+    case 'broken':
+      return { kind: 'stream', steps: [...words.slice(0, 2), 'garbage', ...words.slice(2), { finish: 'stop' }] };
     case 'held':
     case 'hang':
     case 'stall':
@@ -278,9 +481,17 @@ function fromName(model: string, delay: number): Behaviour {
 
 /** The model is in the path or early in the body. Benchmarks do not parse the whole body. */
 function findModel(path: string, body: string): string {
-  const inPath = /\/models?\/([^/:?]+)(?::generateContent|\/converse)|\/models\/([^?]+):generateContent/.exec(path);
+  const inPath =
+    /\/models?\/([^/:?]+)(?::generateContent|:streamGenerateContent|\/converse)|\/models\/([^?]+):\w*[gG]enerateContent/.exec(
+      path,
+    );
   const name = inPath?.[1] ?? inPath?.[2];
   return name === undefined ? (/"model":"([^"]*)"/.exec(body)?.[1] ?? '') : decodeURIComponent(name);
+}
+
+/** Whether a request asks for a stream: the path says it or the body. */
+function asksForStream(path: string, body: string): boolean {
+  return /:streamGenerateContent|\/converse-stream$/.test(path) || /"stream":\s*true/.test(body);
 }
 
 /** The JSON of an answer, created once. */
@@ -291,7 +502,7 @@ function answer(
   const key = `${vendor.name} ${model} ${usage} ${finish}`;
   let text = answers.get(key);
   if (text === undefined) {
-    text = JSON.stringify(vendor.answer(model, `Hello from ${model}.`, finish, usage));
+    text = JSON.stringify(vendor.answer({ model, text: greeting(model), toolCalls: [], finish, usage }));
     answers.set(key, text);
   }
   return text;
@@ -305,116 +516,6 @@ function sendText(response: ServerResponse, text: string): void {
 function sendJson(response: ServerResponse, status: number, body: unknown): void {
   response.writeHead(status, { 'Content-Type': 'application/json' });
   response.end(JSON.stringify(body));
-}
-
-/** The answers and errors of one vendor. */
-interface Vendor {
-  readonly name: string;
-  /** Without usage, vendors that always send usage send zeros. */
-  answer(model: string, text: string, finish: Finish, usage: boolean): unknown;
-  error(status: number, message: string, code?: string): unknown;
-}
-
-const openai: Vendor = {
-  name: 'openai',
-  answer: (model, text, finish, usage) => ({
-    id: 'chatcmpl-mock',
-    object: 'chat.completion',
-    created: 1_790_000_000,
-    model,
-    choices: [{ index: 0, message: { role: 'assistant', content: text }, finish_reason: finish }],
-    ...(usage && { usage: { prompt_tokens: 11, completion_tokens: 7, total_tokens: 18 } }),
-  }),
-  error: (_status, message, code = 'mock_error') => ({ error: { message, type: 'mock_error', param: null, code } }),
-};
-
-const responses: Vendor = {
-  name: 'responses',
-  answer: (model, text, finish, usage) => ({
-    id: 'resp_mock',
-    object: 'response',
-    created_at: 1_790_000_000,
-    model,
-    status: finish === 'stop' ? 'completed' : 'incomplete',
-    output: [
-      {
-        type: 'message',
-        id: 'msg_mock',
-        status: 'completed',
-        role: 'assistant',
-        content: [{ type: 'output_text', text, annotations: [] }],
-      },
-    ],
-    ...(usage && { usage: { input_tokens: 11, output_tokens: 7, total_tokens: 18 } }),
-  }),
-  error: openai.error,
-};
-
-const anthropic: Vendor = {
-  name: 'anthropic',
-  answer: (model, text, finish, usage) => ({
-    id: 'msg_mock',
-    type: 'message',
-    role: 'assistant',
-    model,
-    content: [{ type: 'text', text }],
-    stop_reason: finish === 'stop' ? 'end_turn' : 'max_tokens',
-    stop_sequence: null,
-    usage: usage ? { input_tokens: 11, output_tokens: 7 } : { input_tokens: 0, output_tokens: 0 },
-  }),
-  error: (_status, message, code = 'mock_error') => ({ type: 'error', error: { type: code, message } }),
-};
-
-const google: Vendor = {
-  name: 'google',
-  answer: (model, text, finish, usage) => ({
-    candidates: [
-      { content: { role: 'model', parts: [{ text }] }, finishReason: finish === 'stop' ? 'STOP' : 'MAX_TOKENS' },
-    ],
-    ...(usage && { usageMetadata: { promptTokenCount: 11, candidatesTokenCount: 7, totalTokenCount: 18 } }),
-    modelVersion: model,
-  }),
-  error: (status, message, code = 'MOCK_ERROR') => ({ error: { code: status, message, status: code } }),
-};
-
-const cohere: Vendor = {
-  name: 'cohere',
-  answer: (_model, text, finish, usage) => ({
-    id: 'mock',
-    message: { role: 'assistant', content: [{ type: 'text', text }] },
-    finish_reason: finish === 'stop' ? 'COMPLETE' : 'MAX_TOKENS',
-    usage: {
-      billed_units: { input_tokens: 11, output_tokens: 7 },
-      tokens: { input_tokens: usage ? 11 : 0, output_tokens: usage ? 7 : 0 },
-    },
-  }),
-  error: (_status, message) => ({ id: 'mock', message }),
-};
-
-const bedrock: Vendor = {
-  name: 'bedrock',
-  answer: (_model, text, finish, usage) => ({
-    output: { message: { role: 'assistant', content: [{ text }] } },
-    stopReason: finish === 'stop' ? 'end_turn' : 'max_tokens',
-    metrics: { latencyMs: 1 },
-    usage: usage
-      ? { inputTokens: 11, outputTokens: 7, totalTokens: 18 }
-      : { inputTokens: 0, outputTokens: 0, totalTokens: 0 },
-  }),
-  error: (_status, message) => ({ message }),
-};
-
-const vendors: readonly (readonly [RegExp, Vendor])[] = [
-  [/\/chat\/completions(\?|$)/, openai],
-  [/\/responses(\?|$)/, responses],
-  [/\/messages(\?|$)/, anthropic],
-  [/:generateContent(\?|$)/, google],
-  [/\/converse$/, bedrock],
-  [/\/chat$/, cohere],
-];
-
-function findVendor(path: string): Vendor | undefined {
-  return vendors.find(([pattern]) => pattern.test(path))?.[1];
 }
 
 if (import.meta.main) {
