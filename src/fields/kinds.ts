@@ -28,6 +28,20 @@ export const text: Kind<string, string, string> = same();
 export const integer: Kind<number, number, number> = same();
 export const flag: Kind<boolean, boolean, boolean> = same();
 
+/**
+ * Any JSON value. Documents contain it as JSON text, because member names such as `$where`, `a.b` or `__proto__` have a
+ * meaning for databases.
+ */
+export function json<Value, Shown = Value, Sent = Shown>(): Kind<Value, string, Shown, Sent> {
+  // The types differ only in what the compiler knows of them: requests are checked against the contract.
+  return {
+    toStored: (value) => JSON.stringify(value),
+    fromStored: (stored) => JSON.parse(stored) as Value,
+    show: (value) => value as unknown as Shown,
+    read: (sent) => sent as unknown as Value,
+  };
+}
+
 /** A moment. Answers contain it as ISO 8601 in UTC with milliseconds. */
 export const moment: Kind<Date, Date, string> = {
   toStored: (at) => at,

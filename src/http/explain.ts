@@ -92,6 +92,8 @@ function sentence(error: ErrorObject): string {
       return 'is unknown';
     case 'type':
       return `must be ${String(params['type']).replaceAll(',', ' or ')}`;
+    case 'false schema':
+      return 'is not allowed here';
     case 'enum':
       return `must be one of ${(params['allowedValues'] as unknown[]).map((value) => JSON.stringify(value)).join(', ')}`;
     case 'minLength':

@@ -1,4 +1,5 @@
 import type { OperationHandlers } from '../http/operation.ts';
+import { toInvocationResult } from './invocation-result.ts';
 import type { Invoke } from './invoke.ts';
 import { unknownVariableWarnings } from './render-prompt.ts';
 
@@ -32,7 +33,7 @@ export function invokeOperations(invoke: Invoke): Pick<OperationHandlers, 'invok
           ...(body?.version !== undefined && { 'X-Prompt-Version': body.version }),
           ...(age !== undefined && { Age: age }),
         },
-        body: { ...result, ...unknownVariableWarnings(unknownVariables) },
+        body: { ...toInvocationResult(result), ...unknownVariableWarnings(unknownVariables) },
       };
     },
   };

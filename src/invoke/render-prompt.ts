@@ -1,8 +1,13 @@
 import type { components } from '../../generated/types.ts';
 import { ProblemError } from '../errors/problem-error.ts';
-import { textOf, type RenderedRequest } from '../providers/generation.ts';
+import { textOf, type Message, type RenderedRequest } from '../providers/generation.ts';
 import type { PromptContent } from '../prompts/prompt.ts';
-import { MissingVariablesError, RenderedPromptTooLargeError, renderMessages } from '../templates/render.ts';
+import {
+  MissingVariablesError,
+  RenderedPromptTooLargeError,
+  renderMessages,
+  type Message as TemplateMessage,
+} from '../templates/render.ts';
 
 /** The characters of a request's texts. */
 export function lengthOf({ messages }: RenderedRequest): number {
@@ -63,7 +68,7 @@ function render(
 ): RenderedPrompt {
   try {
     const { messages: rendered, unknown } = renderMessages(messages, declared, variables);
-    return { rendered: { messages: rendered }, unknown };
+    return { rendered: { messages: rendered.map(toMessage) }, unknown };
   } catch (error) {
     // Both messages contain only names and numbers, never a value.
     if (error instanceof MissingVariablesError) {
@@ -78,4 +83,15 @@ function render(
     }
     throw error;
   }
+}
+
+/** The contract knows texts and images. */
+function toMessage({ role, content }: TemplateMessage): Message {
+  if (typeof content === 'string') return { role, content };
+  return {
+    role,
+    content: content.map(({ type, text = '', url = '' }) =>
+      type === 'image' ? { type, url } : { type: 'text', text },
+    ),
+  };
 }

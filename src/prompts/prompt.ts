@@ -1,13 +1,25 @@
 import type { components } from '../../generated/types.ts';
 import { changeable, fields, hidden, made } from '../fields/fields.ts';
 import type { Change, Difference, New, None, Shown, Thing, Undeclared } from '../fields/fields.ts';
-import { flag, integer, list, moment, same, text, type Kind } from '../fields/kinds.ts';
+import { flag, integer, json, list, moment, same, text, type Kind } from '../fields/kinds.ts';
+import type { JsonObject, Parameters, ResponseFormat, Tool, ToolChoice } from '../providers/generation.ts';
 import type { Message, VariableDefinition, VariableDefinitions } from '../templates/render.ts';
 import { testSettings } from './test-settings.ts';
 
 type Schemas = components['schemas'];
 
-const message = same<Message>(({ role, content }) => ({ role, content }));
+/** A provider, and a model of it; without `model`, its default model. */
+export interface Fallback {
+  readonly provider: string;
+  readonly model?: string;
+}
+
+const message: Kind<Message, Message, Schemas['Message'], Schemas['MessageInput']> = {
+  toStored: toMessage,
+  fromStored: toMessage,
+  show: toMessage,
+  read: toMessage,
+};
 
 /** Stored as a list, because a name such as `a.b` or `__proto__` cannot be the name of a field. */
 const variables: Kind<
@@ -28,6 +40,28 @@ const onlyTrue: Kind<true, true, true, boolean> = {
   read: (sent) => (sent ? true : undefined),
 };
 
+/** JSON of which an empty value means none. */
+function jsonOrNone<Value extends object, Shown extends object, Sent extends object>(): Kind<
+  Value,
+  string,
+  Shown,
+  Sent
+> {
+  const kind = json<Value, Shown, Sent>();
+  return { ...kind, read: (sent) => (Object.keys(sent).length === 0 ? undefined : kind.read(sent)) };
+}
+type Sent<Name extends keyof Schemas> = NonNullable<Schemas[Name]>;
+const parameters = jsonOrNone<Parameters, Schemas['GenerationParameters'], Sent<'GenerationParametersInput'>>();
+const responseFormat = json<ResponseFormat, Schemas['ResponseFormat'], Sent<'ResponseFormatInput'>>();
+const tools = jsonOrNone<readonly Tool[], Schemas['Tools'], Sent<'ToolsInput'>>();
+const toolChoice = json<ToolChoice, Schemas['ToolChoice'], Sent<'ToolChoiceInput'>>();
+const providerOptions = jsonOrNone<
+  Readonly<Record<string, JsonObject>>,
+  NonNullable<Schemas['ProviderOptions']>,
+  Sent<'ProviderOptions'>
+>();
+const fallbacks = jsonOrNone<readonly Fallback[], Schemas['Fallbacks'], Sent<'FallbacksInput'>>();
+
 /** The content of a version: everything that decides what an invocation sends, and to which provider. */
 export const contentFields = fields({
   messages: changeable(list(message)),
@@ -37,6 +71,15 @@ export const contentFields = fields({
   strict: changeable(onlyTrue, { optional: true }),
   selectedProvider: changeable(text, { optional: true }),
   selectedModel: changeable(text, { optional: true }),
+  parameters: changeable(parameters, { optional: true }),
+  responseFormat: changeable(responseFormat, { optional: true }),
+  /** At least one. */
+  tools: changeable(tools, { optional: true }),
+  toolChoice: changeable(toolChoice, { optional: true }),
+  /** By the id of the provider. */
+  providerOptions: changeable(providerOptions, { optional: true }),
+  /** What is called when the selected provider fails, in this order. At least one. */
+  fallbacks: changeable(fallbacks, { optional: true }),
 });
 export type PromptContent = Thing<typeof contentFields.table>;
 
@@ -93,6 +136,19 @@ export interface ListedVersion {
 export function currentVersion(prompt: Prompt): PromptVersion {
   const { id: promptId, version, versionCreatedAt: createdAt } = prompt;
   return { promptId, version, content: contentFields.pick(prompt), createdAt };
+}
+
+/** Copies a message member by member. */
+function toMessage({ role, content }: Message): Schemas['MessageInput'] {
+  if (typeof content === 'string') return { role, content };
+  return {
+    role,
+    content: content.map(({ type, text: words, url }) => ({
+      type: type === 'image' ? 'image' : 'text',
+      ...(words !== undefined && { text: words }),
+      ...(url !== undefined && { url }),
+    })),
+  };
 }
 
 /** Copies variable definitions member by member; members that are not set are absent. */

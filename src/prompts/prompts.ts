@@ -1,7 +1,9 @@
+import { isDeepStrictEqual } from 'node:util';
 import { requireMatch, type Precondition } from '../editing/edits.ts';
 import { ProblemError } from '../errors/problem-error.ts';
 import { createEditQueue, retryLostRaces } from '../editing/edit-queue.ts';
 import type { Listing } from '../lists/listing.ts';
+import { requireConsistent } from './content-rules.ts';
 import { applyChange } from './prompt-changes.ts';
 import { finishDeletion, finishDeletions, removeOrphanedVersions, type Cascade } from './prompt-deletion.ts';
 import { contentFields, currentVersion, type NewPrompt, type Prompt, type PromptChange } from './prompt.ts';
@@ -178,13 +180,20 @@ export function createPrompts({
     get,
     getVersion,
     update: (slugOrId, change, precondition) =>
-      edit(slugOrId, change, precondition, random.uuid(), ({ selectedProvider }) => {
-        // A prompt can be sent back as it was received, even if its provider is no longer known.
-        if (change.selectedProvider !== selectedProvider) requireKnownProvider(change.selectedProvider);
+      edit(slugOrId, change, precondition, random.uuid(), (prompt) => {
+        // A prompt can be sent back as it was received, even if its providers are no longer known.
+        if (change.selectedProvider !== prompt.selectedProvider) requireKnownProvider(change.selectedProvider);
+        const { tools, toolChoice } = { ...prompt, ...change };
+        const [providerOptions, fallbacks] = [
+          unlessEqual(change.providerOptions, prompt.providerOptions),
+          unlessEqual(change.fallbacks, prompt.fallbacks),
+        ];
+        requireConsistent({ tools, toolChoice, providerOptions, fallbacks }, isKnownProvider);
       }),
 
     async create(sent, id) {
       requireKnownProvider(sent.selectedProvider);
+      requireConsistent(sent, isKnownProvider);
       const createdAt = clock.now();
       const prompt: Prompt = {
         ...{ id, ...sent, slug: sent.slug === '' ? slugFromName(sent.name) : sent.slug },
@@ -235,6 +244,10 @@ export function createPrompts({
     sweep: () => finishDeletions(store, cascades),
     sweepVersions: () => removeOrphanedVersions(store),
   };
+}
+
+function unlessEqual<Value>(value: Value, present: Value): Value | undefined {
+  return isDeepStrictEqual(value, present) ? undefined : value;
 }
 
 function notFound(slugOrId: string): never {

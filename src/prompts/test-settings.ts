@@ -1,17 +1,12 @@
 import { ProblemError } from '../errors/problem-error.ts';
-import type { Kind } from '../fields/kinds.ts';
+import { json, type Kind } from '../fields/kinds.ts';
 
 /** The largest test settings, in bytes of JSON text without blanks. */
 const longest = 16 * 1024;
 
-/**
- * Any JSON value. The database contains it as JSON text, because member names such as `$where`, `a.b` or `__proto__`
- * have a meaning for databases. `read` throws the problem `invalid-request` when it is larger than 16 KiB.
- */
+/** Any JSON value. `read` throws the problem `invalid-request` when it is larger than 16 KiB. */
 export const testSettings: Kind<unknown, string> = {
-  toStored: (value) => JSON.stringify(value),
-  fromStored: (stored) => JSON.parse(stored),
-  show: (value) => value,
+  ...json<unknown>(),
   read(sent) {
     const text = JSON.stringify(sent);
     if (Buffer.byteLength(text) > longest) throw refusal(`must have at most ${longest} bytes as JSON text`);

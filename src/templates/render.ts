@@ -17,10 +17,20 @@ export interface VariableDefinition {
 /** A prompt's variables by name. */
 export type VariableDefinitions = Readonly<Record<string, VariableDefinition>>;
 
-/** A chat message; before rendering its content is a template. */
+/** A text (`text`) or an image (`image`, with its `url`), or a kind that a later release adds. */
+export interface ContentPart {
+  readonly type: string;
+  readonly text?: string;
+  readonly url?: string;
+}
+
+/** The content of a message: a text, or parts in their order. */
+export type Content = string | readonly ContentPart[];
+
+/** A chat message; before rendering the texts and addresses of its content are templates. */
 export interface Message<Role extends string = 'system' | 'user' | 'assistant'> {
   readonly role: Role;
-  readonly content: string;
+  readonly content: Content;
 }
 
 /** Bounds of one rendering. */
@@ -53,9 +63,32 @@ export function renderMessages<Role extends string>(
   supplied: Readonly<Record<string, unknown>> | undefined,
   limits: RenderLimits = defaultRenderLimits,
 ): Rendering<Role> {
-  const templates = messages.map((message) => parseTemplate(message.content));
+  const templates = messages.flatMap(({ content }) => textsOf(content)).map((text) => parseTemplate(text));
   const { texts, unknown } = renderTemplates(templates, declared, supplied, limits);
-  return { messages: messages.map(({ role }, index) => ({ role, content: texts[index] ?? '' })), unknown };
+  const rendered = texts.values();
+  return {
+    messages: messages.map(({ role, content }) => ({ role, content: withTexts(content, rendered) })),
+    unknown,
+  };
+}
+
+/** The texts and addresses of a content, in their order. */
+export function textsOf(content: Content): string[] {
+  return typeof content === 'string' ? [content] : content.flatMap(({ text, url }) => [text ?? [], url ?? []].flat());
+}
+
+/** The content with other texts and addresses, of which it takes as many as it has. */
+function withTexts(content: Content, texts: Iterator<string, unknown>): Content {
+  const next = (): string => {
+    const { value } = texts.next();
+    return typeof value === 'string' ? value : '';
+  };
+  if (typeof content === 'string') return next();
+  return content.map((part) => ({
+    ...part,
+    ...(part.text !== undefined && { text: next() }),
+    ...(part.url !== undefined && { url: next() }),
+  }));
 }
 
 /** Renders one parsed template; parameters and errors as for `renderMessages`. */

@@ -1,5 +1,5 @@
 import { parseTemplate } from './parse.ts';
-import type { Message, VariableDefinitions } from './render.ts';
+import type { Content as MessageContent, VariableDefinitions } from './render.ts';
 
 /** A probable mistake in the content of a prompt. */
 export interface ContentWarning {
@@ -11,7 +11,7 @@ export interface ContentWarning {
 }
 
 interface Content {
-  readonly messages: readonly Pick<Message, 'content'>[];
+  readonly messages: readonly { readonly content: MessageContent }[];
   readonly variables?: VariableDefinitions | undefined;
 }
 
@@ -32,21 +32,20 @@ export function contentWarnings({ messages, variables }: Content): ContentWarnin
     if (warnings.length < maxWarnings) warnings.push(warning());
   };
   const used = new Set<string>();
-  for (const [index, { content }] of messages.entries()) {
-    const notAPlaceholder = (text: string): void => {
-      const pointer = `#/messages/${index}/content`;
+  for (const { text, pointer } of messages.flatMap(({ content }, index) => placesOf(content, index))) {
+    const notAPlaceholder = (quoted: string): void => {
       warn(() => ({
         code: 'not-a-placeholder',
-        detail: `${JSON.stringify(text)} is not a placeholder; it is sent unchanged`,
+        detail: `${JSON.stringify(quoted)} is not a placeholder; it is sent unchanged`,
         pointer,
       }));
     };
-    const template = parseTemplate(content, (at) => {
-      notAPlaceholder(excerpt(content, at));
+    const template = parseTemplate(text, (at) => {
+      notAPlaceholder(excerpt(text, at));
     });
     for (const part of template) {
       if (typeof part !== 'string') used.add(part.name);
-      else for (const [text] of part.matchAll(halfOpened)) notAPlaceholder(text);
+      else for (const [quoted] of part.matchAll(halfOpened)) notAPlaceholder(quoted);
     }
   }
   for (const name of Object.keys(variables ?? {})) {
@@ -54,6 +53,16 @@ export function contentWarnings({ messages, variables }: Content): ContentWarnin
     warn(() => ({ code: 'unused-variable', detail: 'is not used by a placeholder', pointer: `#/variables/${name}` }));
   }
   return warnings;
+}
+
+/** The templates of a message, each with its place. */
+function placesOf(content: MessageContent, index: number): { text: string; pointer: string }[] {
+  const pointer = `#/messages/${index}/content`;
+  if (typeof content === 'string') return [{ text: content, pointer }];
+  return content.flatMap(({ text, url }, part) => [
+    ...(text === undefined ? [] : [{ text, pointer: `${pointer}/${part}/text` }]),
+    ...(url === undefined ? [] : [{ text: url, pointer: `${pointer}/${part}/url` }]),
+  ]);
 }
 
 /** The text from `index` to the end of what looks like a placeholder, within its line; shortened if it is long. */

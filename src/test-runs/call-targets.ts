@@ -4,10 +4,11 @@ import type { components } from '../../generated/types.ts';
 import { problems } from '../../generated/problems.ts';
 import { ProblemError } from '../errors/problem-error.ts';
 import { callProvider } from '../invoke/call-provider.ts';
+import { toInvocationResult } from '../invoke/invocation-result.ts';
 import { scrub } from '../observability/logger.ts';
 import type { Metrics } from '../observability/metrics.ts';
 import { failureTypes } from '../providers/failures.ts';
-import type { CallOptions, GenerateResult, RenderedRequest } from '../providers/generation.ts';
+import type { CallOptions, RenderedRequest } from '../providers/generation.ts';
 import type { ResolvedTarget } from './targets.ts';
 
 /** The result of one call in the form of the contract, in which it is stored and answered. */
@@ -37,7 +38,13 @@ export async function callTargets(
     const started = performance.now();
     try {
       const { result, latencyMs } = await callProvider(provider, { model, ...rendered }, background, metrics);
-      return { status: 'succeeded', provider: provider.id, model, latency_ms: latencyMs, result: toResult(result) };
+      return {
+        status: 'succeeded',
+        provider: provider.id,
+        model,
+        latency_ms: latencyMs,
+        result: toInvocationResult(result),
+      };
     } catch (error) {
       if (!call.signal.aborted) log.warn(fieldsOf(error, provider.id, model), 'a call of a test run failed');
       const latency = Math.round(performance.now() - started);
@@ -67,11 +74,6 @@ function fieldsOf(error: unknown, provider: string, model: string): Record<strin
     ...(status === undefined ? {} : { provider_status: status }),
     ...(problem === undefined || problem.cause !== undefined ? { error } : {}),
   };
-}
-
-function toResult({ text, finishReason, usage }: GenerateResult): components['schemas']['InvocationResult'] {
-  const { inputTokens, outputTokens } = usage;
-  return { text, finishReason, usage: { inputTokens, outputTokens } };
 }
 
 function toTestError(error: unknown): components['schemas']['TestError'] {

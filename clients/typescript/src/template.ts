@@ -1,5 +1,5 @@
 import { parseTemplate } from './generated/template/parse.ts';
-import type { Message, VariableDefinitions } from './generated/template/render.ts';
+import { textsOf, type Message, type VariableDefinitions } from './generated/template/render.ts';
 
 export { parseTemplate, type Placeholder, type Template } from './generated/template/parse.ts';
 export {
@@ -7,6 +7,8 @@ export {
   RenderedPromptTooLargeError,
   renderMessages,
   renderTemplate,
+  type Content,
+  type ContentPart,
   type Message,
   type RenderLimits,
   type Rendering,
@@ -38,7 +40,7 @@ export function listVariables(content: {
   );
   const undeclared = new Map<string, TemplateVariable>();
   for (const message of content.messages) {
-    for (const part of parseTemplate(message.content)) {
+    for (const part of textsOf(message.content).flatMap((text) => parseTemplate(text))) {
       if (typeof part === 'string' || variables.has(part.name)) continue;
       const { name, inlineDefault } = part;
       const known = undeclared.get(name);

@@ -1402,36 +1402,30 @@ export interface components {
          */
         OtherValue: string & {};
         /**
-         * MessageContent
-         * @description Text with placeholders. An invocation fills them in.
-         *
-         *     | Written | Becomes |
-         *     |---|---|
-         *     | `{{name}}` | the value of `name` |
-         *     | `{{name\|text}}` | the value of `name`, or `text`, exactly as written, if there is no value |
-         *     | `\{{` | a literal `{{` |
-         *
-         *     Spaces and tabs around a name are allowed: `{{ name }}`. Names begin with a letter or `_`, continue with letters,
-         *     digits, `_`, `.` and `-`, and have at most 64 characters. Everything else between braces is plain text, so JSON needs
-         *     no escaping. Text that looks like a placeholder but is not one (`{{name}`, `{{user name}}`, `{{#if x}}`) is also plain
-         *     text; `warnings` lists it when the prompt is saved.
-         *
-         *     A placeholder takes the first of these: the supplied value, the definition's `default`, the inline default, the empty
-         *     string if the variable is declared. If there is none, the invocation fails with `missing-variables`. Placeholders in a
-         *     filled-in value are not replaced.
-         *
-         *     Strings are inserted unchanged. Other values are inserted as compact JSON: without spaces, with numbers in their
-         *     shortest form (`1.0` as `1`, `1e2` as `100`). The members of an object keep their order, except that names that are
-         *     whole numbers below 4294967295, such as `"7"`, come first, in ascending order. If a name occurs twice, the last member
-         *     counts.
-         *
-         *     All messages of a rendered prompt together have at most 4,194,304 characters (UTF-16 code units). A larger prompt is
-         *     not sent; the answer is `rendered-prompt-too-large`.
-         * @example Ticket from {{customer_name|a customer}}:
-         *
-         *     {{ticket}}
+         * ContentPart
+         * @description A part of a message: a text or an image.
+         * @example {
+         *       "type": "text",
+         *       "text": "What is in this picture of {{product}}?"
+         *     }
          */
-        MessageContent: string;
+        ContentPart: {
+            /**
+             * @description `text` with `text`, or `image` with `url`.
+             * @example text
+             */
+            type: ("text" | "image") | components["schemas"]["OtherValue"];
+            /**
+             * @description The text.
+             * @example What is in this picture of {{product}}?
+             */
+            text?: string;
+            /**
+             * @description Address of the image: an `https` URL of a public host, or a `data` URL with a PNG, JPEG, GIF or WebP image in base64.
+             * @example https://images.example.com/{{picture}}.png
+             */
+            url?: string;
+        };
         /**
          * Message
          * @description One message of a prompt.
@@ -1446,7 +1440,13 @@ export interface components {
              * @example user
              */
             role: components["schemas"]["MessageRole"] | components["schemas"]["OtherValue"];
-            content: components["schemas"]["MessageContent"];
+            /**
+             * @description A text with placeholders, or texts and images in their order.
+             * @example Ticket from {{customer_name|a customer}}:
+             *
+             *     {{ticket}}
+             */
+            content: string | components["schemas"]["ContentPart"][];
         };
         /**
          * Messages
@@ -1530,6 +1530,220 @@ export interface components {
          */
         ModelId: string;
         /**
+         * GenerationParameters
+         * @description How the model generates. Each member that is left out is the provider's default.
+         * @example {
+         *       "temperature": 0.2,
+         *       "max_output_tokens": 500
+         *     }
+         */
+        GenerationParameters: {
+            /**
+             * @description Randomness of the answer.
+             * @example 0.2
+             */
+            temperature?: number;
+            /**
+             * @description Share of the most probable tokens that the model chooses from.
+             * @example 0.9
+             */
+            top_p?: number;
+            /**
+             * @description Number of the most probable tokens that the model chooses from.
+             * @example 40
+             */
+            top_k?: number;
+            /**
+             * @description The most tokens of the answer, including reasoning.
+             * @example 500
+             */
+            max_output_tokens?: number;
+            /**
+             * @description Texts that end the answer. They are not part of it.
+             * @example [
+             *       "###"
+             *     ]
+             */
+            stop?: string[];
+            /**
+             * @description Makes answers repeatable, as far as the provider can.
+             * @example 7
+             */
+            seed?: number;
+            /**
+             * @description Above 0, the model avoids tokens that occurred before.
+             * @example 0.5
+             */
+            presence_penalty?: number;
+            /**
+             * @description Above 0, the model avoids tokens the more, the more often they occurred before.
+             * @example 0.5
+             */
+            frequency_penalty?: number;
+            /**
+             * @description How much the model reasons before it answers.
+             * @example low
+             */
+            reasoning_effort?: ("none" | "minimal" | "low" | "medium" | "high" | "xhigh") | components["schemas"]["OtherValue"];
+            /**
+             * @description Whether the model can call several tools at the same time.
+             * @example false
+             */
+            parallel_tool_calls?: boolean;
+        };
+        /**
+         * JsonSchema
+         * @description A JSON Schema (draft-07 or 2020-12) of at most 64 KiB. References stay within the schema.
+         * @example {
+         *       "type": "object",
+         *       "properties": {
+         *         "priority": {
+         *           "type": "string",
+         *           "enum": [
+         *             "low",
+         *             "high"
+         *           ]
+         *         }
+         *       },
+         *       "required": [
+         *         "priority"
+         *       ],
+         *       "additionalProperties": false
+         *     }
+         */
+        JsonSchema: {
+            [key: string]: unknown;
+        };
+        /**
+         * ResponseFormat
+         * @description The form of the answer, any text or JSON.
+         * @example {
+         *       "type": "json",
+         *       "name": "triage",
+         *       "schema": {
+         *         "type": "object",
+         *         "properties": {
+         *           "priority": {
+         *             "type": "string",
+         *             "enum": [
+         *               "low",
+         *               "high"
+         *             ]
+         *           }
+         *         },
+         *         "required": [
+         *           "priority"
+         *         ],
+         *         "additionalProperties": false
+         *       }
+         *     }
+         */
+        ResponseFormat: {
+            /**
+             * @description `text` or `json`.
+             * @example json
+             */
+            type: ("text" | "json") | components["schemas"]["OtherValue"];
+            schema?: components["schemas"]["JsonSchema"];
+            /**
+             * @description Name of the schema, for the model.
+             * @example triage
+             */
+            name?: string;
+            /**
+             * @description Purpose of the answer, for the model.
+             * @example Priority of a support ticket
+             */
+            description?: string;
+            /**
+             * @description Whether the provider has to follow the schema exactly.
+             * @example true
+             */
+            strict?: boolean;
+        };
+        /**
+         * Tools
+         * @description Functions that the model can ask its caller to run.
+         * @example [
+         *       {
+         *         "name": "find_customer",
+         *         "description": "Finds a customer by name",
+         *         "parameters": {
+         *           "type": "object",
+         *           "properties": {
+         *             "name": {
+         *               "type": "string"
+         *             }
+         *           },
+         *           "required": [
+         *             "name"
+         *           ]
+         *         }
+         *       }
+         *     ]
+         */
+        Tools: {
+            /**
+             * @description Name of the function, unique among the tools.
+             * @example find_customer
+             */
+            name: string;
+            /**
+             * @description What the function does, for the model.
+             * @example Finds a customer by name
+             */
+            description?: string;
+            parameters: components["schemas"]["JsonSchema"];
+            /**
+             * @description Whether the provider has to follow the schema of the arguments exactly.
+             * @example true
+             */
+            strict?: boolean;
+        }[];
+        /**
+         * ToolChoice
+         * @description Whether the model calls tools: as it decides (`auto`), never (`none`), at least one (`required`), or the one that is named.
+         * @example auto
+         */
+        ToolChoice: ("auto" | "none" | "required") | components["schemas"]["OtherValue"] | {
+            /**
+             * @description Name of one of the tools.
+             * @example find_customer
+             */
+            name: string;
+        };
+        /**
+         * ProviderOptions
+         * @description Options of providers, by the provider's id, with the names that its API or package uses. A call gets only those of its provider. The service accepts options that change how a model answers, and refuses those that it sets itself (model, messages, limits, tools, formats) or that reach other places (addresses, headers, files, stored data). At most 16 KiB. `null` means none. Part of the content: a change creates a new version.
+         * @example {
+         *       "anthropic": {
+         *         "effort": "low"
+         *       }
+         *     }
+         */
+        ProviderOptions: {
+            [key: string]: {
+                [key: string]: unknown;
+            };
+        } | null;
+        /**
+         * Fallbacks
+         * @description Providers and models that are called in this order if the selected one fails.
+         * @example [
+         *       {
+         *         "provider": "anthropic"
+         *       },
+         *       {
+         *         "provider": "echo",
+         *         "model": "echo-upper"
+         *       }
+         *     ]
+         */
+        Fallbacks: {
+            provider: components["schemas"]["ProviderId"];
+            model?: components["schemas"]["ModelId"];
+        }[];
+        /**
          * TestSettings
          * @description Any JSON value of at most 16 KiB (as compact JSON in UTF-8), for the tool that edits the prompt. `null` means no value. Metadata; the service does not interpret it.
          * @example {
@@ -1590,8 +1804,9 @@ export interface components {
          * Prompt
          * @description A prompt with its current content. Fields without a value are absent.
          *
-         *     `messages`, `variables`, `strict`, `selected_provider` and `selected_model` are its *content*: each change of the
-         *     content creates a new version. The other fields are metadata.
+         *     `messages`, `variables`, `strict`, `selected_provider`, `selected_model`, `parameters`, `response_format`, `tools`,
+         *     `tool_choice`, `provider_options` and `fallbacks` are its *content*: each change of the content creates a new version.
+         *     The other fields are metadata.
          *
          *     `warnings` describes the content. Only the answers to create, change and restore have it.
          * @example {
@@ -1624,6 +1839,12 @@ export interface components {
             strict?: components["schemas"]["Strict"];
             selected_provider?: components["schemas"]["ProviderId"];
             selected_model?: components["schemas"]["ModelId"];
+            parameters?: components["schemas"]["GenerationParameters"];
+            response_format?: components["schemas"]["ResponseFormat"];
+            tools?: components["schemas"]["Tools"];
+            tool_choice?: components["schemas"]["ToolChoice"];
+            provider_options?: components["schemas"]["ProviderOptions"];
+            fallbacks?: components["schemas"]["Fallbacks"];
             test_settings?: components["schemas"]["TestSettings"];
             /**
              * @description Number of the latest version. An invocation without `version` runs this version.
@@ -1761,6 +1982,57 @@ export interface components {
          */
         Retryable: boolean;
         /**
+         * Usage
+         * @description Numbers of tokens, as the provider counts them. The first two are 0 if the provider does not give them, the others are absent.
+         * @example {
+         *       "inputTokens": 64,
+         *       "outputTokens": 13
+         *     }
+         */
+        Usage: {
+            /**
+             * @description Tokens of the rendered messages.
+             * @example 64
+             */
+            inputTokens: number;
+            /**
+             * @description Tokens of the generated text, calls of tools and reasoning.
+             * @example 13
+             */
+            outputTokens: number;
+            /**
+             * @description How many of the input tokens the provider read from its own cache.
+             * @example 48
+             */
+            cachedInputTokens?: number;
+            /**
+             * @description How many of the output tokens are reasoning. The text of the reasoning is not returned.
+             * @example 8
+             */
+            reasoningTokens?: number;
+        };
+        /**
+         * FailedAttempt
+         * @description A call to a provider that failed, before another one answered or before the request failed.
+         * @example {
+         *       "provider": "openai",
+         *       "model": "gpt-4.1-mini",
+         *       "problem": "urn:prompt-gateway:problem:provider-timeout",
+         *       "may_be_billed": true
+         *     }
+         */
+        FailedAttempt: {
+            provider: components["schemas"]["ProviderId"];
+            model: components["schemas"]["ModelId"];
+            problem: components["schemas"]["ProblemType"];
+            usage?: components["schemas"]["Usage"];
+            /**
+             * @description Whether the provider may charge for the call. True after time-outs and broken or invalid answers.
+             * @example true
+             */
+            may_be_billed: boolean;
+        };
+        /**
          * Problem
          * @description Error details (RFC 9457).
          * @example {
@@ -1817,7 +2089,69 @@ export interface components {
             order_status?: components["schemas"]["OrderStatus"] | components["schemas"]["OtherValue"];
             provider_status?: components["schemas"]["ProviderStatus"];
             retryable?: components["schemas"]["Retryable"];
+            /** @description With failures of providers: all calls that were made, if there were several. */
+            attempts?: components["schemas"]["FailedAttempt"][];
+            usage?: components["schemas"]["Usage"];
         };
+        /**
+         * ContentPartInput
+         * @description A part of a message: a text or an image.
+         * @example {
+         *       "type": "text",
+         *       "text": "What is in this picture of {{product}}?"
+         *     }
+         */
+        ContentPartInput: {
+            /**
+             * ContentPartType
+             * @description `text` with `text`, or `image` with `url`.
+             * @example text
+             * @enum {string}
+             */
+            type: "text" | "image";
+            /**
+             * @description The text.
+             * @example What is in this picture of {{product}}?
+             */
+            text?: string;
+            /**
+             * @description Address of the image: an `https` URL of a public host, or a `data` URL with a PNG, JPEG, GIF or WebP image in base64.
+             * @example https://images.example.com/{{picture}}.png
+             */
+            url?: string;
+        };
+        /**
+         * MessageContent
+         * @description Text with placeholders, or a list of texts and images, whose `text` and `url` have placeholders too. An invocation
+         *     fills them in.
+         *
+         *     | Written | Becomes |
+         *     |---|---|
+         *     | `{{name}}` | the value of `name` |
+         *     | `{{name\|text}}` | the value of `name`, or `text`, exactly as written, if there is no value |
+         *     | `\{{` | a literal `{{` |
+         *
+         *     Spaces and tabs around a name are allowed: `{{ name }}`. Names begin with a letter or `_`, continue with letters,
+         *     digits, `_`, `.` and `-`, and have at most 64 characters. Everything else between braces is plain text, so JSON needs
+         *     no escaping. Text that looks like a placeholder but is not one (`{{name}`, `{{user name}}`, `{{#if x}}`) is also plain
+         *     text; `warnings` lists it when the prompt is saved.
+         *
+         *     A placeholder takes the first of these: the supplied value, the definition's `default`, the inline default, the empty
+         *     string if the variable is declared. If there is none, the invocation fails with `missing-variables`. Placeholders in a
+         *     filled-in value are not replaced.
+         *
+         *     Strings are inserted unchanged. Other values are inserted as compact JSON: without spaces, with numbers in their
+         *     shortest form (`1.0` as `1`, `1e2` as `100`). The members of an object keep their order, except that names that are
+         *     whole numbers below 4294967295, such as `"7"`, come first, in ascending order. If a name occurs twice, the last member
+         *     counts.
+         *
+         *     All messages of a rendered prompt together have at most 4,194,304 characters (UTF-16 code units). A larger prompt is
+         *     not sent; the answer is `rendered-prompt-too-large`.
+         * @example Ticket from {{customer_name|a customer}}:
+         *
+         *     {{ticket}}
+         */
+        MessageContent: string | components["schemas"]["ContentPartInput"][];
         /**
          * MessageInput
          * @description One message of a prompt, in a request.
@@ -1871,6 +2205,200 @@ export interface components {
             required?: boolean;
         };
         /**
+         * GenerationParametersInput
+         * @description How the model generates. Each member that is left out is the provider's default. `null` means none. Part of the content: a change creates a new version.
+         * @example {
+         *       "temperature": 0.2,
+         *       "max_output_tokens": 500
+         *     }
+         */
+        GenerationParametersInput: {
+            /**
+             * @description Randomness of the answer.
+             * @example 0.2
+             */
+            temperature?: number;
+            /**
+             * @description Share of the most probable tokens that the model chooses from.
+             * @example 0.9
+             */
+            top_p?: number;
+            /**
+             * @description Number of the most probable tokens that the model chooses from.
+             * @example 40
+             */
+            top_k?: number;
+            /**
+             * @description The most tokens of the answer, including reasoning.
+             * @example 500
+             */
+            max_output_tokens?: number;
+            /**
+             * @description Texts that end the answer. They are not part of it.
+             * @example [
+             *       "###"
+             *     ]
+             */
+            stop?: string[];
+            /**
+             * @description Makes answers repeatable, as far as the provider can.
+             * @example 7
+             */
+            seed?: number;
+            /**
+             * @description Above 0, the model avoids tokens that occurred before.
+             * @example 0.5
+             */
+            presence_penalty?: number;
+            /**
+             * @description Above 0, the model avoids tokens the more, the more often they occurred before.
+             * @example 0.5
+             */
+            frequency_penalty?: number;
+            /**
+             * ReasoningEffort
+             * @description How much the model reasons before it answers.
+             * @example low
+             * @enum {string}
+             */
+            reasoning_effort?: "none" | "minimal" | "low" | "medium" | "high" | "xhigh";
+            /**
+             * @description Whether the model can call several tools at the same time.
+             * @example false
+             */
+            parallel_tool_calls?: boolean;
+        } | null;
+        /**
+         * ResponseFormatInput
+         * @description The form of the answer: any text, or JSON. The text of a JSON answer is parsed into `object` and checked against `schema`; without `schema`, any JSON is valid. `null` means text. Part of the content: a change creates a new version.
+         * @example {
+         *       "type": "json",
+         *       "name": "triage",
+         *       "schema": {
+         *         "type": "object",
+         *         "properties": {
+         *           "priority": {
+         *             "type": "string",
+         *             "enum": [
+         *               "low",
+         *               "high"
+         *             ]
+         *           }
+         *         },
+         *         "required": [
+         *           "priority"
+         *         ],
+         *         "additionalProperties": false
+         *       }
+         *     }
+         */
+        ResponseFormatInput: {
+            /**
+             * ResponseFormatType
+             * @description `text`, without other members, or `json`.
+             * @example json
+             * @enum {string}
+             */
+            type: "text" | "json";
+            schema?: components["schemas"]["JsonSchema"];
+            /**
+             * @description Name of the schema, for the model.
+             * @example triage
+             */
+            name?: string;
+            /**
+             * @description Purpose of the answer, for the model.
+             * @example Priority of a support ticket
+             */
+            description?: string;
+            /**
+             * @description Whether the provider has to follow the schema exactly.
+             * @example true
+             */
+            strict?: boolean;
+        } | null;
+        /**
+         * ToolsInput
+         * @description Functions that the model can ask its caller to run. The service passes their calls on and never runs them. `null` means none. Part of the content: a change creates a new version.
+         * @example [
+         *       {
+         *         "name": "find_customer",
+         *         "description": "Finds a customer by name",
+         *         "parameters": {
+         *           "type": "object",
+         *           "properties": {
+         *             "name": {
+         *               "type": "string"
+         *             }
+         *           },
+         *           "required": [
+         *             "name"
+         *           ]
+         *         }
+         *       }
+         *     ]
+         */
+        ToolsInput: {
+            /**
+             * @description Name of the function, unique among the tools.
+             * @example find_customer
+             */
+            name: string;
+            /**
+             * @description What the function does, for the model.
+             * @example Finds a customer by name
+             */
+            description?: string;
+            parameters: components["schemas"]["JsonSchema"];
+            /**
+             * @description Whether the provider has to follow the schema of the arguments exactly.
+             * @example true
+             */
+            strict?: boolean;
+        }[] | null;
+        /**
+         * ToolChoiceInput
+         * @description Whether the model calls tools: as it decides (`auto`), never (`none`), at least one (`required`), or the one that is named. `null` means `auto`. Part of the content: a change creates a new version.
+         * @example auto
+         */
+        ToolChoiceInput: ("auto" | "none" | "required" | null) | {
+            /**
+             * @description Name of one of the tools.
+             * @example find_customer
+             */
+            name: string;
+        };
+        /**
+         * TestTargetInput
+         * @description One provider and model to run the prompt on.
+         * @example {
+         *       "provider": "openai",
+         *       "model": "gpt-4.1-mini"
+         *     }
+         */
+        TestTargetInput: {
+            provider: components["schemas"]["ProviderId"];
+            /**
+             * @description Id of the model. Default: the provider's default model.
+             * @example gpt-4.1-mini
+             */
+            model?: string;
+        };
+        /**
+         * FallbacksInput
+         * @description Providers and models that are called in this order if the selected one fails in a way that another may not: time-out, rate limit, server error, refused credentials, invalid answer. `null` means none. Part of the content: a change creates a new version.
+         * @example [
+         *       {
+         *         "provider": "anthropic"
+         *       },
+         *       {
+         *         "provider": "echo",
+         *         "model": "echo-upper"
+         *       }
+         *     ]
+         */
+        FallbacksInput: components["schemas"]["TestTargetInput"][] | null;
+        /**
          * PromptCreate
          * @description A new prompt. Fields that you leave out have no value.
          * @example {
@@ -1912,6 +2440,12 @@ export interface components {
             strict?: components["schemas"]["Strict"];
             selected_provider?: components["schemas"]["ProviderId"];
             selected_model?: components["schemas"]["ModelId"];
+            parameters?: components["schemas"]["GenerationParametersInput"];
+            response_format?: components["schemas"]["ResponseFormatInput"];
+            tools?: components["schemas"]["ToolsInput"];
+            tool_choice?: components["schemas"]["ToolChoiceInput"];
+            provider_options?: components["schemas"]["ProviderOptions"];
+            fallbacks?: components["schemas"]["FallbacksInput"];
             test_settings?: components["schemas"]["TestSettings"];
         };
         /**
@@ -1939,8 +2473,8 @@ export interface components {
         };
         /**
          * PromptUpdate
-         * @description Any of the fields. `null` clears `description`, `variables`, `selected_provider`, `selected_model` and
-         *     `test_settings`. `id`, `version`, `created_at`, `updated_at` and `warnings` cannot be changed; you can send them with
+         * @description Any of the fields. `null` clears `description`, `variables`, `selected_provider`, `selected_model`, `parameters`,
+         *     `response_format`, `tools`, `tool_choice`, `provider_options`, `fallbacks` and `test_settings`. `id`, `version`, `created_at`, `updated_at` and `warnings` cannot be changed; you can send them with
          *     their current values.
          * @example {
          *       "selected_provider": "openai",
@@ -1971,6 +2505,12 @@ export interface components {
              * @example gpt-4.1-mini
              */
             selected_model?: string | null;
+            parameters?: components["schemas"]["GenerationParametersInput"];
+            response_format?: components["schemas"]["ResponseFormatInput"];
+            tools?: components["schemas"]["ToolsInput"];
+            tool_choice?: components["schemas"]["ToolChoiceInput"];
+            provider_options?: components["schemas"]["ProviderOptions"];
+            fallbacks?: components["schemas"]["FallbacksInput"];
             test_settings?: components["schemas"]["TestSettings"];
             id?: components["schemas"]["PromptId"];
             version?: components["schemas"]["VersionNumber"];
@@ -2016,6 +2556,12 @@ export interface components {
             strict?: components["schemas"]["Strict"];
             selected_provider?: components["schemas"]["ProviderId"];
             selected_model?: components["schemas"]["ModelId"];
+            parameters?: components["schemas"]["GenerationParameters"];
+            response_format?: components["schemas"]["ResponseFormat"];
+            tools?: components["schemas"]["Tools"];
+            tool_choice?: components["schemas"]["ToolChoice"];
+            provider_options?: components["schemas"]["ProviderOptions"];
+            fallbacks?: components["schemas"]["Fallbacks"];
             created_at: components["schemas"]["Timestamp"];
             /**
              * @description True for the latest version, which is the prompt's current content.
@@ -2079,6 +2625,69 @@ export interface components {
              * @example gpt-4.1-mini
              */
             model?: string;
+            parameters?: components["schemas"]["GenerationParametersInput"];
+            response_format?: components["schemas"]["ResponseFormatInput"];
+            tools?: components["schemas"]["ToolsInput"];
+            tool_choice?: components["schemas"]["ToolChoiceInput"];
+            provider_options?: components["schemas"]["ProviderOptions"];
+            fallbacks?: components["schemas"]["FallbacksInput"];
+            /**
+             * @description Messages that follow those of the prompt: a conversation. They are sent as they are; placeholders in them are not filled in.
+             * @example [
+             *       {
+             *         "role": "user",
+             *         "content": "And since when?"
+             *       }
+             *     ]
+             */
+            messages?: ({
+                /**
+                 * ConversationRole
+                 * @description Role of the speaker. `tool` gives the result of a call.
+                 * @example user
+                 * @enum {string}
+                 */
+                role: "system" | "developer" | "user" | "assistant" | "tool";
+                /**
+                 * @description A text, or a list of texts and images. The result of a tool is one text. Only an assistant's message with `tool_calls` can leave it out.
+                 * @example And since when?
+                 */
+                content?: string | components["schemas"]["ContentPartInput"][];
+                /** @description The calls that the assistant asked for. */
+                tool_calls?: {
+                    /**
+                     * @description Id of the call, unique in the conversation.
+                     * @example call_8fD2
+                     */
+                    id: string;
+                    /**
+                     * @description Name of the tool.
+                     * @example find_customer
+                     */
+                    name: string;
+                    /**
+                     * @description Arguments as the model wrote them.
+                     * @example {"name": "Ada"}
+                     */
+                    arguments: string;
+                    /** @description As it was received, at most 64 KiB. */
+                    provider_metadata?: {
+                        [key: string]: unknown;
+                    };
+                }[];
+                /**
+                 * @description Of a `tool` message: id of a call in a message before.
+                 * @example call_8fD2
+                 */
+                tool_call_id?: string;
+            } & (unknown & unknown))[];
+            /**
+             * UnsupportedMembers
+             * @description What happens if the provider cannot do something that the request asks for, such as `top_k` or images. `refuse` (default): the answer is `unsupported-by-provider`, and no provider is called. `ignore`: it is left out.
+             * @example ignore
+             * @enum {string}
+             */
+            unsupported?: "refuse" | "ignore";
         };
         /**
          * LatencyMs
@@ -2087,24 +2696,34 @@ export interface components {
          */
         LatencyMs: number;
         /**
-         * Usage
-         * @description Numbers of tokens, as the provider counts them. A number that the provider does not give is 0.
+         * ToolCall
+         * @description A call of a tool that the model asks for. Send it back, as it is, in the message of the assistant.
          * @example {
-         *       "inputTokens": 64,
-         *       "outputTokens": 13
+         *       "id": "call_8fD2",
+         *       "name": "find_customer",
+         *       "arguments": "{\"name\": \"Ada\"}"
          *     }
          */
-        Usage: {
+        ToolCall: {
             /**
-             * @description Tokens of the rendered messages.
-             * @example 64
+             * @description Id of the call. The message with its result names it.
+             * @example call_8fD2
              */
-            inputTokens: number;
+            id: string;
             /**
-             * @description Tokens of the generated text.
-             * @example 13
+             * @description Name of the tool.
+             * @example find_customer
              */
-            outputTokens: number;
+            name: string;
+            /**
+             * @description Arguments as the model wrote them, usually JSON. The service does not check them.
+             * @example {"name": "Ada"}
+             */
+            arguments: string;
+            /** @description What the provider needs to get back with the call, for example a thought signature. */
+            provider_metadata?: {
+                [key: string]: unknown;
+            };
         };
         /**
          * InvocationResult
@@ -2130,6 +2749,17 @@ export interface components {
              */
             finishReason: ("stop" | "length" | "content-filter" | "tool-calls" | "error" | "other") | components["schemas"]["OtherValue"];
             usage: components["schemas"]["Usage"];
+            /** @description Calls of tools that the model asks for. Absent if there are none. */
+            toolCalls?: components["schemas"]["ToolCall"][];
+            /**
+             * @description The parsed `text` of a JSON answer that ended with `stop`. It matches the schema of `response_format`.
+             * @example {
+             *       "priority": "high"
+             *     }
+             */
+            object?: unknown;
+            /** @description Calls to providers that failed before this answer. Absent if there are none. */
+            attempts?: components["schemas"]["FailedAttempt"][];
             warnings?: components["schemas"]["Warnings"];
         };
         /**
@@ -2177,22 +2807,6 @@ export interface components {
              * @example 1874
              */
             average_latency_ms?: number;
-        };
-        /**
-         * TestTargetInput
-         * @description One provider and model to run the prompt on.
-         * @example {
-         *       "provider": "openai",
-         *       "model": "gpt-4.1-mini"
-         *     }
-         */
-        TestTargetInput: {
-            provider: components["schemas"]["ProviderId"];
-            /**
-             * @description Id of the model. Default: the provider's default model.
-             * @example gpt-4.1-mini
-             */
-            model?: string;
         };
         /**
          * TestRunCreate
@@ -4788,7 +5402,7 @@ export interface components {
          * @example prompts:invoke
          * @enum {string}
          */
-        Scope: "prompts:read" | "prompts:write" | "prompts:invoke" | "orders:read" | "orders:write" | "catalog:read" | "catalog:write" | "integrations:read" | "integrations:manage" | "keys:manage" | "metrics:read";
+        Scope: "prompts:read" | "prompts:write" | "prompts:invoke" | "providers:invoke" | "orders:read" | "orders:write" | "catalog:read" | "catalog:write" | "integrations:read" | "integrations:manage" | "keys:manage" | "metrics:read";
         /**
          * GrantedScope
          * @description A scope of the API key.
@@ -5146,6 +5760,9 @@ export interface components {
             order_status?: components["schemas"]["OrderStatus"] | components["schemas"]["OtherValue"];
             provider_status?: components["schemas"]["ProviderStatus"];
             retryable?: components["schemas"]["Retryable"];
+            /** @description With failures of providers: all calls that were made, if there were several. */
+            attempts?: components["schemas"]["FailedAttempt"][];
+            usage?: components["schemas"]["Usage"];
         };
         /**
          * InvalidParametersProblem

@@ -81,6 +81,7 @@ export const apiKeys: Texts['apiKeys'] = {
     'prompts:read': 'Prompts, ihre Versionen und Testläufe lesen',
     'prompts:write': 'Prompts erstellen, ändern und löschen; Testläufe starten',
     'prompts:invoke': 'Prompts aufrufen; das fragt Anbieter an und kostet Geld',
+    'providers:invoke': 'Jedes Modell aufrufen; Werkzeuge, Anbieter-Optionen und Ausweichmodelle von Prompts ersetzen',
     'orders:read': 'Bestellungen und Geschäftstage lesen',
     'orders:write': 'Bestellungen aufgeben, abschließen und stornieren; Geschäftstage abschließen',
     'catalog:read': 'Standorte, Kategorien und Produkte lesen',

@@ -73,6 +73,7 @@ export const apiKeys = {
     'prompts:read': 'Read prompts, their versions and test runs',
     'prompts:write': 'Create, change and delete prompts; start test runs',
     'prompts:invoke': 'Invoke prompts, which calls providers and costs money',
+    'providers:invoke': 'Call any model; replace tools, provider options and fallbacks of prompts',
     'orders:read': 'Read orders and fiscal days',
     'orders:write': 'Place, complete and cancel orders; close fiscal days',
     'catalog:read': 'Read locations, categories and products',

@@ -108,7 +108,9 @@ export function draftOf(prompt: Prompt): PromptDraft {
     name: prompt.name,
     slug: prompt.slug,
     description: prompt.description ?? '',
-    messages: prompt.messages.map(({ role, content }) => newMessage(role, content)),
+    messages: prompt.messages.map(({ role, content }) =>
+      newMessage(role, typeof content === 'string' ? content : content.map(({ text = '' }) => text).join('')),
+    ),
     variables: Object.entries(prompt.variables ?? {}).map(([name, definition]) =>
       newVariable(name, {
         required: definition.required === true,

@@ -1,0 +1,59 @@
+import { ProblemError, type ProblemDetail } from '../errors/problem-error.ts';
+import type { PromptContent } from './prompt.ts';
+
+/** The largest provider options of a prompt, in bytes of JSON text. */
+const longestOptions = 16 * 1024;
+
+/**
+ * Checks what the contract's schemas cannot express about how a prompt generates: between its members, and with the
+ * providers of this installation. Members that are left out are not checked.
+ *
+ * @param content with all tools, if it has a `toolChoice`
+ * @throws {ProblemError} invalid-request, unknown-provider
+ */
+export function requireConsistent(
+  content: Pick<PromptContent, 'tools' | 'toolChoice' | 'providerOptions' | 'fallbacks'>,
+  isKnownProvider: (id: string) => boolean,
+): void {
+  const errors = [...toolMistakes(content), ...sizeMistakes(content)];
+  if (errors.length > 0) {
+    throw new ProblemError('invalid-request', { detail: 'The body of the request is not valid.', errors });
+  }
+  const used = [
+    ...(content.fallbacks ?? []).map(({ provider }, index) => ({
+      provider,
+      pointer: `#/fallbacks/${index}/provider`,
+    })),
+    ...Object.keys(content.providerOptions ?? {}).map((provider) => ({
+      provider,
+      pointer: `#/provider_options/${provider.replaceAll('~', '~0').replaceAll('/', '~1')}`,
+    })),
+  ];
+  const unknown = used.filter(({ provider }) => !isKnownProvider(provider));
+  const [first] = unknown;
+  if (first === undefined) return;
+  throw new ProblemError('unknown-provider', {
+    detail: `The provider ${JSON.stringify(first.provider)} is not known.`,
+    errors: unknown.map(({ pointer }) => ({ detail: 'is not known', pointer })),
+    extensions: { provider: first.provider },
+  });
+}
+
+function toolMistakes({ tools = [], toolChoice }: Pick<PromptContent, 'tools' | 'toolChoice'>): ProblemDetail[] {
+  const names = tools.map(({ name }) => name);
+  const mistakes = names.flatMap((name, index) =>
+    names.indexOf(name) === index ? [] : [{ detail: 'is the name of another tool', pointer: `#/tools/${index}/name` }],
+  );
+  if (typeof toolChoice === 'object' && !names.includes(toolChoice.name)) {
+    mistakes.push({ detail: 'is not the name of a tool', pointer: '#/tool_choice/name' });
+  }
+  if (toolChoice === 'required' && names.length === 0) {
+    mistakes.push({ detail: 'needs tools', pointer: '#/tool_choice' });
+  }
+  return mistakes;
+}
+
+function sizeMistakes({ providerOptions }: Pick<PromptContent, 'providerOptions'>): ProblemDetail[] {
+  if (providerOptions === undefined || Buffer.byteLength(JSON.stringify(providerOptions)) <= longestOptions) return [];
+  return [{ detail: `must have at most ${longestOptions} bytes as JSON text`, pointer: '#/provider_options' }];
+}
