@@ -158,6 +158,26 @@ export const problems = {
     "status": 422,
     "title": "Unknown provider"
   },
+  "inconsistent-content": {
+    "status": 422,
+    "title": "Inconsistent content"
+  },
+  "invalid-schema": {
+    "status": 422,
+    "title": "Invalid JSON Schema"
+  },
+  "invalid-provider-option": {
+    "status": 422,
+    "title": "Invalid provider option"
+  },
+  "image-not-allowed": {
+    "status": 422,
+    "title": "Image not allowed"
+  },
+  "unsupported-by-provider": {
+    "status": 422,
+    "title": "Not supported by the provider"
+  },
   "provider-not-configured": {
     "status": 422,
     "title": "Provider not configured"

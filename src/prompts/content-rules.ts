@@ -9,7 +9,7 @@ const longestOptions = 16 * 1024;
  * providers of this installation. Members that are left out are not checked.
  *
  * @param content with all tools, if it has a `toolChoice`
- * @throws {ProblemError} invalid-request, unknown-provider
+ * @throws {ProblemError} inconsistent-content, unknown-provider
  */
 export function requireConsistent(
   content: Pick<PromptContent, 'tools' | 'toolChoice' | 'providerOptions' | 'fallbacks'>,
@@ -17,7 +17,10 @@ export function requireConsistent(
 ): void {
   const errors = [...toolMistakes(content), ...sizeMistakes(content)];
   if (errors.length > 0) {
-    throw new ProblemError('invalid-request', { detail: 'The body of the request is not valid.', errors });
+    throw new ProblemError('inconsistent-content', {
+      detail: 'The members of the request do not fit together.',
+      errors,
+    });
   }
   const used = [
     ...(content.fallbacks ?? []).map(({ provider }, index) => ({

@@ -34,10 +34,11 @@ export interface PromptsResource {
    * `warnings` in the answer lists probable mistakes: text that looks like a placeholder but is not one, and variables
    * that no placeholder uses.
    *
-   * An unknown `selected_provider` gets `unknown-provider`. A known provider is accepted even if it is not configured;
+   * An unknown `selected_provider`, or an unknown provider in `fallbacks` or `provider_options`, gets
+   * `unknown-provider`. A known provider is accepted even if it is not configured;
    * an invocation checks this. The model is not checked.
    *
-   * @throws {ProblemError} `slug-taken` (409), `idempotency-key-in-use` (409), `unknown-provider` (422), `idempotency-key-reused` (422)
+   * @throws {ProblemError} `slug-taken` (409), `idempotency-key-in-use` (409), `unknown-provider` (422), `inconsistent-content` (422), `invalid-schema` (422), `invalid-provider-option` (422), `idempotency-key-reused` (422)
    */
   create(body: Schemas['PromptCreate'], options?: CallOptions<'createPrompt'>): Call<Schemas['Prompt']>;
 
@@ -65,19 +66,19 @@ export interface PromptsResource {
    *
    * Changes the fields that you send and keeps the others. Objects and arrays are replaced as a whole.
    *
-   * A change of the content (`messages`, `variables`, `strict`, `selected_provider`, `selected_model`) creates a new
-   * version, which the next invocation uses. A change of metadata creates no version. Sending the current content
+   * A change of the content (`messages`, `variables`, `strict`, `selected_provider`, `selected_model`, `parameters`,
+   * `response_format`, `tools`, `tool_choice`, `provider_options`, `fallbacks`) creates a new version, which the next invocation uses. A change of metadata creates no version. Sending the current content
    * creates no version. A request that changes nothing keeps `updated_at` and `ETag`.
    *
    * `warnings` in the answer describes the current content, even if this request did not change it.
    *
-   * A new `selected_provider` that is unknown gets `unknown-provider`. You can send back the current one even if the
-   * service no longer knows it.
+   * New values of `selected_provider`, `fallbacks` and `provider_options` with an unknown provider get
+   * `unknown-provider`. You can send back the current ones even if the service no longer knows the provider.
    *
    * Send `If-Match` with the `ETag` of your copy, so that you do not overwrite a change that you have not seen.
    *
    * @param slugOrId The prompt's slug or its id.
-   * @throws {ProblemError} `prompt-not-found` (404), `slug-taken` (409), `edit-conflict` (409), `precondition-failed` (412), `unknown-provider` (422), `read-only-field` (422)
+   * @throws {ProblemError} `prompt-not-found` (404), `slug-taken` (409), `edit-conflict` (409), `precondition-failed` (412), `unknown-provider` (422), `inconsistent-content` (422), `invalid-schema` (422), `invalid-provider-option` (422), `read-only-field` (422)
    */
   update(slugOrId: string, body: Schemas['PromptUpdate'], options?: CallOptions<'updatePrompt'>): Call<Schemas['Prompt']>;
 
@@ -115,7 +116,7 @@ export interface PromptsResource {
    * `Idempotency-Key`.
    *
    * @param slugOrId The prompt's slug or its id.
-   * @throws {ProblemError} `prompt-not-found` (404), `version-not-found` (404), `idempotency-key-in-use` (409), `missing-variables` (422), `unknown-variables` (422), `unknown-provider` (422), `provider-not-configured` (422), `no-provider-selected` (422), `rendered-prompt-too-large` (422), `idempotency-key-reused` (422), `provider-failed` (502), `provider-timeout` (502), `provider-refused-credentials` (502), `provider-rate-limited` (502), `provider-bad-answer` (502), `not-cached` (504)
+   * @throws {ProblemError} `prompt-not-found` (404), `version-not-found` (404), `idempotency-key-in-use` (409), `missing-variables` (422), `unknown-variables` (422), `unknown-provider` (422), `inconsistent-content` (422), `invalid-schema` (422), `invalid-provider-option` (422), `image-not-allowed` (422), `unsupported-by-provider` (422), `provider-not-configured` (422), `no-provider-selected` (422), `rendered-prompt-too-large` (422), `idempotency-key-reused` (422), `provider-failed` (502), `provider-timeout` (502), `provider-refused-credentials` (502), `provider-rate-limited` (502), `provider-bad-answer` (502), `not-cached` (504)
    */
   invoke: InvokeMethod;
 

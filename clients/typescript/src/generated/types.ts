@@ -26,7 +26,8 @@ export interface paths {
          *     `warnings` in the answer lists probable mistakes: text that looks like a placeholder but is not one, and variables
          *     that no placeholder uses.
          *
-         *     An unknown `selected_provider` gets `unknown-provider`. A known provider is accepted even if it is not configured;
+         *     An unknown `selected_provider`, or an unknown provider in `fallbacks` or `provider_options`, gets
+         *     `unknown-provider`. A known provider is accepted even if it is not configured;
          *     an invocation checks this. The model is not checked.
          */
         post: operations["createPrompt"];
@@ -52,14 +53,14 @@ export interface paths {
          * Change a prompt
          * @description Changes the fields that you send and keeps the others. Objects and arrays are replaced as a whole.
          *
-         *     A change of the content (`messages`, `variables`, `strict`, `selected_provider`, `selected_model`) creates a new
-         *     version, which the next invocation uses. A change of metadata creates no version. Sending the current content
+         *     A change of the content (`messages`, `variables`, `strict`, `selected_provider`, `selected_model`, `parameters`,
+         *     `response_format`, `tools`, `tool_choice`, `provider_options`, `fallbacks`) creates a new version, which the next invocation uses. A change of metadata creates no version. Sending the current content
          *     creates no version. A request that changes nothing keeps `updated_at` and `ETag`.
          *
          *     `warnings` in the answer describes the current content, even if this request did not change it.
          *
-         *     A new `selected_provider` that is unknown gets `unknown-provider`. You can send back the current one even if the
-         *     service no longer knows it.
+         *     New values of `selected_provider`, `fallbacks` and `provider_options` with an unknown provider get
+         *     `unknown-provider`. You can send back the current ones even if the service no longer knows the provider.
          *
          *     Send `If-Match` with the `ETag` of your copy, so that you do not overwrite a change that you have not seen.
          */
@@ -6104,7 +6105,7 @@ export interface components {
              * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:unknown-provider
              */
-            type: ("urn:prompt-gateway:problem:unknown-provider" | "urn:prompt-gateway:problem:idempotency-key-reused") | components["schemas"]["OtherValue"];
+            type: ("urn:prompt-gateway:problem:unknown-provider" | "urn:prompt-gateway:problem:inconsistent-content" | "urn:prompt-gateway:problem:invalid-schema" | "urn:prompt-gateway:problem:invalid-provider-option" | "urn:prompt-gateway:problem:idempotency-key-reused") | components["schemas"]["OtherValue"];
             /**
              * @description HTTP status of the answer.
              * @example 422
@@ -6217,7 +6218,7 @@ export interface components {
              * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:unknown-provider
              */
-            type: ("urn:prompt-gateway:problem:unknown-provider" | "urn:prompt-gateway:problem:read-only-field") | components["schemas"]["OtherValue"];
+            type: ("urn:prompt-gateway:problem:unknown-provider" | "urn:prompt-gateway:problem:inconsistent-content" | "urn:prompt-gateway:problem:invalid-schema" | "urn:prompt-gateway:problem:invalid-provider-option" | "urn:prompt-gateway:problem:read-only-field") | components["schemas"]["OtherValue"];
             /**
              * @description HTTP status of the answer.
              * @example 422
@@ -6371,7 +6372,7 @@ export interface components {
              * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:missing-variables
              */
-            type: ("urn:prompt-gateway:problem:missing-variables" | "urn:prompt-gateway:problem:unknown-variables" | "urn:prompt-gateway:problem:unknown-provider" | "urn:prompt-gateway:problem:provider-not-configured" | "urn:prompt-gateway:problem:no-provider-selected" | "urn:prompt-gateway:problem:rendered-prompt-too-large" | "urn:prompt-gateway:problem:idempotency-key-reused") | components["schemas"]["OtherValue"];
+            type: ("urn:prompt-gateway:problem:missing-variables" | "urn:prompt-gateway:problem:unknown-variables" | "urn:prompt-gateway:problem:unknown-provider" | "urn:prompt-gateway:problem:inconsistent-content" | "urn:prompt-gateway:problem:invalid-schema" | "urn:prompt-gateway:problem:invalid-provider-option" | "urn:prompt-gateway:problem:image-not-allowed" | "urn:prompt-gateway:problem:unsupported-by-provider" | "urn:prompt-gateway:problem:provider-not-configured" | "urn:prompt-gateway:problem:no-provider-selected" | "urn:prompt-gateway:problem:rendered-prompt-too-large" | "urn:prompt-gateway:problem:idempotency-key-reused") | components["schemas"]["OtherValue"];
             /**
              * @description HTTP status of the answer.
              * @example 422
@@ -8124,7 +8125,7 @@ export interface operations {
             };
             413: components["responses"]["ContentTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
-            /** @description The selected provider is unknown, or the idempotency key was used with another request. */
+            /** @description A provider is unknown, the content cannot be used, or the idempotency key was used with another request. */
             422: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -8252,7 +8253,7 @@ export interface operations {
             412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["ContentTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
-            /** @description The selected provider is unknown, or the body changes a field that a PUT cannot change. */
+            /** @description A provider is unknown, the content cannot be used, or the body changes a field that a PUT cannot change. */
             422: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
