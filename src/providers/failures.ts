@@ -8,6 +8,7 @@ import {
 } from '@ai-sdk/provider';
 import { ProblemError } from '../errors/problem-error.ts';
 import { findErrorCode } from './error-codes.ts';
+import type { Usage } from './generation.ts';
 import { ProviderHttpError } from './http.ts';
 import { ImpossibleModelError } from './language-models.ts';
 import { readDelay, readRetryAfter } from '../outbound/retry-after.ts';
@@ -32,6 +33,10 @@ export interface Failure {
   readonly retryable: boolean;
   /** Whether the service repeats the call: only if the provider cannot have charged for an answer. */
   readonly tryAgain: boolean;
+  /** Whether the provider may charge for the call; false if left out. */
+  readonly mayBeBilled?: boolean;
+  /** As far as the provider said. */
+  readonly usage?: Usage;
   /** How long the provider asks to wait, in milliseconds. */
   readonly retryAfter?: number;
   /** For the log; free of keys and prompt text. */
@@ -76,15 +81,22 @@ export function timeout(waitedFor: 'provider' | 'turn'): Failure {
         : 'Too many calls to this provider are in progress. The deadline passed before this call began.',
     retryable: true,
     tryAgain: false,
+    mayBeBilled: waitedFor === 'provider',
   };
 }
 
 /** The problem that the caller gets for a failure. For rate limits it contains `Retry-After`, in whole seconds. */
 export function toProblem(failure: Failure, provider: string, model: string): ProblemError {
-  const { type, detail, status, retryable, retryAfter, cause } = failure;
+  const { type, detail, status, retryable, retryAfter, usage, cause } = failure;
   return new ProblemError(type, {
     detail,
-    extensions: { provider, model, retryable, ...(status !== undefined && { provider_status: status }) },
+    extensions: {
+      provider,
+      model,
+      retryable,
+      ...(status !== undefined && { provider_status: status }),
+      ...(usage && { usage }),
+    },
     ...(type === 'provider-rate-limited' &&
       retryAfter !== undefined && { headers: { 'Retry-After': String(Math.max(1, Math.ceil(retryAfter / 1000))) } }),
     cause,
@@ -135,6 +147,7 @@ export function badAnswer(status?: number): Failure {
     ...(status !== undefined && { status }),
     retryable: true,
     tryAgain: false,
+    mayBeBilled: true,
   };
 }
 
@@ -149,11 +162,11 @@ function toTransportFailure({ reason, status, cause }: ProviderHttpError): Failu
     }
     case 'cut': {
       const detail = "The provider's answer is incomplete.";
-      return { type: 'provider-bad-answer', detail, retryable: true, tryAgain: false, ...known };
+      return { type: 'provider-bad-answer', detail, retryable: true, tryAgain: false, mayBeBilled: true, ...known };
     }
     case 'too-large': {
       const detail = "The provider's answer is too large.";
-      return { type: 'provider-bad-answer', detail, retryable: false, tryAgain: false, ...known };
+      return { type: 'provider-bad-answer', detail, retryable: false, tryAgain: false, mayBeBilled: true, ...known };
     }
   }
 }

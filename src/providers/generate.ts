@@ -1,11 +1,10 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { LanguageModelV4GenerateResult } from '@ai-sdk/provider';
 import type { FairQueue } from '../limits/fair-queue.ts';
-import { badAnswer, timeout, toFailure, toProblem, type Failure } from './failures.ts';
+import { repeat, type AttemptDependencies } from './attempts.ts';
+import { badAnswer, timeout, toFailure, type Failure } from './failures.ts';
 import type { LanguageModels } from './language-models.ts';
 import type { CallOptions, GenerateRequest, GenerateResult, ToolCall } from './generation.ts';
 import { ToolCallReader, toFinishReason, toSdkCall, toUsage, type Dialect, type SdkCall } from './sdk-call.ts';
-import type { Random } from '../runtime/random.ts';
 
 /** A provider that is called over the network, with everything that a call needs. */
 export interface RemoteTarget {
@@ -17,41 +16,8 @@ export interface RemoteTarget {
   readonly queue: FairQueue;
 }
 
-/** A failed attempt that is followed by another. */
-export interface RetryNotice {
-  readonly provider: string;
-  readonly model: string;
-  /** The number of the failed attempt, from 1. */
-  readonly attempt: number;
-  readonly problem: Failure['type'];
-  readonly status?: number;
-  /** The pause before the next attempt, in milliseconds. */
-  readonly delay: number;
-}
-
-export interface GenerateDependencies {
-  /** At least 0, below 1. */
-  readonly random: Random;
-  readonly onRetry?: (notice: RetryNotice) => void;
-}
-
-/** Attempts of one call, including the first. */
-const maxAttempts = 3;
-
-/** The pause before the first retry, in milliseconds; it is twice as long before the second. */
-const firstBackoff = 250;
-
-/** The longest delay of a timer, in milliseconds. */
-const longestTimer = 2 ** 31 - 1;
-
 /**
- * Runs a prompt on a remote provider.
- *
- * Repeats a call at most twice: after rate limits, server errors, and connections that failed before an answer began.
- * After an incomplete or invalid answer the call is not repeated, because it was probably charged for. The pause
- * between attempts is what `Retry-After` asks for, else 250 and 500 ms, shortened by a random part of up to a half. If
- * a pause would reach the deadline, the call fails at once. One deadline covers everything: waiting in the queue,
- * attempts and pauses.
+ * Runs a prompt on a remote provider, with at most two retries.
  *
  * @throws ProblemError `provider-*` (502).
  * @throws The reason of `call.signal` when that is aborted; the call to the provider is canceled then.
@@ -60,47 +26,14 @@ export async function generate(
   target: RemoteTarget,
   request: GenerateRequest,
   call: CallOptions,
-  dependencies: GenerateDependencies,
+  dependencies: AttemptDependencies,
 ): Promise<GenerateResult> {
-  const { onRetry } = dependencies;
   const { model } = request;
-  const { signal } = call;
-  signal.throwIfAborted();
-
-  // One controller for the caller's signal and the deadline costs less than AbortSignal.any with AbortSignal.timeout.
-  const ending = new AbortController();
-  const cancel = (): void => {
-    ending.abort(signal.reason);
-  };
-  signal.addEventListener('abort', cancel, { once: true });
-  const expire = (): void => {
-    const left = call.deadline - performance.now();
-    if (left > 0) timer = setTimeout(expire, Math.min(left, longestTimer));
-    else ending.abort(new DOMException('The deadline passed.', 'TimeoutError'));
-  };
-  let timer = setTimeout(expire, Math.min(Math.max(call.deadline - performance.now(), 0), longestTimer));
-
-  try {
-    const sdkCall = toSdkCall(target.id, target.dialect, request);
-    for (let attempt = 1; ; attempt += 1) {
-      const outcome = await tryOnce(target, { ...call, signal: ending.signal }, model, sdkCall);
-      if ('result' in outcome) return outcome.result;
-
-      signal.throwIfAborted();
-      const { failure } = outcome;
-      const delay = pause(failure, attempt, dependencies);
-      if (delay === undefined || performance.now() + delay >= call.deadline) throw toProblem(failure, target.id, model);
-      const status = failure.status === undefined ? {} : { status: failure.status };
-      onRetry?.({ provider: target.id, model, attempt, problem: failure.type, ...status, delay });
-      await sleep(delay, undefined, { signal: ending.signal }).catch(() => {
-        signal.throwIfAborted();
-        throw toProblem(failure, target.id, model);
-      });
-    }
-  } finally {
-    clearTimeout(timer);
-    signal.removeEventListener('abort', cancel);
-  }
+  call.signal.throwIfAborted();
+  const sdkCall = toSdkCall(target.id, target.dialect, request);
+  return repeat({ provider: target.id, model }, call, dependencies, (signal) =>
+    tryOnce(target, { ...call, signal }, model, sdkCall),
+  );
 }
 
 async function tryOnce(
@@ -130,13 +63,6 @@ async function tryOnce(
   } finally {
     leave();
   }
-}
-
-/** How long to wait before the next attempt, in milliseconds; undefined when there is none. */
-function pause(failure: Failure, attempt: number, { random }: GenerateDependencies): number | undefined {
-  if (!failure.tryAgain || attempt >= maxAttempts) return undefined;
-  const backoff = firstBackoff * 2 ** (attempt - 1) * (1 - random.fraction() / 2);
-  return Math.max(backoff, failure.retryAfter ?? 0);
 }
 
 function toResult(

@@ -4,7 +4,8 @@ import { ProblemError } from '../errors/problem-error.ts';
 import { createFairQueue, type FairQueue } from '../limits/fair-queue.ts';
 import { echo, echoStream } from './echo.ts';
 import { eventsOf, type CallOptions, type GenerateRequest, type GenerateResult } from './generation.ts';
-import { generate, type GenerateDependencies, type RemoteTarget, type RetryNotice } from './generate.ts';
+import type { AttemptDependencies, RetryNotice } from './attempts.ts';
+import { generate, type RemoteTarget } from './generate.ts';
 import type { Fetch } from './http.ts';
 import { compatibleDialect, loadCompatible, remoteProviders, type LanguageModels } from './language-models.ts';
 import { catalog } from './models.ts';
@@ -43,7 +44,7 @@ export function createProviderRegistry(options: ProviderRegistryOptions): Provid
   const mistakes = findSettingsMistakes(settings);
   if (mistakes.length > 0) throw new Error(mistakes.join(' '));
 
-  const dependencies: GenerateDependencies = { random, ...(onRetry && { onRetry }) };
+  const dependencies: AttemptDependencies = { random, ...(onRetry && { onRetry }) };
   const entries = [
     ...builtInProviderIds.map((id) => (id === 'echo' ? echoEntry(settings) : builtInEntry(id, settings, fetch))),
     ...settings.compatible.map((provider) => compatibleEntry(provider, settings, fetch)),
@@ -67,7 +68,7 @@ interface Entry {
   readonly target?: RemoteTarget;
 }
 
-function toProvider({ info, target }: Entry, dependencies: GenerateDependencies): Provider {
+function toProvider({ info, target }: Entry, dependencies: AttemptDependencies): Provider {
   const run = async (request: GenerateRequest, call: CallOptions): Promise<GenerateResult> => {
     if (!info.configured) throw notConfigured(info.id);
     return target === undefined ? echo(request, call) : generate(target, request, call, dependencies);

@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import type { RetryNotice } from '../../src/providers/generate.ts';
+import type { RetryNotice } from '../../src/providers/attempts.ts';
+import type { FailedAttempt } from '../../src/providers/generation.ts';
 import { failure, provider, request, startHarness, type Harness } from './providers-harness.ts';
 import { systemRandom } from '../../src/runtime/random.ts';
 
@@ -67,6 +68,13 @@ describe('retries', () => {
     expect(harness.mock.requests).toHaveLength(1);
   });
 
+  it('are as few as the caller allows', async () => {
+    await failure(harness.registry, 'openai', request('mock-flaky-3', { maxAttempts: 1 }));
+    expect(harness.mock.requests).toHaveLength(1);
+    await failure(harness.registry, 'openai', request('mock-flaky-3', { maxAttempts: 2 }));
+    expect(harness.mock.requests).toHaveLength(3);
+  });
+
   it('share one deadline', async () => {
     harness.mock.behave('gpt', { kind: 'status', status: 500 }, { kind: 'hang' });
     const call = request('gpt', { within: 2_000 });
@@ -86,5 +94,44 @@ describe('retries', () => {
     harness.mock.behave('gpt', { kind: 'reset' });
     const { text } = await provider(harness.registry, 'openai').generate(request('gpt'));
     expect(text).toBe('Hello from gpt.');
+  });
+});
+
+describe('failed attempts', () => {
+  const attemptsOf = async (model: string, changes: Parameters<typeof request>[1] = {}): Promise<FailedAttempt[]> => {
+    const attempts: FailedAttempt[] = [];
+    const call = request(model, { onFailedAttempt: (attempt) => attempts.push(attempt), ...changes });
+    await provider(harness.registry, 'openai')
+      .generate(call)
+      .catch(() => undefined);
+    return attempts;
+  };
+
+  it('are each reported to the caller', async () => {
+    harness.mock.behave('gpt', { kind: 'status', status: 503 }, { kind: 'status', status: 429 });
+    const common = { provider: 'openai', model: 'gpt', may_be_billed: false };
+    expect(await attemptsOf('gpt')).toEqual([
+      { ...common, problem: 'provider-failed' },
+      { ...common, problem: 'provider-rate-limited' },
+    ]);
+    expect(harness.mock.requests).toHaveLength(3);
+  });
+
+  it.each([
+    ['mock-401', 'provider-refused-credentials', false],
+    ['mock-cut', 'provider-bad-answer', true],
+    ['mock-garbage', 'provider-bad-answer', true],
+    ['mock-huge', 'provider-bad-answer', true],
+  ] as const)('of %s say whether the provider may charge for them', async (model, problem, mayBeBilled) => {
+    expect(await attemptsOf(model)).toEqual([{ provider: 'openai', model, problem, may_be_billed: mayBeBilled }]);
+  });
+
+  it('that wait for the provider until the deadline may be charged for', async () => {
+    const attempts = await attemptsOf('mock-hang', { within: 100 });
+    expect(attempts).toMatchObject([{ problem: 'provider-timeout', may_be_billed: true }]);
+  });
+
+  it('that were canceled are not reported', async () => {
+    expect(await attemptsOf('mock-hang', { signal: AbortSignal.timeout(50) })).toEqual([]);
   });
 });

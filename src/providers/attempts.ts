@@ -1,0 +1,97 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Random } from '../runtime/random.ts';
+import { toProblem, type Failure } from './failures.ts';
+import type { CallOptions } from './generation.ts';
+
+/** A failed attempt that is followed by another. */
+export interface RetryNotice {
+  readonly provider: string;
+  readonly model: string;
+  /** The number of the failed attempt, from 1. */
+  readonly attempt: number;
+  readonly problem: Failure['type'];
+  readonly status?: number;
+  /** The pause before the next attempt, in milliseconds. */
+  readonly delay: number;
+}
+
+export interface AttemptDependencies {
+  /** At least 0, below 1. */
+  readonly random: Random;
+  readonly onRetry?: (notice: RetryNotice) => void;
+}
+
+/** Attempts of one call, including the first, unless the caller allows fewer. */
+const mostAttempts = 3;
+
+/** The pause before the first retry, in milliseconds; it is twice as long before the second. */
+const firstBackoff = 250;
+
+/** The longest delay of a timer, in milliseconds. */
+const longestTimer = 2 ** 31 - 1;
+
+/**
+ * Calls a provider until it succeeds.
+ *
+ * Repeats a call at most twice: after rate limits, server errors, and connections that failed before an answer began.
+ * After an incomplete or invalid answer the call is not repeated, because it was probably charged for. The pause
+ * between attempts is what `Retry-After` asks for, else 250 and 500 ms, shortened by a random part of up to a half. If
+ * a pause would reach the deadline, the call fails at once. One deadline covers everything: waiting in the queue,
+ * attempts and pauses.
+ *
+ * @param attempt Calls the provider once. The signal is aborted at the deadline and when `call.signal` is.
+ * @throws ProblemError `provider-*` (502).
+ * @throws The reason of `call.signal` when that is aborted; the call to the provider is canceled then.
+ */
+export async function repeat<Result>(
+  { provider, model }: { readonly provider: string; readonly model: string },
+  call: CallOptions,
+  { random, onRetry }: AttemptDependencies,
+  attempt: (signal: AbortSignal) => Promise<{ result: Result } | { failure: Failure }>,
+): Promise<Result> {
+  const { signal, maxAttempts = mostAttempts, onFailedAttempt } = call;
+  signal.throwIfAborted();
+
+  // One controller for the caller's signal and the deadline costs less than AbortSignal.any with AbortSignal.timeout.
+  const ending = new AbortController();
+  const cancel = (): void => {
+    ending.abort(signal.reason);
+  };
+  signal.addEventListener('abort', cancel, { once: true });
+  const expire = (): void => {
+    const left = call.deadline - performance.now();
+    if (left > 0) timer = setTimeout(expire, Math.min(left, longestTimer));
+    else ending.abort(new DOMException('The deadline passed.', 'TimeoutError'));
+  };
+  let timer = setTimeout(expire, Math.min(Math.max(call.deadline - performance.now(), 0), longestTimer));
+
+  try {
+    for (let number = 1; ; number += 1) {
+      const outcome = await attempt(ending.signal);
+      if ('result' in outcome) return outcome.result;
+
+      signal.throwIfAborted();
+      const { failure } = outcome;
+      const { type: problem, status, usage, mayBeBilled = false } = failure;
+      onFailedAttempt?.({ provider, model, problem, ...(usage && { usage }), may_be_billed: mayBeBilled });
+
+      const delay = number < maxAttempts ? pause(failure, number, random) : undefined;
+      if (delay === undefined || performance.now() + delay >= call.deadline) throw toProblem(failure, provider, model);
+      onRetry?.({ provider, model, attempt: number, problem, ...(status !== undefined && { status }), delay });
+      await sleep(delay, undefined, { signal: ending.signal }).catch(() => {
+        signal.throwIfAborted();
+        throw toProblem(failure, provider, model);
+      });
+    }
+  } finally {
+    clearTimeout(timer);
+    signal.removeEventListener('abort', cancel);
+  }
+}
+
+/** How long to wait before the next attempt, in milliseconds; undefined when there is none. */
+function pause(failure: Failure, attempt: number, random: Random): number | undefined {
+  if (!failure.tryAgain) return undefined;
+  const backoff = firstBackoff * 2 ** (attempt - 1) * (1 - random.fraction() / 2);
+  return Math.max(backoff, failure.retryAfter ?? 0);
+}
