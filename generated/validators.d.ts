@@ -22,6 +22,8 @@ export const listTestRunsParameters: ValidateFunction;
 export const getTestRunParameters: ValidateFunction;
 export const getTestRunResultsParameters: ValidateFunction;
 export const listProvidersParameters: ValidateFunction;
+export const listModelsParameters: ValidateFunction;
+export const getModelParameters: ValidateFunction;
 export const listLocationsParameters: ValidateFunction;
 export const createLocationParameters: ValidateFunction;
 export const createLocationBody: ValidateFunction;

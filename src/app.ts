@@ -58,6 +58,8 @@ import { orderOperations } from './orders/order-operations.ts';
 import { createOrderIds } from './orders/order-id.ts';
 import { createOrders } from './orders/orders.ts';
 import { createOrderStore, orderIndexes } from './orders/order-store.ts';
+import { createModels } from './openai/models.ts';
+import { openAiOperations } from './openai/openai-operations.ts';
 import { createPrompts } from './prompts/prompts.ts';
 import { promptOperations } from './prompts/prompt-operations.ts';
 import { createPromptStore, promptIndexes } from './prompts/prompt-store.ts';
@@ -239,6 +241,7 @@ export function createApp(dependencies: AppDependencies): App {
     ...invokeOperations(invoke),
     ...testRunOperations(testRuns),
     ...providerOperations(providers),
+    ...openAiOperations({ models: createModels({ prompts, providers }) }),
     ...apiKeyOperations(apiKeys, version),
     ...sessionOperations(sessions, apiKeys, version),
     ...locationOperations(locations, random),

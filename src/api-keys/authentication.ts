@@ -3,7 +3,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { LRUCache } from 'lru-cache';
 import type { Scope } from '../../generated/operations.ts';
 import { ProblemError } from '../errors/problem-error.ts';
-import { administratorId, hashSecret } from './api-keys.ts';
+import { administratorId, firstKeyId, hashSecret } from './api-keys.ts';
 import type { RefusedKeys } from './refused-keys.ts';
 import type { ApiKeyStore, StoredApiKey } from './api-key-store.ts';
 import { effectiveScopes } from './scopes.ts';
@@ -108,7 +108,8 @@ export function createAuthentication(options: AuthenticationOptions): Authentica
     if (key.revokedAt !== undefined) throw unauthenticated('The API key was revoked.');
     const { id, name, scopes, secretHash, expiresAt } = key;
     return {
-      principal: { keyId: id, name, scopes: effectiveScopes(scopes) },
+      // The first key gets the scopes that later releases add; otherwise no key could grant them.
+      principal: { keyId: id, name, scopes: id === firstKeyId ? allScopes : effectiveScopes(scopes) },
       ...{ secretHash, until, expiresAt: expiresAt?.getTime() ?? Infinity },
       touch() {
         touch(id);

@@ -45,7 +45,9 @@ export function renderClientFiles(
   document: OpenApiDocument,
   problems: Record<string, ProblemEntry>,
 ): Record<string, string> {
-  const operations = listOperations(document).map((entry) => describe(document, entry));
+  const operations = listOperations(document)
+    .filter(({ operation }) => operation['x-openai-compatible'] === undefined)
+    .map((entry) => describe(document, entry));
   return {
     'operations.ts': renderOperations(operations),
     'resources.ts': renderResources(document, operations),

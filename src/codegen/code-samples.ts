@@ -105,14 +105,15 @@ async function curlSample(entry: OperationEntry, requests: readonly ExampleReque
   return (await Promise.all(commands)).join('\n');
 }
 
-/** Calls of the published client, `prompt-gateway-client`. */
+/** Calls of the published client, `prompt-gateway-client`, or of OpenAI's SDK. */
 async function clientSample(
   entry: OperationEntry,
   requests: readonly ExampleRequest[],
   document: OpenApiDocument,
 ): Promise<string> {
-  const { operationId, tags: [tag = ''] = [] } = entry.operation;
-  const method = `gateway.${clientResource(tag)}.${clientMethod(tag, operationId)}`;
+  const { operationId, tags: [tag = ''] = [], 'x-openai-compatible': ofSdk } = entry.operation;
+  const own = `gateway.${clientResource(tag)}.${clientMethod(tag, operationId)}`;
+  const method = ofSdk === undefined ? own : `openai.${ofSdk}`;
   const answer = answerName(entry, document);
   const calls = requests.map(({ comment, path, query, body }, index) => {
     const input = body ?? (Object.keys(query).length === 0 ? undefined : query);
@@ -124,9 +125,17 @@ async function clientSample(
     // Later examples show other ways to call it. They return the same.
     return `${heading}${index > 0 || answer === 'confirmation' ? '' : `const ${answer} = `}await ${call};`;
   });
+  const key = `process.env.API_KEY ?? ''`;
   const program = [
-    `import { PromptGateway } from 'prompt-gateway-client';`,
-    `const gateway = new PromptGateway({ baseUrl: '${localAddress}', apiKey: ${needsKey(entry) ? `process.env.API_KEY ?? ''` : 'null'} });`,
+    ...(ofSdk === undefined
+      ? [
+          `import { PromptGateway } from 'prompt-gateway-client';`,
+          `const gateway = new PromptGateway({ baseUrl: '${localAddress}', apiKey: ${needsKey(entry) ? key : 'null'} });`,
+        ]
+      : [
+          `import OpenAI from 'openai';`,
+          `const openai = new OpenAI({ baseURL: '${localAddress}/v1', apiKey: ${key} });`,
+        ]),
     ...calls,
   ];
   return format(program.join('\n\n'), { parser: 'typescript', singleQuote: true, ...width });

@@ -1,3 +1,4 @@
+import { addCompatibleErrors } from './compatible-errors.ts';
 import { listOperations, resolve, type OpenApiDocument, type ResponseObject, type Schema } from './contract.ts';
 
 const problemMedia = 'application/problem+json';
@@ -7,13 +8,14 @@ const anywhereInHttp = ['expectation-failed', 'header-fields-too-large'];
 
 /**
  * Adds the parts of the bundled contract that follow from other parts, and so are not written in `openapi/`: a schema
- * for the problems of each answer, a `default` answer for each operation, and the session cookie as another way to
- * authenticate wherever a key is accepted.
+ * for the problems of each answer, a `default` answer for each operation, the errors in the form of OpenAI's API, and the
+ * session cookie as another way to authenticate wherever a key is accepted.
  */
 export function completeContract(document: OpenApiDocument): OpenApiDocument {
   const completed = structuredClone(document);
-  addProblemSchemas(completed);
   addDefaultAnswers(completed);
+  addCompatibleErrors(completed);
+  addProblemSchemas(completed);
   addSessionCookie(completed);
   return completed;
 }
@@ -28,7 +30,7 @@ function addProblemSchemas(document: OpenApiDocument): void {
   const add = (name: string, status: string, response: ResponseObject): void => {
     const media = response.content?.[problemMedia];
     const types = response['x-problem-types'];
-    if (media === undefined || types === undefined) return;
+    if (media === undefined || types === undefined || status === 'default') return;
     schemas[name] ??= problemSchema(name, Number(status), types, firstExample(document, response));
     media.schema = { $ref: `#/components/schemas/${name}` };
   };

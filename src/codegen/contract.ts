@@ -43,6 +43,10 @@ export interface Operation {
   responses: Record<string, ResponseObject>;
   /** Whether a POST without Idempotency-Key can be sent again when its answer was lost. */
   'x-repeatable'?: boolean;
+  /** The most bytes of a body, if it is not the limit of all operations. */
+  'x-body-limit'?: number;
+  /** The method of OpenAI's SDKs for an operation of that API. Its errors have the form of that API too. */
+  'x-openai-compatible'?: string;
 }
 
 export type PathItem = { parameters?: Parameter[] } & Partial<Record<Method, Operation>>;

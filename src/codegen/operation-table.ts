@@ -1,4 +1,4 @@
-import { listOperations, resolve, type OpenApiDocument, type ProblemEntry } from './contract.ts';
+import { listOperations, resolve, type OpenApiDocument, type Operation, type ProblemEntry } from './contract.ts';
 
 /** The data of an operation that the server needs besides its validators. */
 interface Row {
@@ -8,6 +8,7 @@ interface Row {
   needsKey: boolean;
   parameters: { name: string; in: string; type: string; required: boolean }[];
   body: 'none' | 'optional' | 'required';
+  bodyLimit: number;
   /** Declared statuses and the media type of each, `null` without a body. */
   responses: Record<string, string | null>;
   problems: string[];
@@ -49,6 +50,7 @@ export function renderOperationTable(document: OpenApiDocument, problems: Record
           : operation.requestBody.required === true
             ? 'required'
             : 'optional',
+      bodyLimit: bodyLimitOf(operation),
       responses,
       problems: types,
     };
@@ -68,6 +70,8 @@ export interface OperationRow {
     readonly required: boolean;
   }[];
   readonly body: 'none' | 'optional' | 'required';
+  /** The most bytes of a body; 0 if the operation takes none. */
+  readonly bodyLimit: number;
   /** Declared statuses and the media type of each; \`null\` without a body. */
   readonly responses: Readonly<Record<string, string | null>>;
   /** Problem types that the operation declares. */
@@ -83,6 +87,13 @@ export type Scope = ${scopes(document)
     .map((scope) => `'${scope}'`)
     .join(' | ')};
 `;
+}
+
+/** Bodies from callers without a key are small, so that they need no memory that is shared by all. */
+function bodyLimitOf({ requestBody, security, 'x-body-limit': own }: Operation): number {
+  if (requestBody === undefined) return 0;
+  if (security?.[0] === undefined) return 16 * 1024;
+  return own ?? 1024 * 1024;
 }
 
 function scopes(document: OpenApiDocument): string[] {

@@ -5,10 +5,8 @@ import { ProblemError } from '../errors/problem-error.ts';
 import { CallerGoneError } from './caller-gone.ts';
 import { findInexactNumber } from './inexact-numbers.ts';
 
-/** Largest request body, in bytes. */
-export const bodyLimit = 1024 * 1024;
 /** How many bytes of a refused body are read and discarded, so that the caller receives the answer and not a reset. */
-const lingerBytes = 16 * 1024 * 1024;
+const lingerBytes = 32 * 1024 * 1024;
 const lingerMs = 2_000;
 /** Deepest nesting of arrays and objects in a body. */
 const maxDepth = 64;
@@ -22,10 +20,10 @@ function hasBody(request: IncomingMessage): boolean {
 }
 
 /** The most bytes of a request's body that are read: the announced number, else the limit. */
-export function announcedBytes(request: IncomingMessage): number {
+export function announcedBytes(request: IncomingMessage, limit: number): number {
   if (!hasBody(request)) return 0;
   const length = request.headers['content-length'];
-  return length === undefined ? bodyLimit : Math.min(Number(length), bodyLimit);
+  return length === undefined ? limit : Math.min(Number(length), limit);
 }
 
 /**
@@ -37,7 +35,7 @@ export function announcedBytes(request: IncomingMessage): number {
 export async function readJsonBody(
   request: IncomingMessage,
   response: ServerResponse,
-  limit = bodyLimit,
+  limit: number,
 ): Promise<unknown> {
   if (!hasBody(request)) return undefined;
   if (Number(request.headers['content-length'] ?? 0) > limit) {

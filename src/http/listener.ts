@@ -121,7 +121,7 @@ export function createHttpServer(
   server.on('connect', (incoming: IncomingMessage, socket: Duplex) => {
     const error = new ProblemError('method-not-allowed', { detail: 'This is not a proxy.' });
     connections.get(socket)?.end(() => {
-      answerRaw(socket, error, requestIdOf(incoming));
+      answerRaw(socket, error, requestIdOf(incoming), '');
     });
   });
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Duplex) => {
@@ -130,7 +130,7 @@ export function createHttpServer(
       connections.get(socket)?.end(() => {
         // Requests after one that closes the connection are not answered (RFC 9112, section 9.6).
         if (error.code === 'HPE_CLOSED_CONNECTION') socket.end();
-        else answerRaw(socket, unparseable(error.code), randomUUID());
+        else answerRaw(socket, unparseable(error.code), randomUUID(), pathOf(connections.get(socket)?.answer?.req.url));
       });
     }
   });
@@ -172,8 +172,8 @@ function refuse(request: IncomingMessage, response: ServerResponse, error: Probl
 }
 
 /** There is no response object here, so the answer is written to the socket. */
-function answerRaw(socket: Duplex, error: ProblemError, requestId: string): void {
-  const { status, headers, body } = problemAnswer(error, '', requestId);
+function answerRaw(socket: Duplex, error: ProblemError, requestId: string, instance: string): void {
+  const { status, headers, body } = problemAnswer(error, instance, requestId);
   const fields = {
     ...headers,
     'cache-control': 'no-store',

@@ -3,12 +3,13 @@ import type { ValidateFunction } from 'ajv';
 import type { Logger } from 'pino';
 import type { OperationId, OperationRow, Scope } from '../../generated/operations.ts';
 import type { Budget } from '../limits/memory-budget.ts';
+import { insufficientScope } from '../errors/insufficient-scope.ts';
 import { ProblemError } from '../errors/problem-error.ts';
 import type { Idempotency } from '../idempotency/idempotency.ts';
 import { writeTermMs } from '../idempotency/record-lease.ts';
 import type { Sealed, SecretBox } from '../secrets/secret-box.ts';
 import { bytesInFlight, sendStream, type AnswerStream, type StreamedAnswer, type StreamEnd } from './answer-stream.ts';
-import { announcedBytes, bodyLimit, readJsonBody } from './body.ts';
+import { announcedBytes, readJsonBody } from './body.ts';
 import { CallerGoneError, callerGoneStatus } from './caller-gone.ts';
 import { ifNoneMatch } from './conditional.ts';
 import { explainBody, explainParameters, isSmall } from './explain.ts';
@@ -230,12 +231,10 @@ async function perform(
     // No answer of an operation that needs a key is cached.
     if (principal.renewedCookie !== undefined) progress.headers['set-cookie'] = principal.renewedCookie;
   }
-  // Bodies from callers without a key are small, so that they need no memory that is shared by all.
-  const limit = row.needsKey ? bodyLimit : smallBytes;
-  const announced = row.body === 'none' || !row.needsKey ? 0 : announcedBytes(request);
+  const announced = announcedBytes(request, row.bodyLimit);
   if (announced > smallBytes) progress.release = dependencies.memory.reserve(principal.keyId, announced * bodyCopies);
   requireAcceptable(request, mediaTypes);
-  const body = row.body === 'none' ? undefined : await readJsonBody(request, response, limit);
+  const body = row.body === 'none' ? undefined : await readJsonBody(request, response, row.bodyLimit);
   progress.body = body;
   const parameters = parseParameters(row, request.params, searchOf(request.url), request.headers);
   if (!route.parameters(parameters)) throw await refusedParameters(route, parameters);
@@ -311,13 +310,6 @@ async function refusedBody(route: OperationRoute, body: unknown): Promise<Proble
   validate?.(body);
   const errors = explainBody(validate?.errors ?? []);
   return new ProblemError('invalid-request', { detail: 'The body of the request is not valid.', errors });
-}
-
-function insufficientScope(scope: string): ProblemError {
-  return new ProblemError('insufficient-scope', {
-    detail: `This key does not have the scope ${scope}.`,
-    headers: { 'www-authenticate': `Bearer error="insufficient_scope", scope="${scope}"` },
-  });
 }
 
 function requireAcceptable(request: Request, mediaTypes: readonly string[]): void {

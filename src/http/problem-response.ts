@@ -1,4 +1,5 @@
 import { problems } from '../../generated/problems.ts';
+import { toCompatibleError } from '../errors/compatible-error.ts';
 import { ProblemError } from '../errors/problem-error.ts';
 
 /** A complete HTTP answer with its body. */
@@ -16,9 +17,12 @@ const problemMediaType = 'application/problem+json';
 /** The most places that a problem names: the limit of the contract. A body can have thousands of mistakes. */
 const maxErrors = 100;
 
+/** The operations for SDKs of OpenAI's API, also with a path or method that does not exist. */
+const compatiblePath = /^\/v1\/(?:chat\/completions|responses|models)(?:\/|$)/;
+
 /**
- * Serialises a failure as RFC 9457 problem details. An error that is not a ProblemError becomes `internal-error`, whose
- * detail does not contain the cause.
+ * Serialises a failure as RFC 9457 problem details, or on the paths of OpenAI's API as its errors. An error that is not
+ * a ProblemError becomes `internal-error`, whose detail does not contain the cause.
  * @param instance path of the request
  */
 export function problemAnswer(error: unknown, instance: string, requestId: string): RawAnswer {
@@ -28,6 +32,7 @@ export function problemAnswer(error: unknown, instance: string, requestId: strin
       : new ProblemError('internal-error', {
           detail: 'The service failed unexpectedly. Report the request id to the operator.',
         });
+  if (compatiblePath.test(instance)) return compatibleAnswer(problem);
   const body = {
     type: `urn:prompt-gateway:problem:${problem.type}`,
     title: problems[problem.type].title,
@@ -43,6 +48,27 @@ export function problemAnswer(error: unknown, instance: string, requestId: strin
     headers: { ...problem.headers, 'content-type': problemMediaType },
     body: JSON.stringify(body),
   };
+}
+
+/** The SDKs repeat requests after 408, 409, 429 and 5xx, unless a header of the answer says that they should not. */
+function compatibleAnswer(problem: ProblemError): RawAnswer {
+  const { type, status, message: detail, errors, headers } = problem;
+  return {
+    status,
+    headers: {
+      ...headers,
+      'content-type': 'application/json; charset=utf-8',
+      ...(!canBeRepeated(problem) && { 'x-should-retry': 'false' }),
+    },
+    body: JSON.stringify(toCompatibleError({ type, status, detail, errors })),
+  };
+}
+
+/** Whether a repetition may help, and nothing is paid for twice. */
+function canBeRepeated({ type, status, extensions }: ProblemError): boolean {
+  if (status === 408 || status === 429 || status === 503) return true;
+  // A provider that answered with an error has not charged for it.
+  return extensions.retryable === true && type !== 'provider-bad-answer' && extensions.provider_status !== undefined;
 }
 
 /**

@@ -25,6 +25,7 @@ export function createRouter(
   application.disable('x-powered-by').disable('etag').enable('case sensitive routing').enable('strict routing');
   application.set('query parser', false);
   for (const middleware of before) application.use(middleware);
+  application.use(encodeModelName);
   const operations = routes(handlers, dependencies);
   for (const [path, page] of Object.entries(pages)) {
     // A page at the path of an operation passes on requests for the operation.
@@ -48,6 +49,18 @@ export function createRouter(
     refuse(request, response, dependencies, problem);
   });
   return application;
+}
+
+const modelPath = '/v1/models/';
+
+/** Names of models have slashes, and not every SDK encodes them. */
+function encodeModelName(request: Request, _response: Response, next: () => void): void {
+  if (request.url.startsWith(modelPath)) {
+    const [name = '', ...query] = request.url.slice(modelPath.length).split('?');
+    request.url = [modelPath + name.replaceAll('/', '%2F'), ...query].join('?');
+    request.originalUrl = request.url;
+  }
+  next();
 }
 
 function routes(handlers: OperationHandlers, dependencies: PipelineDependencies): Map<string, Methods> {

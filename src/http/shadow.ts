@@ -67,7 +67,7 @@ const unseenProblems = new Set([
  */
 export function disagreements(exchange: Exchange, opinion: SecondOpinion): string[] {
   const found: string[] = [];
-  const problem = problemOf(exchange);
+  const problem = exchange.problem?.type;
   // The referee does not know HEAD: it reports that the method is not allowed.
   if (exchange.method === 'HEAD') return found;
   if (!unseenProblems.has(problem ?? '')) {
@@ -79,10 +79,4 @@ export function disagreements(exchange: Exchange, opinion: SecondOpinion): strin
     found.push(`the referee refuses the answer: ${opinion.answer.reason}`);
   }
   return found;
-}
-
-function problemOf({ answer }: Exchange): string | undefined {
-  if (answer.headers['content-type'] !== 'application/problem+json') return undefined;
-  const { type } = JSON.parse(answer.body) as { type: string };
-  return type.slice(type.lastIndexOf(':') + 1);
 }

@@ -8,7 +8,7 @@ import type { Document } from '../fields/fields.ts';
 import type { Listing } from '../lists/listing.ts';
 import { gatherReads } from '../runtime/gathered-reads.ts';
 import { contentFields, currentVersion, promptFields } from './prompt.ts';
-import type { ListedVersion, Prompt, PromptVersion } from './prompt.ts';
+import type { ListedVersion, Prompt, PromptName, PromptVersion } from './prompt.ts';
 import { isPromptId } from './slug.ts';
 
 /** Prompts and their archived versions in the database. Every method can throw `database-unavailable`. */
@@ -19,6 +19,8 @@ export interface PromptStore {
   find(slugOrId: string): Promise<Prompt | undefined>;
   /** The prompts that are not being deleted, the most recently updated first. @param text only those that contain it */
   list(text: string | undefined): Listing<Prompt>;
+  /** The prompts that were updated most recently, without their content. @param most at most this number */
+  listNames(most: number): Promise<PromptName[]>;
   /** The slugs for which a prompt exists. */
   takenSlugs(slugs: readonly string[]): Promise<ReadonlySet<string>>;
   /** The ids for which a prompt exists, also while it is being deleted. */
@@ -97,6 +99,12 @@ export function createPromptStore(database: Database): PromptStore {
   const versions: Collection<VersionDocument> = database.db.collection(versionsName);
   const find = gatherReads((slugsOrIds) => findAll(prompts, slugsOrIds), fromPromptDocument, { largest: readTogether });
   const listByTime = createListByTime(fromPromptDocument, { largeFrom });
+  const list = (text: string | undefined): Listing<Prompt> =>
+    listByTime({
+      ...{ collection: prompts, where: { deleting: false }, time: 'updated_at', span: {} },
+      ...{ samples: { sample: everySample }, samplesPerPart: 1 },
+      ...(text === undefined ? {} : { rest: containing(text) }),
+    });
 
   return {
     async insert(prompt) {
@@ -107,12 +115,14 @@ export function createPromptStore(database: Database): PromptStore {
       return (await insertOnce(prompts, document)).outcome === 'done';
     },
     find,
-    list: (text) =>
-      listByTime({
-        ...{ collection: prompts, where: { deleting: false }, time: 'updated_at', span: {} },
-        ...{ samples: { sample: everySample }, samplesPerPart: 1 },
-        ...(text === undefined ? {} : { rest: containing(text) }),
-      }),
+    list,
+    async listNames(most) {
+      const positions = await list(undefined).positions({ offset: 0 }, most);
+      const filter = { _id: { $in: positions.map(({ id }) => id) } };
+      const found = await read(() => prompts.find(filter, { projection: { slug: 1, created_at: 1 } }).toArray());
+      const byId = new Map(found.map(({ _id, slug, created_at }) => [_id, { slug, createdAt: created_at }]));
+      return positions.flatMap(({ id }) => byId.get(id) ?? []);
+    },
     async takenSlugs(slugs) {
       const filter = { slug: { $in: [...slugs] } };
       const found = await read(() => prompts.find(filter, { projection: { slug: 1 } }).toArray());

@@ -112,6 +112,12 @@ export interface Prompt extends Thing<typeof promptFields.table> {
   readonly writes: readonly string[];
 }
 
+/** A prompt in a list of names. */
+export interface PromptName {
+  readonly slug: string;
+  readonly createdAt: Date;
+}
+
 /** The fields that a caller sets on a new prompt. */
 export type NewPrompt = New<typeof promptFields.table>;
 /** Changes of a prompt. */

@@ -7,7 +7,7 @@ import { requireConsistent } from './content-rules.ts';
 import { applyChange } from './prompt-changes.ts';
 import { finishDeletion, finishDeletions, removeOrphanedVersions, type Cascade } from './prompt-deletion.ts';
 import { contentFields, currentVersion, type NewPrompt, type Prompt, type PromptChange } from './prompt.ts';
-import type { ListedVersion, PromptContent, PromptVersion } from './prompt.ts';
+import type { ListedVersion, PromptContent, PromptName, PromptVersion } from './prompt.ts';
 import { freeSlug, slugFromName, withSuffix } from './slug.ts';
 import type { PromptStore } from './prompt-store.ts';
 import { createVersionCache, type VersionCache } from './version-cache.ts';
@@ -35,6 +35,8 @@ export interface Prompts {
   get(slugOrId: string): Promise<Prompt>;
   /** The most recently updated first. @param text only those whose name, slug or description contains it */
   list(text: string | undefined): Listing<Prompt>;
+  /** The most recently updated first. @param most at most this number */
+  listNames(most: number): Promise<PromptName[]>;
   /** @throws {ProblemError} slug-taken, edit-conflict; unknown-provider unless the prompt already has it */
   update(slugOrId: string, change: PromptChange, precondition: Precondition<Prompt>): Promise<Prompt>;
   /**
@@ -211,6 +213,7 @@ export function createPrompts({
       return await insertNumbered(prompt);
     },
     list: (text) => store.list(text),
+    listNames: (most) => store.listNames(most),
     async remove(slugOrId, precondition) {
       let id = slugOrId;
       await contend(slugOrId, async () => {

@@ -262,6 +262,10 @@ export function findSettingsMistakes(settings: ProviderSettings): string[] {
   for (const provider of settings.compatible) {
     checkLength(`Models of ${JSON.stringify(provider.id)}`, provider.models);
     checkName(`The provider id ${JSON.stringify(provider.id)}`, provider.id);
+    // `model` of the OpenAI-compatible operations is `<provider>/<model>`, or `prompt/<slug>`.
+    if (provider.id === 'prompt') mistakes.push('No provider can have the id "prompt".');
+    if (provider.id.includes('/'))
+      mistakes.push(`The provider id ${JSON.stringify(provider.id)} must not have a slash.`);
     if (ids.has(provider.id)) mistakes.push(`Two providers have the id ${JSON.stringify(provider.id)}.`);
     ids.add(provider.id);
     if (provider.models.length === 0) mistakes.push(`The provider ${JSON.stringify(provider.id)} needs a model.`);

@@ -12,6 +12,7 @@ import {
   type ResponseObject,
   type Schema,
 } from '../../src/codegen/contract.ts';
+import { problem, problemIn } from '../support/per-operation.ts';
 import { contract } from '../support/schema-arbitraries.ts';
 
 const ajv = new Ajv2020({ strict: false, allErrors: true });
@@ -111,11 +112,9 @@ describe('examples', () => {
   });
 
   it('show every problem type that an operation declares', () => {
-    const shown = new Set(
-      places.flatMap(({ examples }) => examples.map((example) => (example as { type?: unknown } | null)?.type)),
-    );
+    const shown = new Set(places.flatMap(({ examples }) => examples.map((example) => problemIn(example ?? {}))));
     const declared = new Set(rows.flatMap(([, row]) => row.problems));
-    expect([...declared].filter((slug) => !shown.has(`urn:prompt-gateway:problem:${slug}`))).toEqual([]);
+    expect([...declared].filter((slug) => !shown.has(problem(slug)))).toEqual([]);
   });
 
   it('of problems belong to their response', () => {

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { operationTable, type OperationId } from '../../generated/operations.ts';
 import { callEveryOperation, type Call } from '../support/every-operation.ts';
-import { problem } from '../support/per-operation.ts';
+import { problem, problemIn } from '../support/per-operation.ts';
 import { startTestService, type Answer, type TestService } from '../support/service.ts';
 
 /** Operations that change or delete the resource in their path. */
@@ -73,8 +73,9 @@ const send = (id: OperationId, header: string, value: string, isTaken: boolean):
 };
 
 function expectRefusal({ status, body }: Answer, header: string): void {
-  expect([status, body.type]).toEqual([400, problem('invalid-request')]);
-  expect(body.errors).toEqual([{ detail: 'is not accepted by this operation', header }]);
+  expect([status, problemIn(body)]).toEqual([400, problem('invalid-request')]);
+  if (body.error === undefined) expect(body.errors).toEqual([{ detail: 'is not accepted by this operation', header }]);
+  else expect(body.error.param).toBe(header);
 }
 
 it('lists every operation that is not a read', () => {

@@ -105,17 +105,26 @@ function validator(name: string, schema: () => Schema): ValidateFunction {
 }
 
 function checkProblem(row: OperationRow, { status, headers, text }: WireAnswer): string[] {
-  if (headers['content-type']?.startsWith('application/problem+json') !== true) {
-    return status >= 400 ? ['a failure must be a problem document'] : [];
-  }
-  const body = JSON.parse(text) as { type: string; status: number; title: string };
-  const slug = body.type.replace('urn:prompt-gateway:problem:', '');
+  const isProblem = headers['content-type']?.startsWith('application/problem+json') === true;
+  if (status < 400 && !isProblem) return [];
+  const slug = problemSlug({ headers, text });
+  if (slug === undefined) return ['a failure must be a problem document, or an error of OpenAI'];
   const declared = (problems as Record<string, { status: number; title: string }>)[slug];
   const wrong: string[] = [];
   if (!row.problems.includes(slug)) wrong.push(`problem type ${slug} is not declared`);
-  if (declared?.status !== status || body.status !== status)
+  if (declared?.status !== status || (isProblem && (JSON.parse(text) as { status: number }).status !== status))
     wrong.push(`problem type ${slug} does not belong to ${status}`);
   return wrong;
+}
+
+/** The type of the problem that an answer describes, also in the form of OpenAI's API; undefined for another answer. */
+export function problemSlug({ headers, text }: Pick<WireAnswer, 'headers' | 'text'>): string | undefined {
+  if (headers['content-type']?.includes('json') !== true || text === '') return undefined;
+  const { type, error } = JSON.parse(text) as { type?: unknown; error?: { code?: unknown } | null };
+  if (headers['content-type'].startsWith('application/problem+json')) {
+    return String(type).replace('urn:prompt-gateway:problem:', '');
+  }
+  return typeof error?.code === 'string' ? error.code : undefined;
 }
 
 function typed(value: string, type: unknown): unknown {

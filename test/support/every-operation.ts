@@ -103,6 +103,8 @@ export async function callEveryOperation(service: TestService): Promise<Record<O
     listTestRuns: { method: 'GET', path: `${prompts}/${prompt}/test-runs` },
     getTestRun: { method: 'GET', path: `/api/v1/test-runs/${run}` },
     getTestRunResults: { method: 'GET', path: `/api/v1/test-runs/${run}/results` },
+    listModels: { method: 'GET', path: '/v1/models' },
+    getModel: { method: 'GET', path: `/v1/models/${encodeURIComponent(`prompt/${prompt}`)}` },
     listProviders: { method: 'GET', path: '/api/v1/providers' },
     createApiKey: { method: 'POST', path: '/api/v1/api-keys', body: { name: 'new', scopes: ['keys:manage'] } },
     getCurrentApiKey: { method: 'GET', path: '/api/v1/whoami' },
@@ -274,5 +276,5 @@ export async function sendTimed(
 }
 
 function problemIn(text: string): string | undefined {
-  return /"type":"urn:prompt-gateway:problem:([a-z-]+)"/.exec(text)?.[1];
+  return /"type":"urn:prompt-gateway:problem:([a-z-]+)"|"code":"([a-z-]+)"/.exec(text)?.slice(1).find(Boolean);
 }

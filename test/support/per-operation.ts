@@ -7,6 +7,12 @@ import { startTestService, type TestService, type TestServiceOptions } from './s
 
 export const problem = (slug: string): string => `urn:prompt-gateway:problem:${slug}`;
 
+/** The type of the problem that the body of an answer describes, also in the form of OpenAI's API. */
+export function problemIn(body: unknown): string | undefined {
+  const { type, error } = body as { type?: string; error?: { code: string } };
+  return error === undefined ? type : problem(error.code);
+}
+
 /** A service and its database, for states that cannot be reached over HTTP. */
 export interface Setup {
   readonly service: TestService;

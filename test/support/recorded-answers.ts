@@ -1,5 +1,5 @@
 import type { OperationId } from '../../generated/operations.ts';
-import type { WireAnswer } from './contract-check.ts';
+import { problemSlug, type WireAnswer } from './contract-check.ts';
 
 /** The count of each recorded answer, by a name such as `createPrompt 201` or `createPrompt 409 slug-taken`. */
 export type AnswerCounts = Readonly<Record<string, number>>;
@@ -11,9 +11,8 @@ const counts = new Map<string, number>();
  * run generates other requests.
  */
 export function recordAnswer(operationId: OperationId, { status, headers, text }: WireAnswer): void {
-  const isProblem = headers['content-type']?.startsWith('application/problem+json') === true;
-  const problem = isProblem ? (JSON.parse(text) as { type: string }).type.split(':').slice(-1) : [];
-  const name = [operationId, status, ...problem].join(' ');
+  const problem = status < 400 ? undefined : problemSlug({ headers, text });
+  const name = [operationId, status, ...(problem === undefined ? [] : [problem])].join(' ');
   counts.set(name, (counts.get(name) ?? 0) + 1);
 }
 

@@ -1,0 +1,63 @@
+import type { ProblemDetail } from './problem-error.ts';
+
+/** The body of an error of OpenAI's API. */
+export interface CompatibleError {
+  readonly error: {
+    readonly message: string;
+    readonly type: 'invalid_request_error' | 'rate_limit_error' | 'server_error';
+    /** The member, parameter or header that is wrong, such as `messages[0].content`. */
+    readonly param: string | null;
+    /** The type of the problem without its prefix. */
+    readonly code: string;
+  };
+}
+
+/** What a problem document has in common with {@link CompatibleError}. */
+export interface ProblemFacts {
+  /** Without its prefix. */
+  readonly type: string;
+  readonly status: number;
+  readonly detail: string;
+  readonly errors?: readonly ProblemDetail[] | undefined;
+}
+
+/** The most mistakes that a message names. */
+const maxNamed = 5;
+/** The most characters of a message or a `param`. */
+const longest = 2_000;
+
+/** Writes a problem as OpenAI's API writes its errors. The message names the mistakes, because it has no other place. */
+export function toCompatibleError({ type, status, detail, errors = [] }: ProblemFacts): CompatibleError {
+  const named = errors.slice(0, maxNamed).map((error) => `${placeOf(error) ?? 'The body'} ${error.detail}`);
+  const [first] = errors;
+  return {
+    error: {
+      message: [detail, ...(named.length === 0 ? [] : [`${named.join('; ')}.`])].join(' ').slice(0, longest),
+      type: classOf(status),
+      param: first === undefined ? null : placeOf(first),
+      code: type,
+    },
+  };
+}
+
+function classOf(status: number): CompatibleError['error']['type'] {
+  if (status === 429) return 'rate_limit_error';
+  return status >= 500 ? 'server_error' : 'invalid_request_error';
+}
+
+function placeOf(error: ProblemDetail): string | null {
+  if ('parameter' in error) return error.parameter;
+  if ('header' in error) return error.header;
+  return pathOf(error.pointer);
+}
+
+/** `messages[0].content` for `#/messages/0/content`; `null` for the whole body. */
+function pathOf(pointer: string): string | null {
+  const steps = pointer
+    .split('/')
+    .slice(1)
+    .map((step) => step.replaceAll('~1', '/').replaceAll('~0', '~'));
+  if (steps.length === 0) return null;
+  const path = steps.map((step) => (/^\d+$/.test(step) ? `[${step}]` : `.${step}`)).join('');
+  return path.replace(/^\./, '').slice(0, longest);
+}

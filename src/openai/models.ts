@@ -1,0 +1,65 @@
+import type { Scope } from '../../generated/operations.ts';
+import { insufficientScope } from '../errors/insufficient-scope.ts';
+import type { Prompts } from '../prompts/prompts.ts';
+import type { ProviderRegistry } from '../providers/provider.ts';
+import { modelNotFound, parseModelName } from './model-name.ts';
+
+/** Something that `model` can be. */
+export interface Model {
+  readonly id: string;
+  /** Undefined for a model of a provider. */
+  readonly createdAt: Date | undefined;
+  readonly owner: string;
+}
+
+/** The stored prompts and the models of configured providers, as far as a key may use them. */
+export interface Models {
+  list(scopes: ReadonlySet<Scope>): Promise<Model[]>;
+  /** @throws {ProblemError} model-not-found, prompt-not-found, insufficient-scope */
+  get(id: string, scopes: ReadonlySet<Scope>): Promise<Model>;
+}
+
+export interface ModelsDependencies {
+  readonly prompts: Pick<Prompts, 'get' | 'listNames'>;
+  readonly providers: Pick<ProviderRegistry, 'get' | 'list'>;
+}
+
+/** The most prompts of the list; the contract states it. */
+const maxPrompts = 1_000;
+
+export function createModels({ prompts, providers }: ModelsDependencies): Models {
+  return {
+    async list(scopes) {
+      const names = scopes.has('prompts:invoke') ? await prompts.listNames(maxPrompts) : [];
+      const configured = scopes.has('providers:invoke') ? providers.list().filter((one) => one.configured) : [];
+      return [
+        ...names.map(({ slug, createdAt }) => promptModel(`prompt/${slug}`, createdAt)),
+        ...configured.flatMap(({ id, models }) => models.map((model) => providerModel(id, model))),
+      ];
+    },
+    async get(id, scopes) {
+      const name = parseModelName(id);
+      if ('prompt' in name && name.at === undefined) {
+        if (!scopes.has('prompts:invoke')) throw insufficientScope('prompts:invoke');
+        const { createdAt } = await prompts.get(name.prompt);
+        return promptModel(id, createdAt);
+      }
+      if ('provider' in name) {
+        if (!scopes.has('providers:invoke')) throw insufficientScope('providers:invoke');
+        const provider = providers.get(name.provider);
+        if (provider?.configured === true && provider.models.includes(name.model)) {
+          return providerModel(provider.id, name.model);
+        }
+      }
+      throw modelNotFound(`There is no model ${JSON.stringify(id)} in the list.`, 'is not in the list');
+    },
+  };
+}
+
+function promptModel(id: string, createdAt: Date): Model {
+  return { id, createdAt, owner: 'prompt-gateway' };
+}
+
+function providerModel(provider: string, model: string): Model {
+  return { id: `${provider}/${model}`, createdAt: undefined, owner: provider };
+}
