@@ -16,6 +16,8 @@ export interface OperationRow {
     readonly required: boolean;
   }[];
   readonly body: 'none' | 'optional' | 'required';
+  /** The most bytes of a body; 0 if the operation takes none. */
+  readonly bodyLimit: number;
   /** Declared statuses and the media type of each; `null` without a body. */
   readonly responses: Readonly<Record<string, string | null>>;
   /** Problem types that the operation declares. */
@@ -55,6 +57,7 @@ export const operationTable = {
       }
     ],
     "body": "none",
+    "bodyLimit": 0,
     "responses": {
       "200": "application/json",
       "400": "application/problem+json",
@@ -94,6 +97,7 @@ export const operationTable = {
       }
     ],
     "body": "required",
+    "bodyLimit": 1048576,
     "responses": {
       "201": "application/json",
       "400": "application/problem+json",
@@ -155,6 +159,7 @@ export const operationTable = {
       }
     ],
     "body": "none",
+    "bodyLimit": 0,
     "responses": {
       "200": "application/json",
       "304": null,
@@ -203,6 +208,7 @@ export const operationTable = {
       }
     ],
     "body": "required",
+    "bodyLimit": 1048576,
     "responses": {
       "200": "application/json",
       "400": "application/problem+json",
@@ -268,6 +274,7 @@ export const operationTable = {
       }
     ],
     "body": "none",
+    "bodyLimit": 0,
     "responses": {
       "200": "application/json",
       "400": "application/problem+json",
@@ -332,6 +339,7 @@ export const operationTable = {
       }
     ],
     "body": "none",
+    "bodyLimit": 0,
     "responses": {
       "200": "application/json",
       "400": "application/problem+json",
@@ -385,6 +393,7 @@ export const operationTable = {
       }
     ],
     "body": "none",
+    "bodyLimit": 0,
     "responses": {
       "200": "application/json",
       "304": null,
@@ -446,6 +455,7 @@ export const operationTable = {
       }
     ],
     "body": "none",
+    "bodyLimit": 0,
     "responses": {
       "200": "application/json",
       "400": "application/problem+json",
@@ -511,6 +521,7 @@ export const operationTable = {
       }
     ],
     "body": "optional",
+    "bodyLimit": 20971520,
     "responses": {
       "200": "application/json",
       "400": "application/problem+json",
@@ -589,6 +600,7 @@ export const operationTable = {
       }
     ],
     "body": "none",
+    "bodyLimit": 0,
     "responses": {
       "200": "application/json",
       "400": "application/problem+json",
@@ -642,6 +654,7 @@ export const operationTable = {
       }
     ],
     "body": "required",
+    "bodyLimit": 1048576,
     "responses": {
       "201": "application/json",
       "202": "application/json",
@@ -727,6 +740,7 @@ export const operationTable = {
       }
     ],
     "body": "none",
+    "bodyLimit": 0,
     "responses": {
       "200": "application/json",
       "400": "application/problem+json",
@@ -774,6 +788,7 @@ export const operationTable = {
       }
     ],
     "body": "none",
+    "bodyLimit": 0,
     "responses": {
       "200": "application/json",
       "304": null,
@@ -822,6 +837,7 @@ export const operationTable = {
       }
     ],
     "body": "none",
+    "bodyLimit": 0,
     "responses": {
       "200": "application/json",
       "304": null,
@@ -861,6 +877,7 @@ export const operationTable = {
     "needsKey": true,
     "parameters": [],
     "body": "none",
+    "bodyLimit": 0,
     "responses": {
       "200": "application/json",
       "400": "application/problem+json",
@@ -875,6 +892,80 @@ export const operationTable = {
       "invalid-request",
       "unauthenticated",
       "insufficient-scope",
+      "not-acceptable",
+      "rate-limited",
+      "too-much-in-progress",
+      "too-much-kept",
+      "internal-error",
+      "database-unavailable",
+      "storage-full",
+      "shutting-down",
+      "overloaded"
+    ]
+  },
+  "listModels": {
+    "method": "GET",
+    "path": "/v1/models",
+    "scope": null,
+    "needsKey": true,
+    "parameters": [],
+    "body": "none",
+    "bodyLimit": 0,
+    "responses": {
+      "200": "application/json",
+      "400": "application/json",
+      "401": "application/json",
+      "406": "application/json",
+      "429": "application/json",
+      "500": "application/json",
+      "503": "application/json"
+    },
+    "problems": [
+      "invalid-request",
+      "unauthenticated",
+      "not-acceptable",
+      "rate-limited",
+      "too-much-in-progress",
+      "too-much-kept",
+      "internal-error",
+      "database-unavailable",
+      "storage-full",
+      "shutting-down",
+      "overloaded"
+    ]
+  },
+  "getModel": {
+    "method": "GET",
+    "path": "/v1/models/{model}",
+    "scope": null,
+    "needsKey": true,
+    "parameters": [
+      {
+        "name": "model",
+        "in": "path",
+        "type": "string",
+        "required": true
+      }
+    ],
+    "body": "none",
+    "bodyLimit": 0,
+    "responses": {
+      "200": "application/json",
+      "400": "application/json",
+      "401": "application/json",
+      "403": "application/json",
+      "404": "application/json",
+      "406": "application/json",
+      "429": "application/json",
+      "500": "application/json",
+      "503": "application/json"
+    },
+    "problems": [
+      "invalid-request",
+      "unauthenticated",
+      "insufficient-scope",
+      "model-not-found",
+      "prompt-not-found",
       "not-acceptable",
       "rate-limited",
       "too-much-in-progress",
@@ -918,6 +1009,7 @@ export const operationTable = {
       }
     ],
     "body": "none",
+    "bodyLimit": 0,
     "responses": {
       "200": "application/json",
       "400": "application/problem+json",
@@ -957,6 +1049,7 @@ export const operationTable = {
       }
     ],
     "body": "required",
+    "bodyLimit": 1048576,
     "responses": {
       "201": "application/json",
       "400": "application/problem+json",
@@ -1015,6 +1108,7 @@ export const operationTable = {
       }
     ],
     "body": "none",
+    "bodyLimit": 0,
     "responses": {
       "200": "application/json",
       "304": null,
@@ -1063,6 +1157,7 @@ export const operationTable = {
       }
     ],
     "body": "required",
+    "bodyLimit": 1048576,
     "responses": {
       "200": "application/json",
       "400": "application/problem+json",
@@ -1136,6 +1231,7 @@ export const operationTable = {
       }
     ],
     "body": "none",
+    "bodyLimit": 0,
     "responses": {
       "200": "application/json",
       "400": "application/problem+json",
@@ -1189,6 +1285,7 @@ export const operationTable = {
       }
     ],
     "body": "none",
+    "bodyLimit": 0,
     "responses": {
       "200": "application/json",
       "304": null,
@@ -1244,6 +1341,7 @@ export const operationTable = {
       }
     ],
     "body": "none",
+    "bodyLimit": 0,
     "responses": {
       "200": "application/json",
       "400": "application/problem+json",
@@ -1314,6 +1412,7 @@ export const operationTable = {
       }
     ],
     "body": "none",
+    "bodyLimit": 0,
     "responses": {
       "200": "application/json",
       "400": "application/problem+json",
@@ -1353,6 +1452,7 @@ export const operationTable = {
       }
     ],
     "body": "required",
+    "bodyLimit": 1048576,
     "responses": {
       "201": "application/json",
       "400": "application/problem+json",
@@ -1410,6 +1510,7 @@ export const operationTable = {
       }
     ],
     "body": "none",
+    "bodyLimit": 0,
     "responses": {
       "200": "application/json",
       "304": null,
@@ -1458,6 +1559,7 @@ export const operationTable = {
       }
     ],
     "body": "required",
+    "bodyLimit": 1048576,
     "responses": {
       "200": "application/json",
       "400": "application/problem+json",
@@ -1542,6 +1644,7 @@ export const operationTable = {
       }
     ],
     "body": "none",
+    "bodyLimit": 0,
     "responses": {
       "200": "application/json",
       "400": "application/problem+json",
@@ -1581,6 +1684,7 @@ export const operationTable = {
       }
     ],
     "body": "required",
+    "bodyLimit": 1048576,
     "responses": {
       "201": "application/json",
       "400": "application/problem+json",
@@ -1639,6 +1743,7 @@ export const operationTable = {
       }
     ],
     "body": "none",
+    "bodyLimit": 0,
     "responses": {
       "200": "application/json",
       "304": null,
@@ -1687,6 +1792,7 @@ export const operationTable = {
       }
     ],
     "body": "required",
+    "bodyLimit": 1048576,
     "responses": {
       "200": "application/json",
       "400": "application/problem+json",
@@ -1784,6 +1890,7 @@ export const operationTable = {
       }
     ],
     "body": "none",
+    "bodyLimit": 0,
     "responses": {
       "200": "application/json",
       "400": "application/problem+json",
@@ -1823,6 +1930,7 @@ export const operationTable = {
       }
     ],
     "body": "required",
+    "bodyLimit": 1048576,
     "responses": {
       "201": "application/json",
       "400": "application/problem+json",
@@ -1884,6 +1992,7 @@ export const operationTable = {
       }
     ],
     "body": "none",
+    "bodyLimit": 0,
     "responses": {
       "200": "application/json",
       "304": null,
@@ -1932,6 +2041,7 @@ export const operationTable = {
       }
     ],
     "body": "none",
+    "bodyLimit": 0,
     "responses": {
       "200": "application/json",
       "400": "application/problem+json",
@@ -1984,6 +2094,7 @@ export const operationTable = {
       }
     ],
     "body": "none",
+    "bodyLimit": 0,
     "responses": {
       "200": "application/json",
       "400": "application/problem+json",
@@ -2048,6 +2159,7 @@ export const operationTable = {
       }
     ],
     "body": "none",
+    "bodyLimit": 0,
     "responses": {
       "200": "application/json",
       "400": "application/problem+json",
@@ -2087,6 +2199,7 @@ export const operationTable = {
       }
     ],
     "body": "required",
+    "bodyLimit": 1048576,
     "responses": {
       "201": "application/json",
       "400": "application/problem+json",
@@ -2146,6 +2259,7 @@ export const operationTable = {
       }
     ],
     "body": "none",
+    "bodyLimit": 0,
     "responses": {
       "200": "application/json",
       "304": null,
@@ -2194,6 +2308,7 @@ export const operationTable = {
       }
     ],
     "body": "required",
+    "bodyLimit": 1048576,
     "responses": {
       "200": "application/json",
       "400": "application/problem+json",
@@ -2257,6 +2372,7 @@ export const operationTable = {
       }
     ],
     "body": "none",
+    "bodyLimit": 0,
     "responses": {
       "200": "application/json",
       "400": "application/problem+json",
@@ -2308,6 +2424,7 @@ export const operationTable = {
       }
     ],
     "body": "none",
+    "bodyLimit": 0,
     "responses": {
       "200": "application/json",
       "400": "application/problem+json",
@@ -2359,6 +2476,7 @@ export const operationTable = {
       }
     ],
     "body": "none",
+    "bodyLimit": 0,
     "responses": {
       "200": "application/json",
       "400": "application/problem+json",
@@ -2410,6 +2528,7 @@ export const operationTable = {
       }
     ],
     "body": "optional",
+    "bodyLimit": 1048576,
     "responses": {
       "200": "application/json",
       "400": "application/problem+json",
@@ -2468,6 +2587,7 @@ export const operationTable = {
       }
     ],
     "body": "none",
+    "bodyLimit": 0,
     "responses": {
       "200": "application/json",
       "400": "application/problem+json",
@@ -2519,6 +2639,7 @@ export const operationTable = {
       }
     ],
     "body": "required",
+    "bodyLimit": 1048576,
     "responses": {
       "200": "application/json",
       "400": "application/problem+json",
@@ -2578,6 +2699,7 @@ export const operationTable = {
       }
     ],
     "body": "none",
+    "bodyLimit": 0,
     "responses": {
       "202": "application/json",
       "400": "application/problem+json",
@@ -2645,6 +2767,7 @@ export const operationTable = {
       }
     ],
     "body": "none",
+    "bodyLimit": 0,
     "responses": {
       "200": "application/json",
       "400": "application/problem+json",
@@ -2692,6 +2815,7 @@ export const operationTable = {
       }
     ],
     "body": "required",
+    "bodyLimit": 1048576,
     "responses": {
       "202": "application/json",
       "400": "application/problem+json",
@@ -2750,6 +2874,7 @@ export const operationTable = {
       }
     ],
     "body": "none",
+    "bodyLimit": 0,
     "responses": {
       "200": "application/json",
       "400": "application/problem+json",
@@ -2839,6 +2964,7 @@ export const operationTable = {
       }
     ],
     "body": "none",
+    "bodyLimit": 0,
     "responses": {
       "200": "application/json",
       "400": "application/problem+json",
@@ -2928,6 +3054,7 @@ export const operationTable = {
       }
     ],
     "body": "none",
+    "bodyLimit": 0,
     "responses": {
       "200": "application/json",
       "400": "application/problem+json",
@@ -2973,6 +3100,7 @@ export const operationTable = {
       }
     ],
     "body": "none",
+    "bodyLimit": 0,
     "responses": {
       "200": "application/json",
       "304": null,
@@ -3033,6 +3161,7 @@ export const operationTable = {
       }
     ],
     "body": "none",
+    "bodyLimit": 0,
     "responses": {
       "200": "application/json",
       "400": "application/problem+json",
@@ -3080,6 +3209,7 @@ export const operationTable = {
       }
     ],
     "body": "none",
+    "bodyLimit": 0,
     "responses": {
       "202": "application/json",
       "400": "application/problem+json",
@@ -3129,6 +3259,7 @@ export const operationTable = {
       }
     ],
     "body": "none",
+    "bodyLimit": 0,
     "responses": {
       "200": "application/json",
       "304": null,
@@ -3183,6 +3314,7 @@ export const operationTable = {
       }
     ],
     "body": "none",
+    "bodyLimit": 0,
     "responses": {
       "200": "application/json",
       "400": "application/problem+json",
@@ -3228,6 +3360,7 @@ export const operationTable = {
       }
     ],
     "body": "none",
+    "bodyLimit": 0,
     "responses": {
       "200": "application/json",
       "304": null,
@@ -3250,6 +3383,7 @@ export const operationTable = {
     "needsKey": true,
     "parameters": [],
     "body": "none",
+    "bodyLimit": 0,
     "responses": {
       "200": "application/json",
       "400": "application/problem+json",
@@ -3280,6 +3414,7 @@ export const operationTable = {
     "needsKey": false,
     "parameters": [],
     "body": "required",
+    "bodyLimit": 16384,
     "responses": {
       "201": "application/json",
       "400": "application/problem+json",
@@ -3315,6 +3450,7 @@ export const operationTable = {
     "needsKey": true,
     "parameters": [],
     "body": "none",
+    "bodyLimit": 0,
     "responses": {
       "200": "application/json",
       "400": "application/problem+json",
@@ -3370,6 +3506,7 @@ export const operationTable = {
       }
     ],
     "body": "none",
+    "bodyLimit": 0,
     "responses": {
       "200": "application/json",
       "400": "application/problem+json",
@@ -3402,6 +3539,7 @@ export const operationTable = {
     "needsKey": true,
     "parameters": [],
     "body": "required",
+    "bodyLimit": 1048576,
     "responses": {
       "201": "application/json",
       "400": "application/problem+json",
@@ -3455,6 +3593,7 @@ export const operationTable = {
       }
     ],
     "body": "none",
+    "bodyLimit": 0,
     "responses": {
       "200": "application/json",
       "304": null,
@@ -3509,6 +3648,7 @@ export const operationTable = {
       }
     ],
     "body": "none",
+    "bodyLimit": 0,
     "responses": {
       "200": "application/json",
       "400": "application/problem+json",
@@ -3546,6 +3686,7 @@ export const operationTable = {
     "needsKey": false,
     "parameters": [],
     "body": "none",
+    "bodyLimit": 0,
     "responses": {
       "200": "application/json",
       "400": "application/problem+json",
@@ -3565,6 +3706,7 @@ export const operationTable = {
     "needsKey": false,
     "parameters": [],
     "body": "none",
+    "bodyLimit": 0,
     "responses": {
       "200": "application/json",
       "400": "application/problem+json",
@@ -3584,6 +3726,7 @@ export const operationTable = {
     "needsKey": false,
     "parameters": [],
     "body": "none",
+    "bodyLimit": 0,
     "responses": {
       "200": "application/json",
       "400": "application/problem+json",
@@ -3607,6 +3750,7 @@ export const operationTable = {
     "needsKey": true,
     "parameters": [],
     "body": "none",
+    "bodyLimit": 0,
     "responses": {
       "200": "text/plain",
       "400": "application/problem+json",
@@ -3646,6 +3790,7 @@ export const operationTable = {
       }
     ],
     "body": "none",
+    "bodyLimit": 0,
     "responses": {
       "200": "application/json",
       "400": "application/problem+json",
@@ -3685,6 +3830,7 @@ export const operationTable = {
       }
     ],
     "body": "none",
+    "bodyLimit": 0,
     "responses": {
       "200": "application/json",
       "304": null,
@@ -3712,6 +3858,7 @@ export const operationTable = {
       }
     ],
     "body": "none",
+    "bodyLimit": 0,
     "responses": {
       "200": "application/json",
       "304": null,

@@ -46,6 +46,10 @@ export const problems = {
     "status": 404,
     "title": "Version not found"
   },
+  "model-not-found": {
+    "status": 404,
+    "title": "Model not found"
+  },
   "test-run-not-found": {
     "status": 404,
     "title": "Test run not found"

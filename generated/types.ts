@@ -319,6 +319,52 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/models": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List models
+         * @description Lists what `model` can be in `POST /v1/chat/completions` and `POST /v1/responses`, as far as the key may use it:
+         *
+         *     - `prompt/<slug>` for each stored prompt, the most recently updated first, at most 1,000 (scope `prompts:invoke`)
+         *     - `<provider>/<model>` for each model of a configured provider (scope `providers:invoke`)
+         *
+         *     A model that is not listed can still be used if its provider has it.
+         */
+        get: operations["listModels"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/models/{model}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get a model
+         * @description Returns one model of the list: `prompt/<slug or id>`, or `<provider>/<model>`. The slash can be written as `%2F` or
+         *     as it is.
+         */
+        get: operations["getModel"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/locations": {
         parameters: {
             query?: never;
@@ -3186,6 +3232,39 @@ export interface components {
             }[];
         };
         /**
+         * CompatibleModel
+         * @description Something that `model` can be.
+         * @example {
+         *       "id": "prompt/summarise-support-ticket",
+         *       "object": "model",
+         *       "created": 1792229400,
+         *       "owned_by": "prompt-gateway"
+         *     }
+         */
+        CompatibleModel: {
+            /**
+             * @description `prompt/<slug>` or `<provider>/<model>`.
+             * @example prompt/summarise-support-ticket
+             */
+            id: string;
+            /**
+             * @description Always `model`.
+             * @example model
+             * @constant
+             */
+            object: "model";
+            /**
+             * @description When the prompt was created, in seconds since 1970; 0 for a model of a provider.
+             * @example 1792229400
+             */
+            created: number;
+            /**
+             * @description `prompt-gateway` for a stored prompt, else the id of the provider.
+             * @example prompt-gateway
+             */
+            owned_by: string;
+        };
+        /**
          * LocationId
          * @description Id of a location. The server sets it; it never changes.
          * @example 3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753
@@ -5711,6 +5790,43 @@ export interface components {
             attempts_failed: number;
         };
         /**
+         * CompatibleError
+         * @description An error in the form of OpenAI's API. The SDKs of that API turn it into their typed exceptions.
+         * @example {
+         *       "error": {
+         *         "message": "The body of the request is not valid. messages[0].role is required.",
+         *         "type": "invalid_request_error",
+         *         "param": "messages[0].role",
+         *         "code": "invalid-request"
+         *       }
+         *     }
+         */
+        CompatibleError: {
+            /** @description What is wrong. */
+            error: {
+                /**
+                 * @description What is wrong and where, for people.
+                 * @example The body of the request is not valid. messages[0].role is required.
+                 */
+                message: string;
+                /**
+                 * @description The kind of the error.
+                 * @example invalid_request_error
+                 */
+                type: ("invalid_request_error" | "rate_limit_error" | "server_error") | components["schemas"]["OtherValue"];
+                /**
+                 * @description The first member, parameter or header that is wrong; `null` if the error has no such place.
+                 * @example messages[0].role
+                 */
+                param: string | null;
+                /**
+                 * @description The type of the problem, without `urn:prompt-gateway:problem:`. Programs decide by this, or by the status.
+                 * @example invalid-request
+                 */
+                code: string;
+            };
+        };
+        /**
          * ProblemFields
          * @description Error details (RFC 9457).
          * @example {
@@ -7547,7 +7663,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["RequestTimeoutProblem"];
             };
         };
-        /** @description The body is larger than 1 MiB, or larger than 16 KiB for an operation that needs no key. */
+        /** @description The body is larger than 1 MiB; than 20 MiB to invoke a prompt or a model; or than 16 KiB for an operation that needs no key. */
         ContentTooLarge: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -7824,6 +7940,148 @@ export interface components {
             };
             content: {
                 "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description A path parameter, query parameter or header does not follow the contract. */
+        CompatibleInvalidParameters: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                "Cache-Control": components["headers"]["CacheControl"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                /**
+                 * @description `false` if the request must not simply be sent again, because it may have been paid for or cannot succeed. OpenAI's SDKs obey it. Absent otherwise.
+                 * @example false
+                 */
+                "X-Should-Retry"?: "false";
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["CompatibleError"];
+            };
+        };
+        /** @description The API key is missing, unknown, expired or revoked. */
+        CompatibleUnauthenticated: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                "Cache-Control": components["headers"]["CacheControl"];
+                "WWW-Authenticate": components["headers"]["WwwAuthenticate"];
+                /**
+                 * @description `false` if the request must not simply be sent again, because it may have been paid for or cannot succeed. OpenAI's SDKs obey it. Absent otherwise.
+                 * @example false
+                 */
+                "X-Should-Retry"?: "false";
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["CompatibleError"];
+            };
+        };
+        /** @description The `Accept` header excludes the media type of the answer. */
+        CompatibleNotAcceptable: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                "Cache-Control": components["headers"]["CacheControl"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                /**
+                 * @description `false` if the request must not simply be sent again, because it may have been paid for or cannot succeed. OpenAI's SDKs obey it. Absent otherwise.
+                 * @example false
+                 */
+                "X-Should-Retry"?: "false";
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["CompatibleError"];
+            };
+        };
+        /** @description The API key has sent too many requests, or has too much in progress or stored; or too many keys from this address were refused. */
+        CompatibleRateLimited: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                "Cache-Control": components["headers"]["CacheControl"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                "Retry-After": components["headers"]["RetryAfter"];
+                /**
+                 * @description `false` if the request must not simply be sent again, because it may have been paid for or cannot succeed. OpenAI's SDKs obey it. Absent otherwise.
+                 * @example false
+                 */
+                "X-Should-Retry"?: "false";
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["CompatibleError"];
+            };
+        };
+        /** @description The service failed unexpectedly. */
+        CompatibleInternalError: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                "Cache-Control": components["headers"]["CacheControl"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                /**
+                 * @description `false` if the request must not simply be sent again, because it may have been paid for or cannot succeed. OpenAI's SDKs obey it. Absent otherwise.
+                 * @example false
+                 */
+                "X-Should-Retry"?: "false";
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["CompatibleError"];
+            };
+        };
+        /** @description The service is temporarily unavailable. */
+        CompatibleServiceUnavailable: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                "Cache-Control": components["headers"]["CacheControl"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                "Retry-After": components["headers"]["RetryAfter"];
+                /**
+                 * @description `false` if the request must not simply be sent again, because it may have been paid for or cannot succeed. OpenAI's SDKs obey it. Absent otherwise.
+                 * @example false
+                 */
+                "X-Should-Retry"?: "false";
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["CompatibleError"];
+            };
+        };
+        /** @description Any other failure: the request did not reach the operation, or a later release added a problem type. */
+        CompatibleOtherProblem: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                "Cache-Control": components["headers"]["CacheControl"];
+                /**
+                 * @description `false` if the request must not simply be sent again, because it may have been paid for or cannot succeed. OpenAI's SDKs obey it. Absent otherwise.
+                 * @example false
+                 */
+                "X-Should-Retry"?: "false";
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["CompatibleError"];
+            };
+        };
+        /** @description The API key does not have the scope that the operation requires. */
+        CompatibleInsufficientScope: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                "Cache-Control": components["headers"]["CacheControl"];
+                "WWW-Authenticate": components["headers"]["WwwAuthenticate"];
+                /**
+                 * @description `false` if the request must not simply be sent again, because it may have been paid for or cannot succeed. OpenAI's SDKs obey it. Absent otherwise.
+                 * @example false
+                 */
+                "X-Should-Retry"?: "false";
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["CompatibleError"];
             };
         };
     };
@@ -9023,6 +9281,102 @@ export interface operations {
             500: components["responses"]["InternalError"];
             503: components["responses"]["ServiceUnavailable"];
             default: components["responses"]["OtherProblem"];
+        };
+    };
+    listModels: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The models. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "Cache-Control": components["headers"]["CacheControl"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /**
+                         * @description Always `list`.
+                         * @example list
+                         * @constant
+                         */
+                        object: "list";
+                        /** @description The models. */
+                        data: components["schemas"]["CompatibleModel"][];
+                    };
+                };
+            };
+            400: components["responses"]["CompatibleInvalidParameters"];
+            401: components["responses"]["CompatibleUnauthenticated"];
+            406: components["responses"]["CompatibleNotAcceptable"];
+            429: components["responses"]["CompatibleRateLimited"];
+            500: components["responses"]["CompatibleInternalError"];
+            503: components["responses"]["CompatibleServiceUnavailable"];
+            default: components["responses"]["CompatibleOtherProblem"];
+        };
+    };
+    getModel: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The `id` of the model.
+                 * @example prompt/summarise-support-ticket
+                 */
+                model: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The model. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "Cache-Control": components["headers"]["CacheControl"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CompatibleModel"];
+                };
+            };
+            400: components["responses"]["CompatibleInvalidParameters"];
+            401: components["responses"]["CompatibleUnauthenticated"];
+            403: components["responses"]["CompatibleInsufficientScope"];
+            /** @description There is no such model. */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "Cache-Control": components["headers"]["CacheControl"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    /**
+                     * @description `false` if the request must not simply be sent again, because it may have been paid for or cannot succeed. OpenAI's SDKs obey it. Absent otherwise.
+                     * @example false
+                     */
+                    "X-Should-Retry"?: "false";
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CompatibleError"];
+                };
+            };
+            406: components["responses"]["CompatibleNotAcceptable"];
+            429: components["responses"]["CompatibleRateLimited"];
+            500: components["responses"]["CompatibleInternalError"];
+            503: components["responses"]["CompatibleServiceUnavailable"];
+            default: components["responses"]["CompatibleOtherProblem"];
         };
     };
     listLocations: {

@@ -6,7 +6,7 @@ export interface ProblemNames {
   400: 'bad-request' | 'malformed-body' | 'invalid-request';
   401: 'unauthenticated';
   403: 'insufficient-scope' | 'no-authority' | 'cross-origin' | 'webhook-loop';
-  404: 'route-not-found' | 'prompt-not-found' | 'version-not-found' | 'test-run-not-found' | 'api-key-not-found' | 'location-not-found' | 'category-not-found' | 'product-not-found' | 'order-not-found' | 'fiscal-day-not-found' | 'integration-not-found' | 'event-type-not-found' | 'delivery-not-found' | 'replay-not-found';
+  404: 'route-not-found' | 'prompt-not-found' | 'version-not-found' | 'model-not-found' | 'test-run-not-found' | 'api-key-not-found' | 'location-not-found' | 'category-not-found' | 'product-not-found' | 'order-not-found' | 'fiscal-day-not-found' | 'integration-not-found' | 'event-type-not-found' | 'delivery-not-found' | 'replay-not-found';
   405: 'method-not-allowed';
   406: 'not-acceptable';
   408: 'request-timeout';
