@@ -1,7 +1,7 @@
 /** Which part of the service may import which. `npm run check` holds it. */
 
 /** What knows nothing of this service's domain, or of HTTP. */
-const base = '^src/(runtime|errors|fields|limits|editing|lists|secrets|templates|outbound|blobs|db)/';
+const base = '^src/(runtime|errors|fields|limits|editing|lists|secrets|templates|json-schema|outbound|blobs|db)/';
 const features =
   'api-keys|catalog|events|integrations|invoke|openai|orders|prompts|providers|service|sessions|statistics|test-runs|webhooks';
 const wiring = '^src/(app|start|main|server)\\.ts$';
