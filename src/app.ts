@@ -76,7 +76,7 @@ import { testRunOperations } from './test-runs/test-run-operations.ts';
 import { createTestRunStore, testRunIndexes } from './test-runs/test-run-store.ts';
 import { createTestRuns } from './test-runs/test-runs.ts';
 import { webhookOperations } from './webhooks/webhook-operations.ts';
-import { createAddressRule, parseNetwork } from './webhooks/sending/address-rules.ts';
+import { createAddressRule, parseNetwork } from './outbound/address-rules.ts';
 import { checkTarget } from './webhooks/sending/target.ts';
 import { createWebhooks, webhookIndexes } from './webhooks/webhooks.ts';
 import type { Clock } from './runtime/clock.ts';

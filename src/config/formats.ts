@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
 import { z } from 'zod';
 import { parseSecretKey } from '../secrets/secret-key-file.ts';
-import { parseNetwork } from '../webhooks/sending/address-rules.ts';
+import { parseNetwork } from '../outbound/address-rules.ts';
 
 /** Reads the text of an environment variable. Issues describe what was expected and never quote the text. */
 export type Format<Value> = z.ZodType<Value, string>;

@@ -16,18 +16,25 @@ const compatibleProvider = z
     headers: headers.optional(),
     models: z.array(z.string()),
     default_model: z.string().optional(),
+    structured_outputs: z.boolean().optional(),
+    image_urls: z.boolean().optional(),
   })
-  .transform(({ id, name, base_url, api_key, headers, models, default_model }): CompatibleProviderSettings => ({
-    id,
-    name: name ?? id,
-    baseUrl: base_url,
-    ...(api_key !== undefined && { apiKey: api_key }),
-    ...(headers !== undefined && { headers }),
-    models: [...new Set(models)],
-    ...(default_model !== undefined && { defaultModel: default_model }),
-  }));
+  .transform((given): CompatibleProviderSettings => {
+    const { id, name, base_url, api_key, headers, models, default_model, structured_outputs, image_urls } = given;
+    return {
+      id,
+      name: name ?? id,
+      baseUrl: base_url,
+      ...(api_key !== undefined && { apiKey: api_key }),
+      ...(headers !== undefined && { headers }),
+      models: [...new Set(models)],
+      ...(default_model !== undefined && { defaultModel: default_model }),
+      ...(structured_outputs !== undefined && { structuredOutputs: structured_outputs }),
+      ...(image_urls !== undefined && { imageUrls: image_urls }),
+    };
+  });
 
-/** A JSON array of `{id, name?, base_url, api_key?, headers?, models, default_model?}`. */
+/** A JSON array; `compatibleProvidersVariable` describes its members. */
 export const compatibleProviders: Format<CompatibleProviderSettings[]> = json(z.array(compatibleProvider));
 
 /** A JSON object of lists of model names by provider id. */

@@ -2,16 +2,11 @@ import type { LanguageModelV4GenerateResult } from '@ai-sdk/provider';
 import type { FairQueue } from '../limits/fair-queue.ts';
 import { repeat, type AttemptDependencies } from './attempts.ts';
 import { badAnswer, timeout, toFailure, type Failure } from './failures.ts';
-import type { LanguageModels } from './language-models.ts';
 import type { CallOptions, GenerateRequest, GenerateResult, ToolCall } from './generation.ts';
-import { ToolCallReader, toFinishReason, toSdkCall, toUsage, type Dialect, type SdkCall } from './sdk-call.ts';
+import { prepareSdkCall, ToolCallReader, toFinishReason, toUsage, type SdkProvider } from './sdk-call.ts';
 
 /** A provider that is called over the network, with everything that a call needs. */
-export interface RemoteTarget {
-  readonly id: string;
-  /** The provider's models, loaded on first use. */
-  readonly models: () => Promise<LanguageModels>;
-  readonly dialect: Dialect;
+export interface RemoteTarget extends SdkProvider {
   /** Limits how many calls to the provider are in progress at the same time. */
   readonly queue: FairQueue;
 }
@@ -28,19 +23,16 @@ export async function generate(
   call: CallOptions,
   dependencies: AttemptDependencies,
 ): Promise<GenerateResult> {
-  const { model } = request;
   call.signal.throwIfAborted();
-  const sdkCall = toSdkCall(target.id, target.dialect, request);
-  return repeat({ provider: target.id, model }, call, dependencies, (signal) =>
-    tryOnce(target, { ...call, signal }, model, sdkCall),
+  return repeat({ provider: target.id, model: request.model }, call, dependencies, (signal) =>
+    tryOnce(target, { ...call, signal }, request),
   );
 }
 
 async function tryOnce(
   target: RemoteTarget,
   { keyId, traceparent, background = false, signal }: Omit<CallOptions, 'deadline'>,
-  model: string,
-  sdkCall: SdkCall,
+  request: GenerateRequest,
 ): Promise<{ result: GenerateResult } | { failure: Failure }> {
   let leave: () => void;
   try {
@@ -49,9 +41,9 @@ async function tryOnce(
     return { failure: timeout('turn') };
   }
   try {
-    const languageModel = (await target.models())(model);
-    const answer = await languageModel.doGenerate({
-      ...sdkCall,
+    const { model, options } = await prepareSdkCall(target, request);
+    const answer = await model.doGenerate({
+      ...options,
       abortSignal: signal,
       ...(traceparent !== undefined && { headers: { traceparent } }),
     });
@@ -66,10 +58,10 @@ async function tryOnce(
 }
 
 function toResult(
-  { id, dialect }: RemoteTarget,
+  provider: RemoteTarget,
   { content, finishReason, usage }: LanguageModelV4GenerateResult,
 ): GenerateResult {
-  const reader = new ToolCallReader(id, dialect);
+  const reader = new ToolCallReader(provider);
   const toolCalls: ToolCall[] = [];
   let text = '';
   for (const part of content) {

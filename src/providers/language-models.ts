@@ -1,15 +1,11 @@
-import type { LanguageModelV4 } from '@ai-sdk/provider';
 import type { Fetch } from './http.ts';
-import type { Dialect } from './sdk-call.ts';
+import type { Dialect, LanguageModels } from './sdk-call.ts';
 import {
   publicAddresses,
   type CompatibleProviderSettings,
   type RemoteProviderId,
   type RemoteProviderSettings,
 } from './provider-settings.ts';
-
-/** Creates the model with a name, without using the network. */
-export type LanguageModels = (model: string) => LanguageModelV4;
 
 /** How the service calls one built-in provider. */
 export interface RemoteProvider {
@@ -39,11 +35,17 @@ const chatDialect = (name: string): Dialect => ({
 
 const openAiDialect = chatDialect('openai');
 
-/** Servers in the configuration. The package sends options that it does not know as members of the body. */
-export const compatibleDialect: Dialect = {
-  ...chatDialect('compatible'),
-  parallelToolCalls: (isAllowed) => ({ compatible: { parallel_tool_calls: isAllowed } }),
-};
+/** How the package is called for a server in the configuration. It sends options that it does not know in the body. */
+export function compatibleDialect({ imageUrls = false }: CompatibleProviderSettings): Dialect {
+  return {
+    ...chatDialect(compatibleName),
+    parallelToolCalls: (isAllowed) => ({ [compatibleName]: { parallel_tool_calls: isAllowed } }),
+    imageUrls,
+  };
+}
+
+/** Not the provider's id, because the package reads options under variants of its name. */
+const compatibleName = 'compatible';
 
 /**
  * The built-in providers. Every setting that the packages would otherwise read from the environment is passed to them,
@@ -174,11 +176,13 @@ export const remoteProviders: Readonly<Record<RemoteProviderId, RemoteProvider>>
 export async function loadCompatible(settings: CompatibleProviderSettings, fetch: Fetch): Promise<LanguageModels> {
   const { createOpenAICompatible } = await import('@ai-sdk/openai-compatible');
   const provider = createOpenAICompatible({
-    name: compatibleDialect.name,
+    name: compatibleName,
     baseURL: settings.baseUrl,
     fetch,
     ...(settings.apiKey && { apiKey: settings.apiKey }),
     ...(settings.headers && { headers: { ...settings.headers } }),
+    supportsStructuredOutputs: settings.structuredOutputs ?? false,
+    includeUsage: true,
   });
   return (model) => provider.chatModel(model);
 }

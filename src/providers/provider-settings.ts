@@ -68,6 +68,10 @@ export interface CompatibleProviderSettings {
   readonly models: readonly string[];
   /** One of `models`; the first when left out. */
   readonly defaultModel?: string;
+  /** Whether the server accepts a JSON schema for its answers. False if left out. */
+  readonly structuredOutputs?: boolean;
+  /** Whether the server gets images by https addresses, which it opens itself. False if left out: it gets data only. */
+  readonly imageUrls?: boolean;
 }
 
 /** Everything that `createProviderRegistry` needs from configuration. */
@@ -239,7 +243,7 @@ export const providerVariables: readonly ProviderVariable[] = [
 export const compatibleProvidersVariable = {
   name: 'OPENAI_COMPATIBLE_PROVIDERS',
   description:
-    "Servers with OpenAI's chat completions API: a JSON array of {id, name?, base_url, api_key?, headers?, models, default_model?}.",
+    "Servers with OpenAI's chat completions API: a JSON array of {id, name?, base_url, api_key?, headers?, models, default_model?, structured_outputs?, image_urls?}. structured_outputs: true if the server accepts JSON schemas; image_urls: true if it may open images at https addresses.",
 } as const;
 
 /**

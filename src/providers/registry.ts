@@ -7,7 +7,8 @@ import { eventsOf, type CallOptions, type GenerateRequest, type GenerateResult }
 import type { AttemptDependencies, RetryNotice } from './attempts.ts';
 import { generate, type RemoteTarget } from './generate.ts';
 import type { Fetch } from './http.ts';
-import { compatibleDialect, loadCompatible, remoteProviders, type LanguageModels } from './language-models.ts';
+import { compatibleDialect, loadCompatible, remoteProviders } from './language-models.ts';
+import type { LanguageModels } from './sdk-call.ts';
 import { catalog } from './models.ts';
 import type { Provider, ProviderInfo, ProviderRegistry, ProviderSetting } from './provider.ts';
 import {
@@ -117,7 +118,7 @@ function compatibleEntry(provider: CompatibleProviderSettings, settings: Provide
     target: {
       id,
       models: once(() => loadCompatible(provider, fetch)),
-      dialect: compatibleDialect,
+      dialect: compatibleDialect(provider),
       queue: createCallQueue(settings.concurrency),
     },
   };

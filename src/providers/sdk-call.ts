@@ -1,6 +1,7 @@
 /** Converts requests to calls of the AI SDK's provider packages, and what these answer back. */
 import type {
   JSONObject,
+  LanguageModelV4,
   LanguageModelV4CallOptions,
   LanguageModelV4FilePart,
   LanguageModelV4FinishReason,
@@ -24,14 +25,14 @@ import {
   type ToolCall,
   type Usage,
 } from './generation.ts';
+import { parseImageData } from './images.ts';
+import { pickAllowedOptions } from './provider-options.ts';
 
 /** What the packages do differently. */
 export interface Dialect {
   /** The name under which the package reads its options and writes its metadata. */
   readonly name: string;
-  /**
-   * Whether the provider's API separates the system instruction from the conversation: see `toPromptWithSystemFirst`.
-   */
+  /** Whether the provider's API separates the system instruction from the conversation: see `systemFirst`. */
   readonly systemFirst?: boolean;
   /** Whether the package passes the arguments of tool calls on as text. Otherwise it needs them parsed. */
   readonly textArguments?: boolean;
@@ -39,8 +40,22 @@ export interface Dialect {
   readonly parallelToolCalls?: (isAllowed: boolean) => SdkOptions;
   /** Whether the option `strictJsonSchema` exists; otherwise the provider decides whether a schema is strict. */
   readonly strictJsonSchema?: boolean;
+  /** Whether the provider opens images by their https addresses; absent if the package knows. */
+  readonly imageUrls?: boolean;
   /** Options of every call. The options of a request cannot change them. */
   readonly options?: JsonObject;
+}
+
+/** Creates the model with a name, without using the network. */
+export type LanguageModels = (model: string) => LanguageModelV4;
+
+/** A provider package, ready for calls. */
+export interface SdkProvider {
+  /** The provider's id. */
+  readonly id: string;
+  readonly dialect: Dialect;
+  /** The provider's models, loaded on first use. */
+  readonly models: () => Promise<LanguageModels>;
 }
 
 /** Options of provider packages by the name under which they are read. */
@@ -50,14 +65,43 @@ export type SdkOptions = Readonly<Record<string, JsonObject>>;
 export type SdkCall = Omit<LanguageModelV4CallOptions, 'abortSignal' | 'headers'>;
 
 /**
- * Converts a request to the options of `doGenerate` and `doStream`.
+ * The model of a request, and the request as its `doGenerate` and `doStream` take it.
  *
- * @param provider The provider's id; metadata of other providers stays out.
+ * Left out is what could reach further than a request may: options that are not allowed, metadata of other providers,
+ * and images that the package would have to download.
  */
-export function toSdkCall(provider: string, dialect: Dialect, request: GenerateRequest): SdkCall {
+export async function prepareSdkCall(
+  provider: SdkProvider,
+  request: GenerateRequest,
+): Promise<{ model: LanguageModelV4; options: SdkCall }> {
+  const model = (await provider.models())(request.model);
+  const imageUrls = hasImages(request) ? await imageUrlsOf(model, provider.dialect) : [];
+  return { model, options: toSdkCall(provider, request, imageUrls) };
+}
+
+/** The addresses of images that the provider opens itself. */
+export async function imageUrlsOf(model: LanguageModelV4, { imageUrls }: Dialect): Promise<readonly RegExp[]> {
+  if (imageUrls !== undefined) return imageUrls ? [/^https:/] : [];
+  const supported = await model.supportedUrls;
+  return Object.entries(supported).flatMap(([type, patterns]) =>
+    /^(?:\*|\*\/\*|image\/\*)$/.test(type) ? patterns : [],
+  );
+}
+
+/** Whether an image can be in a call. */
+export function takesImage(url: string, imageUrls: readonly RegExp[]): boolean {
+  if (parseImageData(url)) return true;
+  return /^https:/i.test(url) && URL.canParse(url) && imageUrls.some((pattern) => pattern.test(new URL(url).href));
+}
+
+function hasImages({ messages }: GenerateRequest): boolean {
+  return messages.some(({ content }) => typeof content !== 'string' && content.some(({ type }) => type === 'image'));
+}
+
+function toSdkCall(provider: SdkProvider, request: GenerateRequest, imageUrls: readonly RegExp[]): SdkCall {
   const { parameters = {}, responseFormat, tools, toolChoice } = request;
   return withoutUndefined<SdkCall>({
-    prompt: toPrompt(provider, dialect, request.messages),
+    prompt: toPrompt(provider, request.messages, imageUrls),
     maxOutputTokens: parameters.max_output_tokens,
     temperature: parameters.temperature,
     topP: parameters.top_p,
@@ -89,11 +133,14 @@ export function toSdkCall(provider: string, dialect: Dialect, request: GenerateR
       : undefined,
     toolChoice:
       typeof toolChoice === 'object' ? { type: 'tool', toolName: toolChoice.name } : toolChoice && { type: toolChoice },
-    providerOptions: toOptions(dialect, request),
+    providerOptions: toOptions(provider, request),
   });
 }
 
-function toOptions(dialect: Dialect, { parameters, responseFormat }: GenerateRequest): SharedV4ProviderOptions {
+function toOptions(
+  { id, dialect }: SdkProvider,
+  { parameters, responseFormat, providerOptions = {} }: GenerateRequest,
+): SharedV4ProviderOptions {
   const { name, parallelToolCalls, strictJsonSchema, options } = dialect;
   const parallel = parameters?.parallel_tool_calls;
   const more = parallel === undefined ? {} : (parallelToolCalls?.(parallel) ?? {});
@@ -102,6 +149,7 @@ function toOptions(dialect: Dialect, { parameters, responseFormat }: GenerateReq
   return {
     ...more,
     [name]: {
+      ...pickAllowedOptions(id, providerOptions),
       ...more[name],
       ...(isStrict !== undefined && { strictJsonSchema: isStrict }),
       ...options,
@@ -110,9 +158,13 @@ function toOptions(dialect: Dialect, { parameters, responseFormat }: GenerateReq
 }
 
 /** Converts messages to the AI SDK's prompt, in the order that the provider accepts. */
-function toPrompt(provider: string, dialect: Dialect, messages: readonly Message[]): LanguageModelV4Prompt {
-  const ordered = dialect.systemFirst ? systemFirst(messages) : messages;
-  return ordered.map((message) => toPromptMessage(provider, dialect, message));
+function toPrompt(
+  provider: SdkProvider,
+  messages: readonly Message[],
+  imageUrls: readonly RegExp[],
+): LanguageModelV4Prompt {
+  const ordered = provider.dialect.systemFirst ? systemFirst(messages) : messages;
+  return ordered.map((message) => toPromptMessage(provider, message, imageUrls));
 }
 
 /**
@@ -135,23 +187,29 @@ function isSystem({ role }: Message): boolean {
   return role === 'system' || role === 'developer';
 }
 
-function toPromptMessage(provider: string, dialect: Dialect, message: Message): LanguageModelV4Message {
+function toPromptMessage(
+  provider: SdkProvider,
+  message: Message,
+  imageUrls: readonly RegExp[],
+): LanguageModelV4Message {
   switch (message.role) {
     case 'system':
     case 'developer':
       return { role: 'system', content: textOf(message) };
     case 'user':
-      return { role: 'user', content: toParts(message.content) };
+      return { role: 'user', content: toUserParts(message.content, imageUrls) };
     case 'assistant': {
-      const calls = (message.toolCalls ?? []).map((call) => toCallParts(provider, dialect, call));
-      // Reasoning came before the text; providers refuse it in another place.
+      const text = textOf(message);
+      const calls = (message.toolCalls ?? []).map((call) => toCallParts(provider, call));
+      // Reasoning came before the text. Providers refuse it in another place.
       const [first] = calls;
-      const reasoning = first?.reasoning ?? [];
-      const text = toParts(message.content).filter((part) => part.type !== 'text' || part.text !== '');
-      const rest = calls.flatMap((parts) => (parts === first ? [parts.call] : [...parts.reasoning, parts.call]));
       return {
         role: 'assistant',
-        content: [...reasoning, ...(rest.length > 0 ? text : toParts(message.content)), ...rest],
+        content: [
+          ...(first?.reasoning ?? []),
+          ...(text !== '' || first === undefined ? [{ type: 'text' as const, text }] : []),
+          ...calls.flatMap(({ reasoning, call }, index) => (index === 0 ? [call] : [...reasoning, call])),
+        ],
       };
     }
     case 'tool': {
@@ -164,17 +222,23 @@ function toPromptMessage(provider: string, dialect: Dialect, message: Message): 
   }
 }
 
-function toParts(content: Content): ({ type: 'text'; text: string } | LanguageModelV4FilePart)[] {
+type UserPart = { type: 'text'; text: string } | LanguageModelV4FilePart;
+
+function toUserParts(content: Content, imageUrls: readonly RegExp[]): UserPart[] {
   if (typeof content === 'string') return [{ type: 'text', text: content }];
-  return content.map((part) => (part.type === 'text' ? { type: 'text', text: part.text } : toFilePart(part)));
+  const parts = content.flatMap((part): UserPart[] => {
+    if (part.type === 'text') return [{ type: 'text', text: part.text }];
+    return takesImage(part.url, imageUrls) ? [toFilePart(part)] : [];
+  });
+  return parts.length > 0 ? parts : [{ type: 'text', text: '' }];
 }
 
 /** An image by its address or, for `data:`, by its bytes. */
 function toFilePart({ url }: ImagePart): LanguageModelV4FilePart {
-  const data = /^data:(image\/[a-z]+);base64,/i.exec(url);
-  if (data === null) return { type: 'file', mediaType: 'image/*', data: { type: 'url', url: new URL(url) } };
-  const [head, mediaType = 'image/*'] = data;
-  return { type: 'file', mediaType: mediaType.toLowerCase(), data: { type: 'data', data: url.slice(head.length) } };
+  const image = parseImageData(url);
+  return image === undefined
+    ? { type: 'file', mediaType: 'image/*', data: { type: 'url', url: new URL(url) } }
+    : { type: 'file', mediaType: image.mediaType, data: { type: 'data', data: image.base64 } };
 }
 
 /**
@@ -199,15 +263,14 @@ const signatureMembers = [
 ];
 
 /** The longest `provider_metadata`, in characters of its JSON. A longer one is left out. */
-export const longestToolCallMetadata = 65_536;
+const longestToolCallMetadata = 65_536;
 
 function toCallParts(
-  provider: string,
-  { name, textArguments }: Dialect,
+  { id, dialect: { name, textArguments } }: SdkProvider,
   call: ToolCall,
 ): { reasoning: LanguageModelV4ReasoningPart[]; call: LanguageModelV4ToolCallPart } {
   const text = call.arguments.trim() === '' ? '{}' : call.arguments;
-  const metadata = readMetadata(provider, call.provider_metadata);
+  const metadata = readMetadata(id, call.provider_metadata);
   return {
     call: {
       type: 'tool-call',
@@ -278,9 +341,9 @@ export class ToolCallReader {
   readonly #name: string;
   #reasoning: { text: string; signature?: JsonObject }[] = [];
 
-  constructor(provider: string, { name }: Dialect) {
-    this.#provider = provider;
-    this.#name = name;
+  constructor({ id, dialect }: Pick<SdkProvider, 'id' | 'dialect'>) {
+    this.#provider = id;
+    this.#name = dialect.name;
   }
 
   /** Notes a whole piece of reasoning. */

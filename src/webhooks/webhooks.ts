@@ -18,7 +18,7 @@ import { createOutboxStore } from './relay/outbox-store.ts';
 import { createRetention, type Retention } from './retention.ts';
 import { createReplays, type Replays } from './replays/replays.ts';
 import { createReplayStore, replayIndexes } from './replays/replay-store.ts';
-import type { AddressRule } from './sending/address-rules.ts';
+import type { AddressRule } from '../outbound/address-rules.ts';
 import { createSender } from './sending/sender.ts';
 import { defaultLimits, defaultTiming, type WebhookLimits, type WebhookTiming } from './timing.ts';
 import { measureBacklog } from './waiting/backlog.ts';

@@ -16,7 +16,7 @@ import { orderFields } from '../../src/orders/order.ts';
 import { createOrders } from '../../src/orders/orders.ts';
 import { createOrderStore } from '../../src/orders/order-store.ts';
 import { startService } from '../../src/start.ts';
-import { createAddressRule, loopbackNetworks } from '../../src/webhooks/sending/address-rules.ts';
+import { createAddressRule, loopbackNetworks } from '../../src/outbound/address-rules.ts';
 import { silentObserver } from '../../src/webhooks/observer.ts';
 import { createWebhooks, type Webhooks } from '../../src/webhooks/webhooks.ts';
 import { pace, type Acknowledged, type PaceOptions } from './webhooks-pace.ts';

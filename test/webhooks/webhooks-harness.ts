@@ -19,7 +19,7 @@ import type { Attempt, Delivery, DeliveryStatus } from '../../src/webhooks/deliv
 import { createDeliveryStore, type DeliveryStore } from '../../src/webhooks/deliveries/delivery-store.ts';
 import type { LaneHealth } from '../../src/webhooks/lanes/health.ts';
 import { createLaneStore } from '../../src/webhooks/lanes/lane-store.ts';
-import { createAddressRule, loopbackNetworks } from '../../src/webhooks/sending/address-rules.ts';
+import { createAddressRule, loopbackNetworks } from '../../src/outbound/address-rules.ts';
 import { defaultTiming, type WebhookTiming } from '../../src/webhooks/timing.ts';
 import {
   createWebhooks,

@@ -1,7 +1,7 @@
 import { Pool } from 'undici';
 import type { LookUp } from '../../outbound/look-up.ts';
 import type { WebhookLimits, WebhookTiming } from '../timing.ts';
-import type { AddressRule } from './address-rules.ts';
+import type { AddressRule } from '../../outbound/address-rules.ts';
 import { AttemptRequest, AttemptEndedError, type SendResult } from './attempt-request.ts';
 import { guardedConnector } from './target.ts';
 

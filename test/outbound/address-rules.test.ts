@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { createAddressRule, loopbackNetworks, parseNetwork } from '../../src/webhooks/sending/address-rules.ts';
+import { createAddressRule, loopbackNetworks, parseNetwork } from '../../src/outbound/address-rules.ts';
 
 const mayConnect = createAddressRule([]);
 

@@ -7,7 +7,7 @@ type Address = ipaddr.IPv4 | ipaddr.IPv6;
 export type Network = readonly [Address, number];
 
 /**
- * Networks to which no event is sent. Otherwise everyone who can configure an integration could make this service
+ * Networks that are not public. Otherwise everyone who can configure an integration could make this service
  * connect to machines that only it can reach. These are the IANA special-purpose address registries, and further
  * addresses of clouds. https://www.iana.org/assignments/iana-ipv4-special-registry,
  * https://www.iana.org/assignments/iana-ipv6-special-registry

@@ -1,0 +1,59 @@
+/** Which images a message may have. The service never opens an image; the provider does. */
+import { createAddressRule } from '../outbound/address-rules.ts';
+import type { Message } from './generation.ts';
+
+/** An image that is not allowed. */
+export interface ImageMistake {
+  /** Where it is: `messages/3/content/0`. */
+  readonly member: string;
+  /** One sentence. It does not contain the address. */
+  readonly detail: string;
+}
+
+/** Finds the images that are neither at a public https address nor data of a usual format. */
+export function findImageMistakes(messages: readonly Message[]): ImageMistake[] {
+  return messages.flatMap(({ content }, index) =>
+    typeof content === 'string'
+      ? []
+      : content.flatMap((part, position) => {
+          const detail = part.type === 'image' ? findImageMistake(part.url) : undefined;
+          return detail === undefined ? [] : [{ member: `messages/${index}/content/${position}`, detail }];
+        }),
+  );
+}
+
+/** @returns One sentence; undefined if the image is allowed */
+function findImageMistake(url: string): string | undefined {
+  if (/^\s*data:/i.test(url)) {
+    return parseImageData(url) === undefined
+      ? 'A data URL must be `data:image/png;base64,…`, also with `jpeg`, `gif` or `webp`.'
+      : undefined;
+  }
+  if (!URL.canParse(url)) return 'The image must be a complete https URL or a data URL.';
+  const { protocol, username, password, hostname } = new URL(url);
+  if (protocol !== 'https:') return 'The image must be an https URL or a data URL.';
+  if (username !== '' || password !== '') return 'The address of an image must not contain a user name or password.';
+  return isPublicHost(hostname) ? undefined : 'The address of an image must be on a public host.';
+}
+
+/** The parts of a data URL with an image; undefined for any other text. */
+export function parseImageData(url: string): { mediaType: string; base64: string } | undefined {
+  const [head, mediaType] = /^data:(image\/(?:png|jpeg|gif|webp));base64,/.exec(url) ?? [];
+  if (head === undefined || mediaType === undefined) return undefined;
+  const base64 = url.slice(head.length);
+  return /^[A-Za-z0-9+/]+={0,2}$/.test(base64) ? { mediaType, base64 } : undefined;
+}
+
+const isPublicAddress = createAddressRule([]);
+
+/** Names that only a local network or machine knows. */
+const localName =
+  /(?:^|\.)(?:localhost|local|localdomain|internal|intranet|lan|home|corp|private|test|invalid|home\.arpa)$/;
+
+/** @param hostname As the URL parser writes it: lower case, IPv4 addresses as four decimal numbers. */
+function isPublicHost(hostname: string): boolean {
+  const host = hostname.replace(/\.$/, '');
+  if (host.startsWith('[')) return isPublicAddress(host.slice(1, -1));
+  if (/^[\d.]+$/.test(host)) return isPublicAddress(host);
+  return host.includes('.') && !localName.test(host);
+}
