@@ -90,6 +90,10 @@ export const problems = {
     "status": 404,
     "title": "Delivery not found"
   },
+  "label-not-found": {
+    "status": 404,
+    "title": "Label not found"
+  },
   "replay-not-found": {
     "status": 404,
     "title": "Replay not found"
@@ -126,6 +130,10 @@ export const problems = {
     "status": 409,
     "title": "Edit conflict"
   },
+  "too-many-labels": {
+    "status": 409,
+    "title": "Too many labels"
+  },
   "order-not-open": {
     "status": 409,
     "title": "Order not open"
@@ -150,6 +158,10 @@ export const problems = {
     "status": 417,
     "title": "Expectation failed"
   },
+  "precondition-required": {
+    "status": 428,
+    "title": "Precondition required"
+  },
   "missing-variables": {
     "status": 422,
     "title": "Missing variables"
@@ -157,6 +169,10 @@ export const problems = {
   "unknown-variables": {
     "status": 422,
     "title": "Unknown variables"
+  },
+  "unknown-label": {
+    "status": 422,
+    "title": "Unknown label"
   },
   "unknown-provider": {
     "status": 422,

@@ -68,8 +68,8 @@ export interface paths {
         post?: never;
         /**
          * Delete a prompt
-         * @description Deletes the prompt, all its versions, and all its test runs with their results, permanently. If the request is
-         *     interrupted, repeat it; it continues where it stopped.
+         * @description Deletes the prompt, all its versions, its labels with their history, and all its test runs with their results,
+         *     permanently. If the request is interrupted, repeat it; it continues where it stopped.
          */
         delete: operations["deletePrompt"];
         options?: never;
@@ -139,6 +139,90 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/prompts/{slugOrId}/labels": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List labels
+         * @description Lists the labels of a prompt by name. A prompt has at most 20.
+         */
+        get: operations["listLabels"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/prompts/{slugOrId}/labels/{label}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get a label
+         * @description Returns the version that a label names, and who moved the label there. Its `ETag` is for the next move.
+         */
+        get: operations["getLabel"];
+        /**
+         * Create or move a label
+         * @description Makes the label name this version of the prompt. The next invocation by this label, in every process of the service,
+         *     runs this version. If the label already names this version, nothing changes.
+         *
+         *     To move a label, send the `ETag` of the label as `If-Match`, so that you do not undo a move that you have not seen.
+         *     Without `If-Match`, only a new label is created; if the label exists, the answer is 428 `precondition-required`.
+         *     `If-None-Match: *` says that the label must be new; if it exists, the answer is 412.
+         *
+         *     The move is added to the history of the label, with its time and the API key. It changes neither `updated_at` nor
+         *     the version of the prompt, and an `If-Match` with an earlier `ETag` of the prompt still matches. So a release
+         *     disturbs nobody who edits the prompt.
+         *
+         *     The scope `prompts:release` is not part of `prompts:write`: those who edit a prompt need not be those who release
+         *     it. A prompt has at most 20 labels.
+         */
+        put: operations["setLabel"];
+        post?: never;
+        /**
+         * Delete a label
+         * @description Deletes the label. Invocations by this label are then refused with `unknown-label`. The label's history stays, with
+         *     the deletion as its last move.
+         *
+         *     Send the `ETag` of the label as `If-Match`. Without it, the answer is 428 `precondition-required`.
+         */
+        delete: operations["deleteLabel"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/prompts/{slugOrId}/labels/{label}/history": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the moves of a label
+         * @description Lists which versions the label has named, the latest first: its creation, each move, and deletions. It also works
+         *     for a label that was deleted. The history is deleted with the prompt.
+         */
+        get: operations["listLabelMoves"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/prompts/{slugOrId}/invoke": {
         parameters: {
             query?: never;
@@ -152,19 +236,19 @@ export interface paths {
          * Invoke a prompt
          * @description Fills in the prompt's placeholders, sends the messages to a provider, and returns the generated text.
          *
-         *     | | Without `version` | With `version` |
-         *     |---|---|---|
-         *     | Content | the latest version | exactly this version |
-         *     | Provider and model | as selected now | as selected in this version |
-         *     | `X-Served-Version` | the version that ran | the version that ran |
-         *     | `X-Prompt-Version` | absent | the version |
+         *     | | Without | With `version` | With `label` |
+         *     |---|---|---|---|
+         *     | Content | the latest version | exactly this version | the version that the label names now |
+         *     | Provider and model | as selected now | as selected in this version | as selected in that version |
+         *     | `X-Served-Version` | the version that ran | the version that ran | the version that ran |
+         *     | `X-Prompt-Version` | absent | the version | absent |
          *
          *     `provider` and `model` override the selection. Without `model`, an overriding `provider` uses its default model.
          *
          *     Variables that the prompt does not know (does not declare or use) are ignored and listed in `warnings`. If the
          *     prompt is `strict`, they are refused with `unknown-variables`.
          *
-         *     The service checks the request before it calls a provider, in this order: prompt, version, variables, provider,
+         *     The service checks the request before it calls a provider, in this order: prompt, version or label, variables, provider,
          *     model. A failure of the provider is a 502, after up to three attempts within the deadline; `retryable` says whether
          *     a repetition may help. If you close the connection, the provider call is canceled, unless the request has an
          *     `Idempotency-Key`.
@@ -1803,6 +1887,18 @@ export interface components {
          */
         TestSettings: unknown;
         /**
+         * LabelName
+         * @description Name of a label: a lower-case letter, then lower-case letters, digits and hyphens. It cannot be `latest`.
+         * @example production
+         */
+        LabelName: string;
+        /**
+         * VersionNumber
+         * @description Number of a version. Versions are numbered 1, 2, 3 …
+         * @example 2
+         */
+        VersionNumber: number;
+        /**
          * Timestamp
          * Format: date-time
          * @description Date and time in UTC with milliseconds (RFC 3339).
@@ -1894,10 +1990,20 @@ export interface components {
             fallbacks?: components["schemas"]["Fallbacks"];
             test_settings?: components["schemas"]["TestSettings"];
             /**
-             * @description Number of the latest version. An invocation without `version` runs this version.
+             * @description Number of the latest version. An invocation without `version` and `label` runs this version.
              * @example 2
              */
             version: number;
+            /**
+             * @description The versions that labels name, by label. Moving a label changes the `ETag`, but neither `updated_at` nor what `If-Match` matches.
+             * @example {
+             *       "production": 1,
+             *       "staging": 2
+             *     }
+             */
+            labels?: {
+                [key: string]: components["schemas"]["VersionNumber"];
+            };
             created_at: components["schemas"]["Timestamp"];
             updated_at: components["schemas"]["Timestamp"];
             warnings?: components["schemas"]["Warnings"];
@@ -2496,12 +2602,6 @@ export interface components {
             test_settings?: components["schemas"]["TestSettings"];
         };
         /**
-         * VersionNumber
-         * @description Number of a version. Versions are numbered 1, 2, 3 …
-         * @example 2
-         */
-        VersionNumber: number;
-        /**
          * DateTimeInput
          * Format: date-time
          * @description Date and time (RFC 3339) with `T`, seconds, and an offset (`Z` or `±hh:mm`).
@@ -2561,6 +2661,16 @@ export interface components {
             test_settings?: components["schemas"]["TestSettings"];
             id?: components["schemas"]["PromptId"];
             version?: components["schemas"]["VersionNumber"];
+            /**
+             * @description The versions that labels name. Any value is accepted and ignored, because labels can be moved at any time by others. To move a label, set it.
+             * @example {
+             *       "production": 1,
+             *       "staging": 2
+             *     }
+             */
+            labels?: {
+                [key: string]: components["schemas"]["VersionNumber"];
+            };
             created_at?: components["schemas"]["DateTimeInput"];
             updated_at?: components["schemas"]["DateTimeInput"];
             /** @description Warnings about the current content. They cannot be changed. */
@@ -2635,6 +2745,98 @@ export interface components {
             pagination: components["schemas"]["Pagination"];
         };
         /**
+         * LabelSequence
+         * @description Number of the move. The moves of a label are numbered 1, 2, 3 …, also over deletions.
+         * @example 2
+         */
+        LabelSequence: number;
+        /**
+         * LabelMover
+         * @description The API key that moved the label.
+         * @example {
+         *       "id": "1e4b7c90-2d6f-4f3a-8b5c-7a9d0e1f2c34",
+         *       "name": "Release pipeline"
+         *     }
+         */
+        LabelMover: {
+            /**
+             * @description Id of the API key; `administrator` for the key that the operator configured.
+             * @example 1e4b7c90-2d6f-4f3a-8b5c-7a9d0e1f2c34
+             */
+            id: string;
+            /**
+             * @description Display name that the key had at that time.
+             * @example Release pipeline
+             */
+            name: string;
+        };
+        /**
+         * Label
+         * @description A label of a prompt, which names one of its versions.
+         * @example {
+         *       "name": "production",
+         *       "version": 3,
+         *       "sequence": 2,
+         *       "moved_at": "2026-11-06T09:00:00.000Z",
+         *       "moved_by": {
+         *         "id": "1e4b7c90-2d6f-4f3a-8b5c-7a9d0e1f2c34",
+         *         "name": "Release pipeline"
+         *       }
+         *     }
+         */
+        Label: {
+            name: components["schemas"]["LabelName"];
+            version: components["schemas"]["VersionNumber"];
+            sequence: components["schemas"]["LabelSequence"];
+            moved_at: components["schemas"]["Timestamp"];
+            moved_by: components["schemas"]["LabelMover"];
+        };
+        /**
+         * LabelPage
+         * @description Labels of a prompt, by name.
+         * @example {
+         *       "data": [],
+         *       "pagination": {
+         *         "total": 0,
+         *         "limit": 20,
+         *         "offset": 0,
+         *         "next": null
+         *       }
+         *     }
+         */
+        LabelPage: {
+            /** @description The labels of this page. */
+            data: components["schemas"]["Label"][];
+            pagination: components["schemas"]["Pagination"];
+        };
+        /**
+         * LabelMovePage
+         * @description Moves of a label, the latest first.
+         * @example {
+         *       "data": [],
+         *       "pagination": {
+         *         "total": 0,
+         *         "limit": 20,
+         *         "offset": 0,
+         *         "next": null
+         *       }
+         *     }
+         */
+        LabelMovePage: {
+            /** @description The moves of this page. */
+            data: {
+                sequence: components["schemas"]["LabelSequence"];
+                /**
+                 * @description The version that the label named from then on. Absent if the label was deleted.
+                 * @example 3
+                 */
+                version?: number;
+                moved_at: components["schemas"]["Timestamp"];
+                moved_by: components["schemas"]["LabelMover"];
+            }[];
+            pagination: components["schemas"]["Pagination"];
+        };
+        /**
          * VariableValues
          * @description Values by variable name; any JSON value. `null` means that the variable is not supplied. A variable that the prompt does not know (does not declare or use) is ignored with a warning, or refused with `unknown-variables` if the prompt is `strict`.
          * @example {
@@ -2662,6 +2864,11 @@ export interface components {
              * @example 1
              */
             version?: number;
+            /**
+             * @description Label of the version to run. If the prompt has no such label, the answer is 422 `unknown-label`. It cannot be combined with `version` (`invalid-request`).
+             * @example production
+             */
+            label?: string;
             /**
              * @description Provider to use instead of the selected one. Without `model`, its default model runs.
              * @example echo
@@ -2882,6 +3089,11 @@ export interface components {
              * @example 2
              */
             version?: number;
+            /**
+             * @description Label of the version to run. If the prompt has no such label, the answer is 422 `unknown-label`. It cannot be combined with `version` (`invalid-request`).
+             * @example production
+             */
+            label?: string;
         };
         /**
          * TestRunId
@@ -5482,7 +5694,7 @@ export interface components {
          * @example prompts:invoke
          * @enum {string}
          */
-        Scope: "prompts:read" | "prompts:write" | "prompts:invoke" | "providers:invoke" | "orders:read" | "orders:write" | "catalog:read" | "catalog:write" | "integrations:read" | "integrations:manage" | "keys:manage" | "metrics:read";
+        Scope: "prompts:read" | "prompts:write" | "prompts:release" | "prompts:invoke" | "providers:invoke" | "orders:read" | "orders:write" | "catalog:read" | "catalog:write" | "integrations:read" | "integrations:manage" | "keys:manage" | "metrics:read";
         /**
          * GrantedScope
          * @description A scope of the API key.
@@ -6443,6 +6655,87 @@ export interface components {
             status: 409;
         } & components["schemas"]["ProblemFields"];
         /**
+         * PromptOrLabelNotFoundProblem
+         * @description Error details of an answer with status 404 (RFC 9457).
+         * @example {
+         *       "type": "urn:prompt-gateway:problem:prompt-not-found",
+         *       "title": "Prompt not found",
+         *       "status": 404,
+         *       "detail": "No prompt has the id or slug \"summarise-support-ticket\".",
+         *       "instance": "/api/v1/prompts/summarise-support-ticket",
+         *       "request_id": "01J9ZQ4C7N8VX2M5K3T6B1R0DW"
+         *     }
+         */
+        PromptOrLabelNotFoundProblem: {
+            /**
+             * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
+             * @example urn:prompt-gateway:problem:prompt-not-found
+             */
+            type: ("urn:prompt-gateway:problem:prompt-not-found" | "urn:prompt-gateway:problem:label-not-found") | components["schemas"]["OtherValue"];
+            /**
+             * @description HTTP status of the answer.
+             * @example 404
+             * @constant
+             */
+            status: 404;
+        } & components["schemas"]["ProblemFields"];
+        /**
+         * SetLabel409Problem
+         * @description Error details of an answer with status 409 (RFC 9457).
+         * @example {
+         *       "type": "urn:prompt-gateway:problem:too-many-labels",
+         *       "title": "Too many labels",
+         *       "status": 409,
+         *       "detail": "The prompt \"summarise-support-ticket\" already has 20 labels.",
+         *       "instance": "/api/v1/prompts/summarise-support-ticket/labels/canary",
+         *       "request_id": "01J9ZQ4C7N8VX2M5K3T6B1R0DW"
+         *     }
+         */
+        SetLabel409Problem: {
+            /**
+             * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
+             * @example urn:prompt-gateway:problem:too-many-labels
+             */
+            type: ("urn:prompt-gateway:problem:too-many-labels" | "urn:prompt-gateway:problem:edit-conflict") | components["schemas"]["OtherValue"];
+            /**
+             * @description HTTP status of the answer.
+             * @example 409
+             * @constant
+             */
+            status: 409;
+        } & components["schemas"]["ProblemFields"];
+        /**
+         * PreconditionRequiredProblem
+         * @description Error details of an answer with status 428 (RFC 9457).
+         * @example {
+         *       "type": "urn:prompt-gateway:problem:precondition-required",
+         *       "title": "Precondition required",
+         *       "status": 428,
+         *       "detail": "The label \"production\" exists: send its ETag as If-Match.",
+         *       "instance": "/api/v1/prompts/summarise-support-ticket/labels/production",
+         *       "request_id": "01J9ZQ4C7N8VX2M5K3T6B1R0DW",
+         *       "errors": [
+         *         {
+         *           "detail": "is required",
+         *           "header": "If-Match"
+         *         }
+         *       ]
+         *     }
+         */
+        PreconditionRequiredProblem: {
+            /**
+             * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
+             * @example urn:prompt-gateway:problem:precondition-required
+             */
+            type: "urn:prompt-gateway:problem:precondition-required" | components["schemas"]["OtherValue"];
+            /**
+             * @description HTTP status of the answer.
+             * @example 428
+             * @constant
+             */
+            status: 428;
+        } & components["schemas"]["ProblemFields"];
+        /**
          * IdempotencyKeyInUseProblem
          * @description Error details of an answer with status 409 (RFC 9457).
          * @example {
@@ -6471,24 +6764,26 @@ export interface components {
          * InvokePrompt422Problem
          * @description Error details of an answer with status 422 (RFC 9457).
          * @example {
-         *       "type": "urn:prompt-gateway:problem:missing-variables",
-         *       "title": "Missing variables",
+         *       "type": "urn:prompt-gateway:problem:unknown-label",
+         *       "title": "Unknown label",
          *       "status": 422,
-         *       "detail": "No value for: ticket, customer_name.",
+         *       "detail": "The prompt \"summarise-support-ticket\" has no label \"prodution\".",
          *       "instance": "/api/v1/prompts/summarise-support-ticket/invoke",
          *       "request_id": "01J9ZQ4C7N8VX2M5K3T6B1R0DW",
-         *       "variables": [
-         *         "ticket",
-         *         "customer_name"
+         *       "errors": [
+         *         {
+         *           "detail": "is not a label of the prompt",
+         *           "pointer": "#/label"
+         *         }
          *       ]
          *     }
          */
         InvokePrompt422Problem: {
             /**
              * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
-             * @example urn:prompt-gateway:problem:missing-variables
+             * @example urn:prompt-gateway:problem:unknown-label
              */
-            type: ("urn:prompt-gateway:problem:missing-variables" | "urn:prompt-gateway:problem:unknown-variables" | "urn:prompt-gateway:problem:unknown-provider" | "urn:prompt-gateway:problem:inconsistent-content" | "urn:prompt-gateway:problem:invalid-schema" | "urn:prompt-gateway:problem:invalid-provider-option" | "urn:prompt-gateway:problem:image-not-allowed" | "urn:prompt-gateway:problem:unsupported-by-provider" | "urn:prompt-gateway:problem:provider-not-configured" | "urn:prompt-gateway:problem:no-provider-selected" | "urn:prompt-gateway:problem:rendered-prompt-too-large" | "urn:prompt-gateway:problem:idempotency-key-reused") | components["schemas"]["OtherValue"];
+            type: ("urn:prompt-gateway:problem:unknown-label" | "urn:prompt-gateway:problem:missing-variables" | "urn:prompt-gateway:problem:unknown-variables" | "urn:prompt-gateway:problem:unknown-provider" | "urn:prompt-gateway:problem:inconsistent-content" | "urn:prompt-gateway:problem:invalid-schema" | "urn:prompt-gateway:problem:invalid-provider-option" | "urn:prompt-gateway:problem:image-not-allowed" | "urn:prompt-gateway:problem:unsupported-by-provider" | "urn:prompt-gateway:problem:provider-not-configured" | "urn:prompt-gateway:problem:no-provider-selected" | "urn:prompt-gateway:problem:rendered-prompt-too-large" | "urn:prompt-gateway:problem:idempotency-key-reused") | components["schemas"]["OtherValue"];
             /**
              * @description HTTP status of the answer.
              * @example 422
@@ -6579,24 +6874,26 @@ export interface components {
          * CreateTestRun422Problem
          * @description Error details of an answer with status 422 (RFC 9457).
          * @example {
-         *       "type": "urn:prompt-gateway:problem:missing-variables",
-         *       "title": "Missing variables",
+         *       "type": "urn:prompt-gateway:problem:unknown-label",
+         *       "title": "Unknown label",
          *       "status": 422,
-         *       "detail": "No value for: ticket, customer_name.",
+         *       "detail": "The prompt \"summarise-support-ticket\" has no label \"prodution\".",
          *       "instance": "/api/v1/prompts/summarise-support-ticket/invoke",
          *       "request_id": "01J9ZQ4C7N8VX2M5K3T6B1R0DW",
-         *       "variables": [
-         *         "ticket",
-         *         "customer_name"
+         *       "errors": [
+         *         {
+         *           "detail": "is not a label of the prompt",
+         *           "pointer": "#/label"
+         *         }
          *       ]
          *     }
          */
         CreateTestRun422Problem: {
             /**
              * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
-             * @example urn:prompt-gateway:problem:missing-variables
+             * @example urn:prompt-gateway:problem:unknown-label
              */
-            type: ("urn:prompt-gateway:problem:missing-variables" | "urn:prompt-gateway:problem:unknown-variables" | "urn:prompt-gateway:problem:unknown-provider" | "urn:prompt-gateway:problem:provider-not-configured" | "urn:prompt-gateway:problem:rendered-prompt-too-large" | "urn:prompt-gateway:problem:idempotency-key-reused") | components["schemas"]["OtherValue"];
+            type: ("urn:prompt-gateway:problem:unknown-label" | "urn:prompt-gateway:problem:missing-variables" | "urn:prompt-gateway:problem:unknown-variables" | "urn:prompt-gateway:problem:unknown-provider" | "urn:prompt-gateway:problem:provider-not-configured" | "urn:prompt-gateway:problem:rendered-prompt-too-large" | "urn:prompt-gateway:problem:idempotency-key-reused") | components["schemas"]["OtherValue"];
             /**
              * @description HTTP status of the answer.
              * @example 422
@@ -7767,6 +8064,32 @@ export interface components {
                 "application/problem+json": components["schemas"]["PromptOrVersionNotFoundProblem"];
             };
         };
+        /** @description No prompt has this id or slug, or the prompt has no label with this name. */
+        PromptOrLabelNotFound: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                "Cache-Control": components["headers"]["CacheControl"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["PromptOrLabelNotFoundProblem"];
+            };
+        };
+        /** @description The label exists, and the request has no `If-Match`. This request changed nothing. */
+        PreconditionRequired: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                "Cache-Control": components["headers"]["CacheControl"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["PreconditionRequiredProblem"];
+            };
+        };
         /** @description The first request with the same idempotency key has not ended. */
         IdempotencyKeyInUse: {
             headers: {
@@ -8126,6 +8449,11 @@ export interface components {
          * @example 1
          */
         PathVersion: components["schemas"]["VersionNumber"];
+        /**
+         * @description Name of the label.
+         * @example production
+         */
+        PathLabel: components["schemas"]["LabelName"];
         /**
          * @description How far back the statistics go: `hour` in 60 points of a minute, `day` in 96 points of 15 minutes (in UTC). The last point is the interval in progress.
          * @example hour
@@ -8757,6 +9085,324 @@ export interface operations {
             default: components["responses"]["OtherProblem"];
         };
     };
+    listLabels: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Maximum number of entries in a page.
+                 * @example 20
+                 */
+                limit?: components["parameters"]["Limit"];
+                /**
+                 * @description `next` of the previous page. Cannot be combined with `offset`.
+                 * @example B7ie7drMbos7MiAxNzkzOTY4MTgwNTUxIDRkMDdjOWUyLWI4NmEtNDE1My04ZTlmLWM1YTFkNzJmM2I2MA
+                 */
+                after?: components["parameters"]["After"];
+                /**
+                 * @description Number of entries to skip.
+                 * @example 0
+                 */
+                offset?: components["parameters"]["Offset"];
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description The prompt's slug or its id.
+                 * @example summarise-support-ticket
+                 */
+                slugOrId: components["parameters"]["PathSlugOrId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of labels. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "Cache-Control": components["headers"]["CacheControl"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    Link: components["headers"]["Link"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LabelPage"];
+                };
+            };
+            400: components["responses"]["InvalidParameters"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["InsufficientScope"];
+            404: components["responses"]["PromptNotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+            default: components["responses"]["OtherProblem"];
+        };
+    };
+    getLabel: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Answers 304 without a body if the current `ETag` of the resource is one of these.
+                 * @example "Zk3v9QwLx0uT1c"
+                 */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+            };
+            path: {
+                /**
+                 * @description The prompt's slug or its id.
+                 * @example summarise-support-ticket
+                 */
+                slugOrId: components["parameters"]["PathSlugOrId"];
+                /**
+                 * @description Name of the label.
+                 * @example production
+                 */
+                label: components["parameters"]["PathLabel"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The label. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "Cache-Control": components["headers"]["CacheControl"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Label"];
+                };
+            };
+            304: components["responses"]["NotModified"];
+            400: components["responses"]["InvalidParameters"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["InsufficientScope"];
+            404: components["responses"]["PromptOrLabelNotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+            default: components["responses"]["OtherProblem"];
+        };
+    };
+    setLabel: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Changes the resource only if its current `ETag` is one of these, or, with `*`, if it exists. Otherwise the answer is 412.
+                 * @example "Zk3v9QwLx0uT1c"
+                 */
+                "If-Match"?: components["parameters"]["IfMatch"];
+                /**
+                 * @description With `*`, the label is only created. If it exists, the answer is 412.
+                 * @example *
+                 */
+                "If-None-Match"?: string;
+            };
+            path: {
+                /**
+                 * @description The prompt's slug or its id.
+                 * @example summarise-support-ticket
+                 */
+                slugOrId: components["parameters"]["PathSlugOrId"];
+                /**
+                 * @description Name of the label.
+                 * @example production
+                 */
+                label: components["parameters"]["PathLabel"];
+            };
+            cookie?: never;
+        };
+        /** @description The version that the label shall name. */
+        requestBody: {
+            content: {
+                "application/json": {
+                    version: components["schemas"]["VersionNumber"];
+                };
+            };
+        };
+        responses: {
+            /** @description The label, which existed before. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "Cache-Control": components["headers"]["CacheControl"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Label"];
+                };
+            };
+            /** @description The new label. */
+            201: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "Cache-Control": components["headers"]["CacheControl"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    ETag: components["headers"]["ETag"];
+                    Location: components["headers"]["LocationHeader"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Label"];
+                };
+            };
+            400: components["responses"]["InvalidRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["InsufficientScope"];
+            404: components["responses"]["PromptOrVersionNotFound"];
+            406: components["responses"]["NotAcceptable"];
+            408: components["responses"]["RequestTimeout"];
+            /** @description The prompt already has 20 labels, or other requests kept changing the prompt. */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "Cache-Control": components["headers"]["CacheControl"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["SetLabel409Problem"];
+                };
+            };
+            412: components["responses"]["PreconditionFailed"];
+            413: components["responses"]["ContentTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            428: components["responses"]["PreconditionRequired"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+            default: components["responses"]["OtherProblem"];
+        };
+    };
+    deleteLabel: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Changes the resource only if its current `ETag` is one of these, or, with `*`, if it exists. Otherwise the answer is 412.
+                 * @example "Zk3v9QwLx0uT1c"
+                 */
+                "If-Match"?: components["parameters"]["IfMatch"];
+            };
+            path: {
+                /**
+                 * @description The prompt's slug or its id.
+                 * @example summarise-support-ticket
+                 */
+                slugOrId: components["parameters"]["PathSlugOrId"];
+                /**
+                 * @description Name of the label.
+                 * @example production
+                 */
+                label: components["parameters"]["PathLabel"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The label is deleted. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "Cache-Control": components["headers"]["CacheControl"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Confirmation"];
+                };
+            };
+            400: components["responses"]["InvalidParameters"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["InsufficientScope"];
+            404: components["responses"]["PromptOrLabelNotFound"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["EditConflict"];
+            412: components["responses"]["PreconditionFailed"];
+            428: components["responses"]["PreconditionRequired"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+            default: components["responses"]["OtherProblem"];
+        };
+    };
+    listLabelMoves: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Maximum number of entries in a page.
+                 * @example 20
+                 */
+                limit?: components["parameters"]["Limit"];
+                /**
+                 * @description `next` of the previous page. Cannot be combined with `offset`.
+                 * @example B7ie7drMbos7MiAxNzkzOTY4MTgwNTUxIDRkMDdjOWUyLWI4NmEtNDE1My04ZTlmLWM1YTFkNzJmM2I2MA
+                 */
+                after?: components["parameters"]["After"];
+                /**
+                 * @description Number of entries to skip.
+                 * @example 0
+                 */
+                offset?: components["parameters"]["Offset"];
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description The prompt's slug or its id.
+                 * @example summarise-support-ticket
+                 */
+                slugOrId: components["parameters"]["PathSlugOrId"];
+                /**
+                 * @description Name of the label.
+                 * @example production
+                 */
+                label: components["parameters"]["PathLabel"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of moves. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "Cache-Control": components["headers"]["CacheControl"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    Link: components["headers"]["Link"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LabelMovePage"];
+                };
+            };
+            400: components["responses"]["InvalidParameters"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["InsufficientScope"];
+            404: components["responses"]["PromptOrLabelNotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+            default: components["responses"]["OtherProblem"];
+        };
+    };
     invokePrompt: {
         parameters: {
             query?: never;
@@ -8840,7 +9486,7 @@ export interface operations {
                      */
                     "X-Served-Version": components["schemas"]["VersionNumber"];
                     /**
-                     * @description Number of the version that ran. Present only if the request pinned it.
+                     * @description Number of the version that ran. Present only if the request pinned it with `version`.
                      * @example 1
                      */
                     "X-Prompt-Version"?: components["schemas"]["VersionNumber"];

@@ -60,6 +60,9 @@ import { createOrders } from './orders/orders.ts';
 import { createOrderStore, orderIndexes } from './orders/order-store.ts';
 import { createModels } from './openai/models.ts';
 import { openAiOperations } from './openai/openai-operations.ts';
+import { labelOperations } from './prompts/labels/label-operations.ts';
+import { createLabelMoveStore, labelIndexes } from './prompts/labels/label-store.ts';
+import { createLabels } from './prompts/labels/labels.ts';
 import { createPrompts } from './prompts/prompts.ts';
 import { promptOperations } from './prompts/prompt-operations.ts';
 import { createPromptStore, promptIndexes } from './prompts/prompt-store.ts';
@@ -130,6 +133,7 @@ export const indexes: readonly CollectionIndexes[] = [
   sessionIndexes,
   idempotencyIndexes,
   promptIndexes,
+  labelIndexes,
   testRunIndexes,
   locationIndexes,
   categoryIndexes,
@@ -183,11 +187,17 @@ export function createApp(dependencies: AppDependencies): App {
       sessions.forget(ids);
     },
   });
+  const promptStore = createPromptStore(database);
   const prompts = createPrompts({
     ...{ clock, random },
-    store: createPromptStore(database),
-    cascades: [(promptId) => testRuns.deleteAllOf(promptId)],
+    store: promptStore,
+    cascades: [(promptId) => testRuns.deleteAllOf(promptId), (promptId) => labels.deleteAllOf(promptId)],
     isKnownProvider: (id) => providers.get(id) !== undefined,
+  });
+  const labels = createLabels({
+    ...{ clock, random, prompts },
+    store: promptStore,
+    moves: createLabelMoveStore(database),
   });
   const testRuns = createTestRuns({
     ...{ clock, random },
@@ -238,6 +248,7 @@ export function createApp(dependencies: AppDependencies): App {
 
   const handlers: OperationHandlers = {
     ...promptOperations(prompts),
+    ...labelOperations(labels),
     ...invokeOperations(invoke),
     ...testRunOperations(testRuns),
     ...providerOperations(providers),
@@ -341,6 +352,7 @@ export function createApp(dependencies: AppDependencies): App {
       { name: 'deleted integrations', everyMs: 60_000, run: () => webhooks.retention.sweepDeleted() },
       { name: 'orphaned deliveries', everyMs: 24 * 3_600_000, run: () => webhooks.retention.sweepOrphans() },
       { name: 'archived versions', everyMs: 24 * 3_600_000, run: () => prompts.sweepVersions() },
+      { name: 'archived label moves', everyMs: 24 * 3_600_000, run: () => labels.sweep() },
     ],
     start() {
       webhooks.start();

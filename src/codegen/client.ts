@@ -216,7 +216,7 @@ function signature(operation: ClientOperation): string {
       ? []
       : [`${input}${inputRequired ? '' : '?'}: ${input === 'body' ? body : `Query<'${id}'>`}`]),
   ];
-  const answer = answers.join(' | ');
+  const answer = [...new Set(answers)].join(' | ');
   const declare = (options: string, data: string): string =>
     `  ${name}(${[...before, options].join(', ')}): ${operation.isPage ? 'ListCall' : 'Call'}<${data}>;\n`;
   if (!operation.canBeNotModified) return docs + declare(`options?: CallOptions<'${id}'>`, answer);

@@ -24,6 +24,8 @@ export const patternWords: ReadonlyMap<string, string> = new Map([
   ['^[ -~]{24,64}$', 'be 24 to 64 printable ASCII characters'],
   ['^[!-~]([ -~]*[!-~])?$', 'be visible ASCII characters, with spaces only between them'],
   ['^[A-Za-z0-9_-]{16,160}$', 'be the pagination.next of a page'],
+  ['^[a-z][a-z0-9-]{0,31}$', 'be a lower-case letter, followed by up to 31 lower-case letters, digits and hyphens'],
+  ['^\\*$', 'be *'],
   ['\\S', 'have a character that is not a space'],
 ]);
 
@@ -42,5 +44,6 @@ export function inUrl(sentence: string): string {
 /** Descriptions by the end of the schema path of a `not`. */
 export const exclusionWords: readonly (readonly [RegExp, string])[] = [
   [/\/Slug\/not$/, 'not have the form of a UUID'],
+  [/\/(LabelName|label)\/not$/, 'not be latest: without a label, the latest version runs'],
   [/\/secret\/not$/, 'not begin with whsec_, which marks a secret in base64'],
 ];

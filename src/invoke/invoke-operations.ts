@@ -10,6 +10,7 @@ export function invokeOperations(invoke: Invoke): Pick<OperationHandlers, 'invok
         keyId: context.principal.keyId,
         slugOrId: path.slugOrId,
         version: body?.version,
+        label: body?.label,
         variables: body?.variables,
         provider: body?.provider,
         model: body?.model,

@@ -16,8 +16,10 @@ export interface Invocation {
   /** The caller's API key. */
   readonly keyId: string;
   readonly slugOrId: string;
-  /** Runs exactly this version; the latest when left out. */
+  /** Runs exactly this version; without `label` and `version`, the latest. */
   readonly version: number | undefined;
+  /** Runs the version that this label names. */
+  readonly label: string | undefined;
   /** The variables by name, as parsed from JSON. */
   readonly variables: Readonly<Record<string, unknown>> | undefined;
   /** With `model`, overrides the selection of the version that runs; see `selectModel`. */
@@ -49,7 +51,7 @@ export interface InvocationOutcome extends Answer {
 /**
  * Runs a prompt.
  *
- * @throws {ProblemError} Before any provider is called, in this order: prompt-not-found, version-not-found;
+ * @throws {ProblemError} Before any provider is called, in this order: prompt-not-found, version-not-found, unknown-label;
  * missing-variables, unknown-variables, rendered-prompt-too-large; no-provider-selected, unknown-provider,
  * provider-not-configured; too-much-in-progress, overloaded; not-cached. Afterwards provider-*.
  * @throws The reason of `signal` when that is aborted.
@@ -104,7 +106,7 @@ export function createInvoke(dependencies: InvokeDependencies): Invoke {
   };
 
   return async (invocation) => {
-    const { id, version, content } = await prompts.resolve(invocation.slugOrId, invocation.version);
+    const { id, version, content } = await prompts.resolve(invocation.slugOrId, invocation);
     invocation.note({ prompt: id, version });
     try {
       const answered = await answer(invocation, content);

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Archive } from './archive-store.ts';
 import type { PromptStore } from './prompt-store.ts';
 
 /** Deletes what belongs to a prompt, such as its test runs. Safe to repeat. */
@@ -17,7 +18,7 @@ export async function finishDeletion(
   promptId: string,
 ): Promise<void> {
   for (const cascade of cascades) await cascade(promptId);
-  await store.removeArchived(promptId);
+  await store.archived.removeAll(promptId);
   await store.remove(promptId);
 }
 
@@ -34,14 +35,14 @@ export async function finishDeletions(store: PromptStore, cascades: readonly Cas
 }
 
 /**
- * Removes archived versions without a prompt. A process that crashes during an update while the prompt is being deleted
- * can leave them.
+ * Removes from an archive what belongs to no prompt. A process that crashes during an update while the prompt is being
+ * deleted can leave it.
  */
-export async function removeOrphanedVersions(store: PromptStore): Promise<void> {
-  await store.archivedPromptIds(async (ids) => {
-    // A prompt exists before its first archived version, so a missing prompt was deleted.
+export async function removeOrphans(archive: Archive, store: Pick<PromptStore, 'existing'>): Promise<void> {
+  await archive.promptIds(async (ids) => {
+    // A prompt exists before anything of it is archived, so a missing prompt was deleted.
     const existing = await store.existing(ids);
-    for (const promptId of ids) if (!existing.has(promptId)) await store.removeArchived(promptId);
+    for (const promptId of ids) if (!existing.has(promptId)) await archive.removeAll(promptId);
     await sleep(pauseMs);
   });
 }

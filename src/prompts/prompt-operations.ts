@@ -1,10 +1,10 @@
 import type { components } from '../../generated/types.ts';
 import type { Precondition } from '../editing/edits.ts';
 import { requireUnchanged } from '../editing/read-only-fields.ts';
-import { ifMatch, revisionTag } from '../http/conditional.ts';
 import type { OperationHandlers } from '../http/operation.ts';
 import { answerPage } from '../http/page.ts';
 import { contentWarnings } from '../templates/warnings.ts';
+import { ifMatchPrompt, promptTag } from './entity-tag.ts';
 import { contentFields, promptFields, type Prompt, type PromptVersion } from './prompt.ts';
 import type { Prompts } from './prompts.ts';
 
@@ -31,7 +31,7 @@ export function promptOperations(prompts: Prompts): PromptOperations {
       const prompt = await prompts.create(promptFields.readNew(body), context.resourceId);
       return {
         status: 201,
-        headers: { Location: `${collectionPath}/${prompt.id}`, ETag: revisionTag(prompt) },
+        headers: { Location: `${collectionPath}/${prompt.id}`, ETag: promptTag(prompt) },
         body: showSaved(prompt),
       };
     },
@@ -41,16 +41,16 @@ export function promptOperations(prompts: Prompts): PromptOperations {
     },
     async getPrompt({ path }) {
       const prompt = await prompts.get(path.slugOrId);
-      return { status: 200, headers: { ETag: revisionTag(prompt) }, body: promptFields.show(prompt) };
+      return { status: 200, headers: { ETag: promptTag(prompt) }, body: promptFields.show(prompt) };
     },
-    async updatePrompt({ path, headers, body }) {
+    async updatePrompt({ path, headers, body: { labels: _, ...body } }) {
       const matches = ifMatches(headers['If-Match']);
       const prompt = await prompts.update(
         path.slugOrId,
         promptFields.readChange(body),
         (present) => matches(present) && requireUnchanged(promptFields.others(body), showSaved(present)),
       );
-      return { status: 200, headers: { ETag: revisionTag(prompt) }, body: showSaved(prompt) };
+      return { status: 200, headers: { ETag: promptTag(prompt) }, body: showSaved(prompt) };
     },
     async deletePrompt({ path, headers }) {
       await prompts.remove(path.slugOrId, ifMatches(headers['If-Match']));
@@ -73,13 +73,13 @@ export function promptOperations(prompts: Prompts): PromptOperations {
     async restorePromptVersion({ path, headers, context }) {
       const writeId = `restore:${context.resourceId}`;
       const prompt = await prompts.restore(path.slugOrId, path.version, ifMatches(headers['If-Match']), writeId);
-      return { status: 200, headers: { ETag: revisionTag(prompt) }, body: showSaved(prompt) };
+      return { status: 200, headers: { ETag: promptTag(prompt) }, body: showSaved(prompt) };
     },
   };
 }
 
 function ifMatches(field: string | undefined): Precondition<Prompt> {
-  return (prompt) => ifMatch(field, revisionTag(prompt));
+  return (prompt) => ifMatchPrompt(field, prompt);
 }
 
 /** A prompt that was just saved, with warnings about its content. */

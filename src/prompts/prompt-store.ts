@@ -2,11 +2,12 @@ import type { Collection, Filter } from 'mongodb';
 import type { Database } from '../db/client.ts';
 import type { CollectionIndexes } from '../db/indexes.ts';
 import { createListByTime } from '../db/list-by-time.ts';
-import { everySample, existingIds, fetchInOrder, sampleField, sampleIndex, walkIds } from '../db/narrow-reads.ts';
+import { everySample, existingIds, fetchInOrder, sampleField, sampleIndex } from '../db/narrow-reads.ts';
 import { compareAndSet, insertOnce, read, upsertOnce, writeIdempotently, type StampedDocument } from '../db/writes.ts';
 import type { Document } from '../fields/fields.ts';
 import type { Listing } from '../lists/listing.ts';
 import { gatherReads } from '../runtime/gathered-reads.ts';
+import { createArchive, type Archive } from './archive-store.ts';
 import { contentFields, currentVersion, promptFields } from './prompt.ts';
 import type { ListedVersion, Prompt, PromptName, PromptVersion } from './prompt.ts';
 import { isPromptId } from './slug.ts';
@@ -31,6 +32,11 @@ export interface PromptStore {
    */
   replace(prompt: Prompt, writeId: string): Promise<Prompt | 'lost' | 'slug-taken'>;
   /**
+   * Writes the labels of a prompt if the stored one still has this revision. Nothing else changes. False if another
+   * writer was first or the prompt no longer exists.
+   */
+  replaceLabels(prompt: Prompt, change: Pick<Prompt, 'labels' | 'deletedLabel'>, writeId: string): Promise<boolean>;
+  /**
    * Marks a prompt that still has this revision as being deleted. False if it no longer exists or another writer was
    * first.
    */
@@ -45,9 +51,7 @@ export interface PromptStore {
   findArchived(promptId: string, version: number): Promise<PromptVersion | undefined>;
   /** The versions up to the prompt's own, the newest first: the current one from the prompt, the others archived. */
   listVersions(prompt: Prompt): Listing<ListedVersion>;
-  removeArchived(promptId: string): Promise<void>;
-  /** Ids of all prompts that have archived versions, in batches. */
-  archivedPromptIds(visit: (ids: readonly string[]) => Promise<void>): Promise<void>;
+  readonly archived: Archive;
 }
 
 interface PromptDocument extends StampedDocument, Document<typeof promptFields.table> {
@@ -88,10 +92,6 @@ const readTogether = 32;
 const largeFrom = 1024 * 1024;
 /** Prompts whose deletion is continued in one call. */
 const deletingAtOnce = 500;
-/** Versions that one command removes. */
-const removedAtOnce = 50;
-/** Larger than the number of any version. */
-const maxVersions = 2 ** 31;
 
 /** Keeps prompts in the collection `prompts` and their earlier versions in `prompt_versions`. */
 export function createPromptStore(database: Database): PromptStore {
@@ -134,6 +134,11 @@ export function createPromptStore(database: Database): PromptStore {
       const result = await compareAndSet(prompts, { id: prompt.id, revision: prompt.revision, change }, { writeId });
       if (result.outcome === 'duplicate') return 'slug-taken';
       return result.outcome === 'done' ? { ...prompt, revision: result.revision } : 'lost';
+    },
+    async replaceLabels({ id, revision, labelMoves }, { labels, deletedLabel }, writeId) {
+      const values = { labels: labels?.length === 0 ? undefined : labels, deletedLabel, labelMoves: labelMoves + 1 };
+      const change = promptFields.toUpdate(values);
+      return (await compareAndSet(prompts, { id, revision, change }, { writeId })).outcome === 'done';
     },
     async markDeleting({ id, revision }) {
       const result = await compareAndSet(prompts, { id, revision, change: { $set: { deleting: true } } });
@@ -179,22 +184,7 @@ export function createPromptStore(database: Database): PromptStore {
       },
       total: () => Promise.resolve(prompt.version),
     }),
-    async removeArchived(promptId) {
-      // An interrupted removal has left a gap below.
-      for (let done = 0, width = removedAtOnce; done < maxVersions;) {
-        const filter = { prompt_id: promptId, version: { $gt: done, $lt: done + width + 1 } };
-        const { deletedCount } = await writeIdempotently(() => versions.deleteMany(filter));
-        done += width;
-        width = deletedCount > 0 ? removedAtOnce : width * 8;
-      }
-    },
-    async archivedPromptIds(visit) {
-      await walkIds('', async (range) => {
-        const found = await read(() => versions.find({ prompt_id: range }, { projection: { prompt_id: 1 } }).toArray());
-        await visit([...new Set(found.map(({ prompt_id }) => prompt_id))]);
-        return { documents: found.length };
-      });
-    },
+    archived: createArchive(versions, 'version'),
   };
 }
 

@@ -4,6 +4,7 @@ import type { Change, Difference, New, None, Shown, Thing, Undeclared } from '..
 import { flag, integer, json, list, moment, same, text, type Kind } from '../fields/kinds.ts';
 import type { JsonObject, Parameters, ResponseFormat, Tool, ToolChoice } from '../providers/generation.ts';
 import type { Message, VariableDefinition, VariableDefinitions } from '../templates/render.ts';
+import { labelDeletion, labelList } from './labels/label.ts';
 import { testSettings } from './test-settings.ts';
 
 type Schemas = components['schemas'];
@@ -97,6 +98,12 @@ export const promptFields = fields({
   /** Number of the latest version, whose content this is. */
   version: made(integer),
   versionCreatedAt: hidden(moment),
+  /** Ordered by name. At least one. */
+  labels: made(labelList, { optional: true }),
+  /** The last deletion of a label, until the next change of a label. */
+  deletedLabel: hidden(labelDeletion, { optional: true }),
+  /** Number of writes that changed labels: part of the revision. */
+  labelMoves: hidden(integer, { initially: 0 }),
   createdAt: made(moment),
   /** Each change moves it forward, even if the clocks of two processes disagree. */
   updatedAt: made(moment),

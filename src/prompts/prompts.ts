@@ -5,7 +5,8 @@ import { createEditQueue, retryLostRaces } from '../editing/edit-queue.ts';
 import type { Listing } from '../lists/listing.ts';
 import { requireConsistent } from './content-rules.ts';
 import { applyChange } from './prompt-changes.ts';
-import { finishDeletion, finishDeletions, removeOrphanedVersions, type Cascade } from './prompt-deletion.ts';
+import { findLabel } from './labels/label.ts';
+import { finishDeletion, finishDeletions, removeOrphans, type Cascade } from './prompt-deletion.ts';
 import { contentFields, currentVersion, type NewPrompt, type Prompt, type PromptChange } from './prompt.ts';
 import type { ListedVersion, PromptContent, PromptName, PromptVersion } from './prompt.ts';
 import { freeSlug, slugFromName, withSuffix } from './slug.ts';
@@ -20,6 +21,12 @@ export interface ResolvedPrompt {
   readonly slug: string;
   readonly version: number;
   readonly content: PromptContent;
+}
+
+/** The version that a request asks for: by number, by label, or without both the latest. */
+export interface VersionSelection {
+  readonly version?: number | undefined;
+  readonly label?: string | undefined;
 }
 
 /**
@@ -55,8 +62,11 @@ export interface Prompts {
    */
   restore(slugOrId: string, version: number, precondition: Precondition<Prompt>, writeId: string): Promise<Prompt>;
 
-  /** What to invoke: the latest version, or the requested one. */
-  resolve(slugOrId: string, version?: number): Promise<ResolvedPrompt>;
+  /**
+   * What to invoke: the requested version, the one that the label names now, or the latest.
+   * @throws {ProblemError} invalid-request for a version with a label; unknown-label
+   */
+  resolve(slugOrId: string, selection?: VersionSelection): Promise<ResolvedPrompt>;
   /** Finishes interrupted deletions. Any process may call it at any time. */
   sweep(): Promise<void>;
   /** Removes archived versions without a prompt. It walks the whole index of the archive, so once a day is enough. */
@@ -97,14 +107,18 @@ export function createPrompts({
     return prompt === undefined || prompt.deleting ? notFound(slugOrId) : prompt;
   };
 
-  const getVersion = async (slugOrId: string, number: number): Promise<{ prompt: Prompt; version: PromptVersion }> => {
+  const getVersion = async (
+    slugOrId: string,
+    select: (prompt: Prompt) => number,
+  ): Promise<{ prompt: Prompt; version: PromptVersion }> => {
     const prompt = await get(slugOrId);
+    const number = select(prompt);
     if (number === prompt.version) return { prompt, version: currentVersion(prompt) };
     if (number < prompt.version) {
       const version = await versionCache.get(prompt.id, number, () => store.findArchived(prompt.id, number));
       if (version !== undefined) return { prompt, version };
     }
-    throw new ProblemError('version-not-found', { detail: `The prompt "${slugOrId}" has no version ${number}.` });
+    throw versionNotFound(slugOrId, number);
   };
 
   const requireKnownProvider = (provider: string | undefined): void => {
@@ -134,7 +148,7 @@ export function createPrompts({
       const prompt = await store.find(id);
       if (prompt === undefined || prompt.deleting) {
         // The deletion may have removed the versions before this edit archived one.
-        if (archived) await store.removeArchived(id);
+        if (archived) await store.archived.removeAll(id);
         return notFound(slugOrId);
       }
       id = prompt.id; // From now on the slug can move to another prompt.
@@ -180,7 +194,7 @@ export function createPrompts({
 
   return {
     get,
-    getVersion,
+    getVersion: (slugOrId, number) => getVersion(slugOrId, () => number),
     update: (slugOrId, change, precondition) =>
       edit(slugOrId, change, precondition, random.uuid(), (prompt) => {
         // A prompt can be sent back as it was received, even if its providers are no longer known.
@@ -200,6 +214,9 @@ export function createPrompts({
       const prompt: Prompt = {
         ...{ id, ...sent, slug: sent.slug === '' ? slugFromName(sent.name) : sent.slug },
         version: 1,
+        labels: undefined,
+        deletedLabel: undefined,
+        labelMoves: 0,
         versionCreatedAt: createdAt,
         createdAt,
         updatedAt: createdAt,
@@ -232,20 +249,22 @@ export function createPrompts({
       return store.listVersions(prompt);
     },
     async restore(slugOrId, number, precondition, writeId) {
-      const { prompt, version } = await getVersion(slugOrId, number);
+      const { prompt, version } = await getVersion(slugOrId, () => number);
       return await edit(prompt.id, contentFields.pick(version.content), precondition, writeId);
     },
 
-    async resolve(slugOrId, number) {
-      if (number === undefined) {
-        const prompt = await get(slugOrId);
-        return { id: prompt.id, slug: prompt.slug, version: prompt.version, content: prompt };
-      }
-      const { prompt, version } = await getVersion(slugOrId, number);
-      return { id: prompt.id, slug: prompt.slug, version: number, content: version.content };
+    async resolve(slugOrId, { version: number, label } = {}) {
+      if (number !== undefined && label !== undefined) throw selectedTwice();
+      const { prompt, version } = await getVersion(slugOrId, (found) => {
+        if (label === undefined) return number ?? found.version;
+        const named = findLabel(found.labels, label);
+        if (named === undefined) throw unknownLabel(slugOrId, label);
+        return named.version;
+      });
+      return { id: prompt.id, slug: prompt.slug, version: version.version, content: version.content };
     },
     sweep: () => finishDeletions(store, cascades),
-    sweepVersions: () => removeOrphanedVersions(store),
+    sweepVersions: () => removeOrphans(store.archived, store),
   };
 }
 
@@ -253,8 +272,30 @@ function unlessEqual<Value>(value: Value, present: Value): Value | undefined {
   return isDeepStrictEqual(value, present) ? undefined : value;
 }
 
+export function promptNotFound(slugOrId: string): ProblemError {
+  return new ProblemError('prompt-not-found', { detail: `No prompt has the id or slug "${slugOrId}".` });
+}
+
+export function versionNotFound(slugOrId: string, version: number): ProblemError {
+  return new ProblemError('version-not-found', { detail: `The prompt "${slugOrId}" has no version ${version}.` });
+}
+
+function selectedTwice(): ProblemError {
+  return new ProblemError('invalid-request', {
+    detail: 'The body of the request is not valid.',
+    errors: [{ detail: 'cannot be combined with version', pointer: '#/label' }],
+  });
+}
+
+function unknownLabel(slugOrId: string, label: string): ProblemError {
+  return new ProblemError('unknown-label', {
+    detail: `The prompt "${slugOrId}" has no label "${label}".`,
+    errors: [{ detail: 'is not a label of the prompt', pointer: '#/label' }],
+  });
+}
+
 function notFound(slugOrId: string): never {
-  throw new ProblemError('prompt-not-found', { detail: `No prompt has the id or slug "${slugOrId}".` });
+  throw promptNotFound(slugOrId);
 }
 
 function slugTaken(slug: string): ProblemError {

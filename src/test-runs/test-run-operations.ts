@@ -19,6 +19,7 @@ export function testRunOperations(testRuns: TestRuns): TestRunOperations {
         isRepeatable: headers['Idempotency-Key'] !== undefined,
         slugOrId,
         version: body.version,
+        label: body.label,
         targets: body.providers,
         variables: body.variables,
         respondAsync: prefersAsync(headers.Prefer),

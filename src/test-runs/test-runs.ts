@@ -35,8 +35,10 @@ export interface TestRequest {
   /** Whether an earlier attempt of the same request may have created the run already. */
   readonly isRepeatable: boolean;
   readonly slugOrId: string;
-  /** The latest version if left out. */
+  /** Without `version` and `label`, the latest version. */
   readonly version: number | undefined;
+  /** The label whose version is tested. */
+  readonly label?: string | undefined;
   readonly targets: readonly { readonly provider: string; readonly model?: string }[];
   readonly variables: Readonly<Record<string, unknown>> | undefined;
   /** Whether the caller wants an immediate answer instead of the results. */
@@ -61,7 +63,7 @@ export interface TestRuns {
    * A repeatable request gets the run that an earlier attempt created: its results if it is done, a 409 while it runs
    * (with `respondAsync`: the run). Calls are never repeated, so an interrupted run is also a 409.
    *
-   * @throws {ProblemError} prompt-not-found, version-not-found; missing-variables, unknown-variables,
+   * @throws {ProblemError} prompt-not-found, version-not-found, unknown-label; missing-variables, unknown-variables,
    *   rendered-prompt-too-large, unknown-provider, provider-not-configured; storage-unavailable before the calls, or
    *   after them if the results could not be stored; idempotency-key-in-use, test-run-not-stored; too-much-in-progress,
    *   too-much-kept, overloaded, shutting-down
@@ -176,7 +178,7 @@ export function createTestRuns(dependencies: TestRunsDependencies): TestRuns {
   const begin = async (
     request: TestRequest,
   ): Promise<{ run: TestRun; finished: Promise<FinishedTestRun> } | undefined> => {
-    const prompt = await prompts.resolve(request.slugOrId, request.version);
+    const prompt = await prompts.resolve(request.slugOrId, request);
     request.note?.({ prompt: prompt.id, version: prompt.version });
     const { rendered, unknown } = renderPrompt(prompt.content, request.variables);
     const targets = resolveTargets(providers, request.targets);

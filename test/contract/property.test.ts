@@ -47,6 +47,7 @@ async function makeSomething(): Promise<Record<string, unknown[]>> {
     ...{ slugOrId: slugs, slug: slugs, id: [...runs, key['id']], version: [1, 2, 3] },
     ...{ provider: ['echo', 'openai'], selected_provider: ['echo'], model: ['echo-1'], selected_model: ['echo-upper'] },
     ...{ 'Idempotency-Key': ['once', '"once"', 'twice'], 'If-Match': ['*'], Prefer: ['respond-async'], limit: [3] },
+    label: ['production', 'staging'],
     'Cache-Control': ['max-age=60', 'no-store', 'only-if-cached'],
   };
 }
@@ -65,10 +66,19 @@ async function examine(call: Call, answer: WireAnswer): Promise<string[]> {
   if (call.request.method === 'DELETE' && answer.status === 200) await makePrompts();
   const write = writeOf(['createPrompt', 'updatePrompt', 'restorePromptVersion'], call, answer);
   if (write === undefined) return [];
-  const { warnings: _, ...saved } = write.answer;
-  written.set(write.etag, canonical(saved));
+  written.set(withoutMoves(write.etag), savedIn(write.answer));
   if (write.operationId === 'restorePromptVersion' || write.isReplayed) return [];
-  return findUnlike(write, ['id', 'version', 'created_at', 'updated_at', 'warnings']);
+  return findUnlike(write, ['id', 'version', 'labels', 'created_at', 'updated_at', 'warnings']);
+}
+
+/** An entity tag of a prompt without the part that counts moves of labels. */
+function withoutMoves(etag: string): string {
+  return etag.replace(/^("[^.]+\.\d+)\.\d+"$/, '$1"');
+}
+
+/** What writes of a prompt save. Labels have writes of their own. */
+function savedIn({ warnings: _, labels: _labels, ...saved }: Json): string {
+  return canonical(saved);
 }
 
 describe('after generated requests', () => {
@@ -89,7 +99,7 @@ describe('after generated requests', () => {
     const differing: string[] = [];
     for (const { id } of prompts) {
       const { headers, text } = await run.read(`/api/v1/prompts/${String(id)}`);
-      if (written.get(headers['etag'] ?? '') !== canonical(JSON.parse(text))) differing.push(text);
+      if (written.get(withoutMoves(headers['etag'] ?? '')) !== savedIn(JSON.parse(text) as Json)) differing.push(text);
     }
     expect(differing).toEqual([]);
   });

@@ -10,6 +10,8 @@ const changing: readonly OperationId[] = [
   'updatePrompt',
   'deletePrompt',
   'restorePromptVersion',
+  'setLabel',
+  'deleteLabel',
   'updateLocation',
   'updateCategory',
   'updateProduct',
@@ -93,8 +95,8 @@ describe('If-Match', () => {
   it.each(changing)('is accepted by %s', async (id) => {
     const other = await send(id, 'If-Match', otherTag, true);
     expect([other.status, other.body.type]).toEqual([412, problem('precondition-failed')]);
-    // The resource at the beginning of the path: a prompt, a location …
-    const [resource = ''] = /^(\/api)?\/v1\/[^/]+\/[^/]+/.exec(calls[id].path) ?? [];
+    // The resource at the beginning of the path: a prompt, a label of a prompt, a location …
+    const [resource = ''] = /^(\/api)?\/v1\/[^/]+\/[^/]+(\/labels\/[^/]+)?/.exec(calls[id].path) ?? [];
     const { headers } = await service.call('GET', resource);
     expect((await send(id, 'If-Match', headers['etag'] ?? '', true)).status).toBe(200);
   });

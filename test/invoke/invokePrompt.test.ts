@@ -254,6 +254,65 @@ describe('a pinned version', () => {
   });
 });
 
+describe('a label', () => {
+  const label = async (prompt: string, name: string, version: number): Promise<void> => {
+    const options = { body: { version }, headers: { 'If-Match': '*' } };
+    const { status } = await harness.service.call('PUT', `/api/v1/prompts/${prompt}/labels/${name}`, options);
+    if (status === 412) {
+      await harness.service.call('PUT', `/api/v1/prompts/${prompt}/labels/${name}`, { body: { version } });
+    }
+  };
+
+  it('runs the version that it names, with the selection of that version, from its next move on another', async () => {
+    const prompt = await harness.createPrompt({ messages: [{ role: 'user', content: 'first' }] });
+    const changed = { messages: [{ role: 'user', content: 'second' }], selected_provider: 'echo' };
+    await harness.service.call('PUT', `/api/v1/prompts/${prompt}`, { body: changed });
+    await label(prompt, 'constructor', 1);
+    const first = await harness.invoke(prompt, { label: 'constructor' });
+    expect(first.headers).toMatchObject({ 'x-served-version': '1', 'x-provider': 'mock', 'x-model': 'model-a' });
+    expect(first.headers).not.toHaveProperty('x-prompt-version');
+    expect(harness.mock.requests[0]?.body['messages']).toEqual([{ role: 'user', content: 'first' }]);
+    await label(prompt, 'constructor', 2);
+    const second = await harness.invoke(prompt, { label: 'constructor' });
+    expect(second.headers).toMatchObject({ 'x-served-version': '2', 'x-provider': 'echo' });
+    expect(second.body.text).toBe('second');
+  });
+
+  it('that another prompt or no prompt has never runs the latest version', async () => {
+    const prompt = await harness.createPrompt();
+    await label(await harness.createPrompt(), 'production', 1);
+    for (const name of ['production', 'prodution', 'tostring', 'constructor']) {
+      const answer = await harness.invoke(prompt, { label: name });
+      expect([answer.status, problemOf(answer)]).toEqual([422, 'unknown-label']);
+      expect(answer.body.errors).toEqual([{ detail: 'is not a label of the prompt', pointer: '#/label' }]);
+    }
+    expect(harness.mock.requests).toHaveLength(0);
+  });
+
+  it.each([
+    { label: 'latest' },
+    { label: '__proto__' },
+    { label: 'x'.repeat(33) },
+    { label: '' },
+    { label: null },
+    { label: ['production'] },
+  ])('is refused in the form %j', async (body) => {
+    const answer = await harness.invoke(await harness.createPrompt(), body);
+    expect([answer.status, problemOf(answer)]).toEqual([400, 'invalid-request']);
+    expect(answer.body.errors).toContainEqual(expect.objectContaining({ pointer: '#/label' }));
+  });
+
+  it('is refused beside a version, even if both mean the same', async () => {
+    const prompt = await harness.createPrompt();
+    await label(prompt, 'production', 1);
+    const options = { body: { label: 'production', version: 1 }, differs: 'label-and-version' };
+    const answer = await harness.service.call('POST', `/api/v1/prompts/${prompt}/invoke`, options);
+    expect([answer.status, problemOf(answer)]).toEqual([400, 'invalid-request']);
+    expect(answer.body.errors).toEqual([{ detail: 'cannot be combined with version', pointer: '#/label' }]);
+    expect(harness.mock.requests).toHaveLength(0);
+  });
+});
+
 describe('400', () => {
   it.each<[string, unknown, Record<string, string>]>([
     ['JSON that breaks off', '{"variables":', {}],

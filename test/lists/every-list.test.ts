@@ -97,6 +97,37 @@ const lists: Record<ListId, () => Promise<Sample>> = {
     const keyOf = ({ version }: { version: number }): string => String(version);
     return { path: `${promptsPath}/${id}/versions`, keyOf, keys: ['7', '6', '5', '4', '3', '2', '1'] };
   },
+  async listLabels() {
+    const { id } = await createPrompt(setup.service);
+    const path = `${promptsPath}/${id}/labels`;
+    const set = (name: string): Promise<Answer> =>
+      setup.service.call('PUT', `${path}/${name}`, { body: { version: 1 } });
+    const keys = ['a', 'b', 'c', 'e', 'f', 'g', 'h'];
+    for (const name of keys.toReversed()) await set(name);
+    const change = {
+      async remove(name: string): Promise<void> {
+        await setup.service.call('DELETE', `${path}/${name}`, { headers: { 'If-Match': '*' } });
+      },
+      async insert(behind: string): Promise<string> {
+        await set('a-0');
+        await set(`${behind}-1`);
+        return `${behind}-1`;
+      },
+    };
+    return { path, keyOf: ({ name }: { name: string }) => name, keys, change };
+  },
+  async listLabelMoves() {
+    const { id } = await createPrompt(setup.service);
+    const path = `${promptsPath}/${id}/labels/production`;
+    const headers = { 'If-Match': '*' };
+    for (let sequence = 1; sequence < size; sequence += 2) {
+      await setup.service.call('PUT', path, { body: { version: 1 } });
+      await setup.service.call('DELETE', path, { headers });
+    }
+    await setup.service.call('PUT', path, { body: { version: 1 } });
+    const keyOf = ({ sequence }: { sequence: number }): string => String(sequence);
+    return { path: `${path}/history`, keyOf, keys: ['7', '6', '5', '4', '3', '2', '1'] };
+  },
   async listTestRuns() {
     const { id } = await createPrompt(setup.service);
     const body = { providers: [{ provider: 'echo' }] };

@@ -41,6 +41,12 @@ async function createFixture(service: TestService): Promise<Fixture> {
   const body = { name: 'Outage', messages: [{ role: 'user', content: 'Hello' }], selected_provider: 'echo' };
   const today = new Date().toISOString().slice(0, 10);
   const prompt = await create('/api/v1/prompts', body);
+  // Two labels of its first version, and a second version to which they can be moved.
+  const second = { messages: [{ role: 'user', content: 'Hello again' }] };
+  await service.call('PUT', `/api/v1/prompts/${prompt}`, { body: second });
+  for (const name of ['production', 'retired']) {
+    await service.call('PUT', `/api/v1/prompts/${prompt}/labels/${name}`, { body: { version: 1 } });
+  }
   const place = { name: 'Harbour', currency: 'EUR', timezone: 'UTC', fiscal_day_end: '00:00' };
   const location = await create('/v1/locations', place);
   const closed = await create('/v1/locations', place);
@@ -88,7 +94,8 @@ export async function callEveryOperation(service: TestService): Promise<Record<O
   const fixture = await createFixture(service);
   const { prompt, doomed, run, key, secret } = fixture;
   const prompts = '/api/v1/prompts';
-  const messages = [{ role: 'user', content: 'Hello again' }];
+  const messages = [{ role: 'user', content: 'Hello once more' }];
+  const known = { 'If-Match': '*' };
   return {
     createPrompt: { method: 'POST', path: prompts, body: { name: 'New', messages } },
     listPrompts: { method: 'GET', path: prompts },
@@ -99,6 +106,11 @@ export async function callEveryOperation(service: TestService): Promise<Record<O
     listPromptVersions: { method: 'GET', path: `${prompts}/${prompt}/versions` },
     getPromptVersion: { method: 'GET', path: `${prompts}/${prompt}/versions/1` },
     restorePromptVersion: { method: 'POST', path: `${prompts}/${prompt}/versions/1/restore` },
+    listLabels: { method: 'GET', path: `${prompts}/${prompt}/labels` },
+    getLabel: { method: 'GET', path: `${prompts}/${prompt}/labels/production` },
+    setLabel: { method: 'PUT', path: `${prompts}/${prompt}/labels/production`, body: { version: 2 }, headers: known },
+    deleteLabel: { method: 'DELETE', path: `${prompts}/${prompt}/labels/retired`, headers: known },
+    listLabelMoves: { method: 'GET', path: `${prompts}/${prompt}/labels/production/history` },
     createTestRun: { method: 'POST', path: `${prompts}/${prompt}/test`, body: { providers: [{ provider: 'echo' }] } },
     listTestRuns: { method: 'GET', path: `${prompts}/${prompt}/test-runs` },
     getTestRun: { method: 'GET', path: `/api/v1/test-runs/${run}` },
@@ -255,11 +267,11 @@ export async function sendTimed(
   calls: Readonly<Record<OperationId, Call>>,
 ): Promise<TimedAnswer[]> {
   const answers = await Promise.all(
-    (Object.entries(calls) as [OperationId, Call][]).map(async ([operation, { method, path, body }]) => {
+    (Object.entries(calls) as [OperationId, Call][]).map(async ([operation, { method, path, body, headers }]) => {
       const started = performance.now();
       const answer = await fetch(service.url + path, {
         method,
-        headers: { authorization: `Bearer ${service.adminKey}`, 'content-type': 'application/json' },
+        headers: { authorization: `Bearer ${service.adminKey}`, 'content-type': 'application/json', ...headers },
         ...(body === undefined ? {} : { body: JSON.stringify(body) }),
       });
       const text = await answer.text();

@@ -17,6 +17,7 @@ const fields: Readonly<Record<string, readonly string[]>> = {
   database_check: ['_id', 'at'],
   prompts: [...stamps, ...promptFields.storedNames, 'sample'],
   prompt_versions: ['_id', 'prompt_id', 'version', ...contentFields.storedNames, 'created_at'],
+  label_moves: ['_id', 'prompt_id', 'label', 'sequence', 'version', 'moved_at', 'moved_by'],
   test_runs: [
     ...[...stamps, 'prompt_id', 'prompt_version', 'status', 'providers', 'created_at', 'finished_at', 'heartbeat'],
     ...['unknown_variables', 'buried_at', 'answer_bytes', 'sample'],

@@ -204,6 +204,30 @@ describe('201', () => {
   });
 });
 
+describe('a label', () => {
+  it('names the version that runs', async () => {
+    const { id } = await create(harness.service, saying('one'));
+    await harness.service.call('PUT', `/api/v1/prompts/${id}`, { body: saying('two') });
+    await harness.service.call('PUT', `/api/v1/prompts/${id}/labels/production`, { body: { version: 1 } });
+    const { body } = await createTestRun(harness.service, id, { ...onEcho, label: 'production' });
+    expect([body.prompt_version, body.results[0].result.text]).toEqual([1, 'one']);
+  });
+
+  it('that the prompt does not have runs nothing, and neither does a label beside a version', async () => {
+    const { id } = await create(harness.service);
+    const unknown = await createTestRun(harness.service, id, { ...onMock('model-a'), label: 'production' });
+    expect([unknown.status, problemOf(unknown)]).toEqual([422, 'unknown-label']);
+    await harness.service.call('PUT', `/api/v1/prompts/${id}/labels/production`, { body: { version: 1 } });
+    const body = { ...onMock('model-a'), label: 'production', version: 1 };
+    const both = await harness.service.call('POST', testPath(id), { body, differs: 'label-and-version' });
+    expect([both.status, both.body.errors]).toEqual([
+      400,
+      [{ detail: 'cannot be combined with version', pointer: '#/label' }],
+    ]);
+    expect(harness.mock.requests).toHaveLength(0);
+  });
+});
+
 describe('202', () => {
   it('answers at once, and the run can be followed until it is done', async () => {
     const prompt = await createPrompt(harness.service);

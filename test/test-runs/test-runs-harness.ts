@@ -13,6 +13,7 @@ export interface TestBody {
   providers: { provider: string; model?: string }[];
   variables?: Record<string, unknown>;
   version?: number;
+  label?: string;
 }
 
 /** A service with a provider `mock`, which is a server of the test, and `openai` without credentials. */

@@ -39,7 +39,10 @@ interface IfMatchOption {
 }
 
 interface IfNoneMatchOption {
-  /** `ETag` of your copy. If the resource has not changed since, the call returns `undefined`. */
+  /**
+   * For a read, the `ETag` of your copy: if the resource has not changed since, the call returns `undefined`. For a
+   * change, `*`: if the resource exists, the call fails with `PreconditionFailedError`.
+   */
   ifNoneMatch?: string | undefined;
 }
 

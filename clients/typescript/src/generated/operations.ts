@@ -34,6 +34,13 @@ export const operationTable: Readonly<Record<string, Readonly<Record<string, Ope
     get: { method: 'GET', path: '/api/v1/prompts/{slugOrId}/versions/{version}' },
     restore: { method: 'POST', path: '/api/v1/prompts/{slugOrId}/versions/{version}/restore', key: true },
   },
+  labels: {
+    list: { method: 'GET', path: '/api/v1/prompts/{slugOrId}/labels', input: 'query', page: true },
+    get: { method: 'GET', path: '/api/v1/prompts/{slugOrId}/labels/{label}' },
+    set: { method: 'PUT', path: '/api/v1/prompts/{slugOrId}/labels/{label}', input: 'body' },
+    delete: { method: 'DELETE', path: '/api/v1/prompts/{slugOrId}/labels/{label}' },
+    listMoves: { method: 'GET', path: '/api/v1/prompts/{slugOrId}/labels/{label}/history', input: 'query', page: true },
+  },
   testRuns: {
     create: { method: 'POST', path: '/api/v1/prompts/{slugOrId}/test', input: 'body', key: true },
     list: { method: 'GET', path: '/api/v1/prompts/{slugOrId}/test-runs', input: 'query', page: true },
@@ -135,6 +142,11 @@ export type OperationName =
   | 'promptVersions.list'
   | 'promptVersions.get'
   | 'promptVersions.restore'
+  | 'labels.list'
+  | 'labels.get'
+  | 'labels.set'
+  | 'labels.delete'
+  | 'labels.listMoves'
   | 'prompts.invoke'
   | 'prompts.getStatistics'
   | 'testRuns.create'

@@ -85,8 +85,8 @@ export interface PromptsResource {
   /**
    * Delete a prompt.
    *
-   * Deletes the prompt, all its versions, and all its test runs with their results, permanently. If the request is
-   * interrupted, repeat it; it continues where it stopped.
+   * Deletes the prompt, all its versions, its labels with their history, and all its test runs with their results,
+   * permanently. If the request is interrupted, repeat it; it continues where it stopped.
    *
    * @param slugOrId The prompt's slug or its id.
    * @throws {ProblemError} `prompt-not-found` (404), `edit-conflict` (409), `precondition-failed` (412)
@@ -98,25 +98,25 @@ export interface PromptsResource {
    *
    * Fills in the prompt's placeholders, sends the messages to a provider, and returns the generated text.
    *
-   * | | Without `version` | With `version` |
-   * |---|---|---|
-   * | Content | the latest version | exactly this version |
-   * | Provider and model | as selected now | as selected in this version |
-   * | `X-Served-Version` | the version that ran | the version that ran |
-   * | `X-Prompt-Version` | absent | the version |
+   * | | Without | With `version` | With `label` |
+   * |---|---|---|---|
+   * | Content | the latest version | exactly this version | the version that the label names now |
+   * | Provider and model | as selected now | as selected in this version | as selected in that version |
+   * | `X-Served-Version` | the version that ran | the version that ran | the version that ran |
+   * | `X-Prompt-Version` | absent | the version | absent |
    *
    * `provider` and `model` override the selection. Without `model`, an overriding `provider` uses its default model.
    *
    * Variables that the prompt does not know (does not declare or use) are ignored and listed in `warnings`. If the
    * prompt is `strict`, they are refused with `unknown-variables`.
    *
-   * The service checks the request before it calls a provider, in this order: prompt, version, variables, provider,
+   * The service checks the request before it calls a provider, in this order: prompt, version or label, variables, provider,
    * model. A failure of the provider is a 502, after up to three attempts within the deadline; `retryable` says whether
    * a repetition may help. If you close the connection, the provider call is canceled, unless the request has an
    * `Idempotency-Key`.
    *
    * @param slugOrId The prompt's slug or its id.
-   * @throws {ProblemError} `prompt-not-found` (404), `version-not-found` (404), `idempotency-key-in-use` (409), `missing-variables` (422), `unknown-variables` (422), `unknown-provider` (422), `inconsistent-content` (422), `invalid-schema` (422), `invalid-provider-option` (422), `image-not-allowed` (422), `unsupported-by-provider` (422), `provider-not-configured` (422), `no-provider-selected` (422), `rendered-prompt-too-large` (422), `idempotency-key-reused` (422), `provider-failed` (502), `provider-timeout` (502), `provider-refused-credentials` (502), `provider-rate-limited` (502), `provider-bad-answer` (502), `not-cached` (504)
+   * @throws {ProblemError} `prompt-not-found` (404), `version-not-found` (404), `idempotency-key-in-use` (409), `unknown-label` (422), `missing-variables` (422), `unknown-variables` (422), `unknown-provider` (422), `inconsistent-content` (422), `invalid-schema` (422), `invalid-provider-option` (422), `image-not-allowed` (422), `unsupported-by-provider` (422), `provider-not-configured` (422), `no-provider-selected` (422), `rendered-prompt-too-large` (422), `idempotency-key-reused` (422), `provider-failed` (502), `provider-timeout` (502), `provider-refused-credentials` (502), `provider-rate-limited` (502), `provider-bad-answer` (502), `not-cached` (504)
    */
   invoke: InvokeMethod;
 
@@ -187,6 +187,93 @@ export interface PromptVersionsResource {
 }
 
 /**
+ * A label names a version of a prompt, for example `production` or `staging`. Applications invoke by label, and a
+ * release moves the label. The next invocation in every process runs the new version. Each label has a history: who
+ * moved it, when, and to which version.
+ */
+export interface LabelsResource {
+  /**
+   * List labels.
+   *
+   * Lists the labels of a prompt by name. A prompt has at most 20.
+   *
+   * @param slugOrId The prompt's slug or its id.
+   * @throws {ProblemError} `prompt-not-found` (404)
+   */
+  list(slugOrId: string, query?: Query<'listLabels'>, options?: CallOptions<'listLabels'>): ListCall<Schemas['LabelPage']>;
+
+  /**
+   * Get a label.
+   *
+   * Returns the version that a label names, and who moved the label there. Its `ETag` is for the next move.
+   *
+   * @param slugOrId The prompt's slug or its id.
+   * @param label Name of the label.
+   * @throws {ProblemError} `prompt-not-found` (404), `label-not-found` (404)
+   */
+  get(slugOrId: string, label: string, options?: CallOptions<'getLabel'> & { ifNoneMatch?: undefined }): Call<Schemas['Label']>;
+  /**
+   * Get a label.
+   *
+   * Returns the version that a label names, and who moved the label there. Its `ETag` is for the next move.
+   *
+   * @param slugOrId The prompt's slug or its id.
+   * @param label Name of the label.
+   * @throws {ProblemError} `prompt-not-found` (404), `label-not-found` (404)
+   */
+  get(slugOrId: string, label: string, options: CallOptions<'getLabel'>): Call<Schemas['Label'] | undefined>;
+
+  /**
+   * Create or move a label.
+   *
+   * Makes the label name this version of the prompt. The next invocation by this label, in every process of the service,
+   * runs this version. If the label already names this version, nothing changes.
+   *
+   * To move a label, send the `ETag` of the label as `If-Match`, so that you do not undo a move that you have not seen.
+   * Without `If-Match`, only a new label is created; if the label exists, the answer is 428 `precondition-required`.
+   * `If-None-Match: *` says that the label must be new; if it exists, the answer is 412.
+   *
+   * The move is added to the history of the label, with its time and the API key. It changes neither `updated_at` nor
+   * the version of the prompt, and an `If-Match` with an earlier `ETag` of the prompt still matches. So a release
+   * disturbs nobody who edits the prompt.
+   *
+   * The scope `prompts:release` is not part of `prompts:write`: those who edit a prompt need not be those who release
+   * it. A prompt has at most 20 labels.
+   *
+   * @param slugOrId The prompt's slug or its id.
+   * @param label Name of the label.
+   * @throws {ProblemError} `prompt-not-found` (404), `version-not-found` (404), `too-many-labels` (409), `edit-conflict` (409), `precondition-failed` (412), `precondition-required` (428)
+   */
+  set(slugOrId: string, label: string, body: Body<'setLabel'>, options?: CallOptions<'setLabel'>): Call<Schemas['Label']>;
+
+  /**
+   * Delete a label.
+   *
+   * Deletes the label. Invocations by this label are then refused with `unknown-label`. The label's history stays, with
+   * the deletion as its last move.
+   *
+   * Send the `ETag` of the label as `If-Match`. Without it, the answer is 428 `precondition-required`.
+   *
+   * @param slugOrId The prompt's slug or its id.
+   * @param label Name of the label.
+   * @throws {ProblemError} `prompt-not-found` (404), `label-not-found` (404), `edit-conflict` (409), `precondition-failed` (412), `precondition-required` (428)
+   */
+  delete(slugOrId: string, label: string, options?: CallOptions<'deleteLabel'>): Call<Schemas['Confirmation']>;
+
+  /**
+   * List the moves of a label.
+   *
+   * Lists which versions the label has named, the latest first: its creation, each move, and deletions. It also works
+   * for a label that was deleted. The history is deleted with the prompt.
+   *
+   * @param slugOrId The prompt's slug or its id.
+   * @param label Name of the label.
+   * @throws {ProblemError} `prompt-not-found` (404), `label-not-found` (404)
+   */
+  listMoves(slugOrId: string, label: string, query?: Query<'listLabelMoves'>, options?: CallOptions<'listLabelMoves'>): ListCall<Schemas['LabelMovePage']>;
+}
+
+/**
  * A test run compares providers and models. It runs the same prompt with the same variables on all of them at the
  * same time, and stores the results.
  */
@@ -211,7 +298,7 @@ export interface TestRunsResource {
    * `Idempotency-Key` gets 409 `test-run-not-stored`, and the key can then start a new test run.
    *
    * @param slugOrId The prompt's slug or its id.
-   * @throws {ProblemError} `prompt-not-found` (404), `version-not-found` (404), `idempotency-key-in-use` (409), `test-run-not-stored` (409), `missing-variables` (422), `unknown-variables` (422), `unknown-provider` (422), `provider-not-configured` (422), `rendered-prompt-too-large` (422), `idempotency-key-reused` (422)
+   * @throws {ProblemError} `prompt-not-found` (404), `version-not-found` (404), `idempotency-key-in-use` (409), `test-run-not-stored` (409), `unknown-label` (422), `missing-variables` (422), `unknown-variables` (422), `unknown-provider` (422), `provider-not-configured` (422), `rendered-prompt-too-large` (422), `idempotency-key-reused` (422)
    */
   create: CreateTestRunMethod;
 
@@ -1130,6 +1217,12 @@ export interface Resources {
    * number. Versions never change. An invocation can pin a version, and you can restore any version.
    */
   readonly promptVersions: PromptVersionsResource;
+  /**
+   * A label names a version of a prompt, for example `production` or `staging`. Applications invoke by label, and a
+   * release moves the label. The next invocation in every process runs the new version. Each label has a history: who
+   * moved it, when, and to which version.
+   */
+  readonly labels: LabelsResource;
   /**
    * A test run compares providers and models. It runs the same prompt with the same variables on all of them at the
    * same time, and stores the results.

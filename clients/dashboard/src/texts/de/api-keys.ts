@@ -80,6 +80,7 @@ export const apiKeys: Texts['apiKeys'] = {
   scopes: {
     'prompts:read': 'Prompts, ihre Versionen und Testläufe lesen',
     'prompts:write': 'Prompts erstellen, ändern und löschen; Testläufe starten',
+    'prompts:release': 'Prompts freigeben: Labels erstellen, verschieben und löschen',
     'prompts:invoke': 'Prompts aufrufen; das fragt Anbieter an und kostet Geld',
     'providers:invoke': 'Jedes Modell aufrufen; Werkzeuge, Anbieter-Optionen und Ausweichmodelle von Prompts ersetzen',
     'orders:read': 'Bestellungen und Geschäftstage lesen',

@@ -72,6 +72,7 @@ export const apiKeys = {
   scopes: {
     'prompts:read': 'Read prompts, their versions and test runs',
     'prompts:write': 'Create, change and delete prompts; start test runs',
+    'prompts:release': 'Release prompts: create, move and delete labels',
     'prompts:invoke': 'Invoke prompts, which calls providers and costs money',
     'providers:invoke': 'Call any model; replace tools, provider options and fallbacks of prompts',
     'orders:read': 'Read orders and fiscal days',

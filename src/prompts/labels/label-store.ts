@@ -1,0 +1,94 @@
+import type { Collection } from 'mongodb';
+import type { Database } from '../../db/client.ts';
+import type { CollectionIndexes } from '../../db/indexes.ts';
+import { fetchInOrder } from '../../db/narrow-reads.ts';
+import { read, upsertOnce } from '../../db/writes.ts';
+import type { Listing } from '../../lists/listing.ts';
+import { createArchive, type Archive } from '../archive-store.ts';
+import type { LabelMove } from './label.ts';
+
+/**
+ * Earlier moves of labels in the database. The last move of a label is in its prompt. Every method can throw
+ * `database-unavailable`.
+ */
+export interface LabelMoveStore extends Archive {
+  /** Archives a move. Call it before it is overwritten in the prompt. */
+  archive(promptId: string, move: LabelMove): Promise<void>;
+  /** The last archived move of a label. */
+  findLast(promptId: string, name: string): Promise<LabelMove | undefined>;
+  /** The moves of a label up to this one, the latest first: this one as given, the others archived. */
+  list(promptId: string, last: LabelMove): Listing<LabelMove>;
+}
+
+/** A move, under the id `<prompt id>:<label>:<sequence>`. */
+interface MoveDocument {
+  _id: string;
+  prompt_id: string;
+  label: string;
+  sequence: number;
+  /** Absent in a deletion. */
+  version?: number;
+  moved_at: Date;
+  moved_by: { id: string; name: string };
+}
+
+const collectionName = 'label_moves';
+
+export const labelIndexes: readonly CollectionIndexes[] = [
+  {
+    collection: collectionName,
+    indexes: [{ key: { prompt_id: 1, sequence: -1 }, name: 'prompt_id_1_sequence_-1' }],
+  },
+];
+
+/** Keeps earlier moves of labels in the collection `label_moves`. */
+export function createLabelMoveStore(database: Database): LabelMoveStore {
+  const moves: Collection<MoveDocument> = database.db.collection(collectionName);
+  return {
+    ...createArchive(moves, 'sequence'),
+    async archive(promptId, move) {
+      await upsertOnce(moves, toDocument(promptId, move));
+    },
+    async findLast(promptId, name) {
+      const filter = { prompt_id: promptId, label: name };
+      const document = await read(() => moves.findOne(filter, { sort: { sequence: -1 } }));
+      return document === null ? undefined : fromDocument(document);
+    },
+    list: (promptId, last) => ({
+      positions(start, most) {
+        const latest = 'after' in start ? Math.min(start.after.at - 1, last.sequence) : last.sequence - start.offset;
+        const length = Math.max(0, Math.min(latest, most));
+        return Promise.resolve(Array.from({ length }, (_, index) => ({ at: latest - index, id: '' })));
+      },
+      async *entries(positions) {
+        const archived = positions.filter(({ at }) => at !== last.sequence);
+        if (archived.length < positions.length) yield [{ at: last.sequence, id: '' }, last];
+        const ids = archived.map(({ at }) => moveId(promptId, last.name, at));
+        for await (const document of fetchInOrder(moves, ids)) {
+          yield [{ at: document.sequence, id: '' }, fromDocument(document)];
+        }
+      },
+      total: () => Promise.resolve(last.sequence),
+    }),
+  };
+}
+
+function moveId(promptId: string, name: string, sequence: number): string {
+  return `${promptId}:${name}:${sequence}`;
+}
+
+function toDocument(promptId: string, { name, sequence, version, movedAt, movedBy }: LabelMove): MoveDocument {
+  return {
+    _id: moveId(promptId, name, sequence),
+    prompt_id: promptId,
+    label: name,
+    sequence,
+    ...(version !== undefined && { version }),
+    moved_at: movedAt,
+    moved_by: { id: movedBy.id, name: movedBy.name },
+  };
+}
+
+function fromDocument({ label, sequence, version, moved_at, moved_by }: MoveDocument): LabelMove {
+  return { name: label, sequence, ...(version !== undefined && { version }), movedAt: moved_at, movedBy: moved_by };
+}

@@ -1,0 +1,54 @@
+import type { components } from '../../../generated/types.ts';
+import { integer, list, moment, object, text, type Kind, type StoredOf } from '../../fields/kinds.ts';
+
+/** The API key that moved a label. */
+const mover = object({ id: text, name: text });
+/** What every move has: its number among the moves of its label, from 1, and who made it when. */
+const move = { name: text, sequence: integer, movedAt: moment, movedBy: mover };
+const label = object({ ...move, version: integer });
+
+/** The deletion of a label. */
+export const labelDeletion = object(move);
+
+export type LabelMover = ReturnType<typeof mover.fromStored>;
+/** A label as its last move left it. */
+export type Label = ReturnType<typeof label.fromStored>;
+/** The creation, a move or a deletion of a label. */
+export interface LabelMove extends Omit<Label, 'version'> {
+  /** The version that the label names from then on; `undefined` for a deletion. */
+  readonly version?: number;
+}
+
+const stored = list(label);
+
+/** The labels of a prompt, ordered by name. A prompt shows their versions by label. */
+export const labelList: Kind<readonly Label[], StoredOf<typeof stored>, NonNullable<Prompt['labels']>> = {
+  ...stored,
+  show: (labels) => Object.fromEntries(labels.map(({ name, version }) => [name, version])),
+  read: () => undefined,
+};
+type Prompt = components['schemas']['Prompt'];
+
+/** The label of this name. */
+export function findLabel(labels: readonly Label[] | undefined, name: string): Label | undefined {
+  return labels?.find((one) => one.name === name);
+}
+
+export function showLabel({ name, ...moved }: Label): components['schemas']['Label'] {
+  return { name, version: moved.version, ...showMoved(moved) };
+}
+
+export function showMove({
+  version,
+  ...moved
+}: Omit<LabelMove, 'name'>): components['schemas']['LabelMovePage']['data'][number] {
+  return { ...showMoved(moved), ...(version !== undefined && { version }) };
+}
+
+function showMoved({ sequence, movedAt, movedBy: { id, name } }: Omit<LabelMove, 'name' | 'version'>): {
+  sequence: number;
+  moved_at: string;
+  moved_by: { id: string; name: string };
+} {
+  return { sequence, moved_at: movedAt.toISOString(), moved_by: { id, name } };
+}

@@ -1,0 +1,186 @@
+import { createEditQueue, retryLostRaces } from '../../editing/edit-queue.ts';
+import { changeTime } from '../../editing/edits.ts';
+import { ProblemError } from '../../errors/problem-error.ts';
+import { listingOf, type Listing } from '../../lists/listing.ts';
+import type { Clock } from '../../runtime/clock.ts';
+import type { Random } from '../../runtime/random.ts';
+import { removeOrphans } from '../prompt-deletion.ts';
+import type { PromptStore } from '../prompt-store.ts';
+import type { Prompt } from '../prompt.ts';
+import { promptNotFound, versionNotFound, type Prompts } from '../prompts.ts';
+import type { LabelMoveStore } from './label-store.ts';
+import { findLabel, type Label, type LabelMove, type LabelMover } from './label.ts';
+
+/** A label with the id of its prompt. */
+export interface FoundLabel {
+  readonly promptId: string;
+  readonly label: Label;
+}
+
+/**
+ * Checks whether a label is as the caller expects before it is created, moved or deleted.
+ * @throws {ProblemError} precondition-required, precondition-failed
+ */
+export type LabelPrecondition = (present: FoundLabel | undefined) => void;
+
+/** Labels of prompts. Every method that takes a slug or id throws `prompt-not-found`. */
+export interface Labels {
+  /** The labels of a prompt by name. */
+  list(slugOrId: string): Promise<Listing<Label>>;
+  /** @throws {ProblemError} label-not-found */
+  get(slugOrId: string, name: string): Promise<FoundLabel>;
+  /**
+   * Makes a label name a version: creates or moves it, unless it already names this version.
+   * @throws {ProblemError} version-not-found, too-many-labels, edit-conflict, and what the precondition throws
+   */
+  set(
+    slugOrId: string,
+    target: { readonly name: string; readonly version: number },
+    precondition: LabelPrecondition,
+    movedBy: LabelMover,
+  ): Promise<FoundLabel & { isNew: boolean }>;
+  /** @throws {ProblemError} label-not-found, edit-conflict, and what the precondition throws */
+  remove(slugOrId: string, name: string, precondition: LabelPrecondition, movedBy: LabelMover): Promise<void>;
+  /**
+   * The moves of a label, the latest first, also of a deleted one.
+   * @throws {ProblemError} label-not-found if there was never such a label
+   */
+  listMoves(slugOrId: string, name: string): Promise<Listing<LabelMove>>;
+  /** Removes the history of all labels of a prompt that is being deleted. */
+  deleteAllOf(promptId: string): Promise<void>;
+  /** Removes histories without a prompt. It walks the whole index of the history, so once a day is enough. */
+  sweep(): Promise<void>;
+}
+
+export interface LabelsOptions {
+  readonly prompts: Pick<Prompts, 'get'>;
+  readonly store: PromptStore;
+  readonly moves: LabelMoveStore;
+  readonly clock: Pick<Clock, 'now'>;
+  readonly random: Pick<Random, 'uuid'>;
+}
+
+/** The most labels of a prompt. */
+const maxLabels = 20;
+
+/**
+ * Creates the rules of labels.
+ *
+ * The labels of a prompt are in its document, so one compare-and-set moves a label, and whoever reads the prompt
+ * afterwards sees it there. Each move from 1 to the last exists exactly once in the history, also after crashes and
+ * races: what a write removes from the prompt is archived before, under an id that follows from label and number. The
+ * last deletion stays in the prompt until the next write.
+ */
+export function createLabels({ prompts, store, moves, clock, random }: LabelsOptions): Labels {
+  const editQueue = createEditQueue();
+
+  /** Reads the prompt, changes a label, and starts again if another writer changed the prompt in the meantime. */
+  const edit = <Result>(
+    slugOrId: string,
+    change: (prompt: Prompt) => Promise<Edit<Result>> | Edit<Result>,
+  ): Promise<Result> => {
+    const writeId = random.uuid();
+    let id = slugOrId;
+    let archived = false;
+    const attempt = async (): Promise<{ readonly result: Result } | undefined> => {
+      const prompt = await store.find(id);
+      if (prompt === undefined || prompt.deleting) {
+        // The deletion may have removed the history before this edit archived a move.
+        if (archived) await moves.removeAll(id);
+        throw promptNotFound(slugOrId);
+      }
+      id = prompt.id; // From now on the slug can move to another prompt.
+      const { labels, deletedLabel, replaced, result } = await change(prompt);
+      if (labels === prompt.labels) return { result };
+      for (const move of [replaced, prompt.deletedLabel]) {
+        if (move === undefined) continue;
+        await moves.archive(prompt.id, move);
+        archived = true;
+      }
+      const isStored = await store.replaceLabels(prompt, { labels, deletedLabel }, writeId);
+      return isStored ? { result } : undefined;
+    };
+    return editQueue.run(slugOrId, async () => (await retryLostRaces(attempt)).result);
+  };
+
+  /** The last move of a label, also of a deleted one. */
+  const lastMove = async (prompt: Prompt, name: string): Promise<LabelMove | undefined> => {
+    const { id, labels, deletedLabel } = prompt;
+    return findLabel(labels, name) ?? (deletedLabel?.name === name ? deletedLabel : await moves.findLast(id, name));
+  };
+
+  const nextMove = (name: string, last: LabelMove | undefined, movedBy: LabelMover): Omit<Label, 'version'> => ({
+    name,
+    sequence: (last?.sequence ?? 0) + 1,
+    movedAt: last === undefined ? clock.now() : changeTime(last.movedAt, clock.now()),
+    movedBy,
+  });
+
+  return {
+    async list(slugOrId) {
+      const { labels = [] } = await prompts.get(slugOrId);
+      return listingOf(labels, ({ name }) => ({ at: 0, id: name }));
+    },
+    async get(slugOrId, name) {
+      const { id: promptId, labels } = await prompts.get(slugOrId);
+      const label = findLabel(labels, name);
+      if (label === undefined) throw notFound(slugOrId, name);
+      return { promptId, label };
+    },
+    set: (slugOrId, { name, version }, precondition, movedBy) =>
+      edit(slugOrId, async (prompt) => {
+        if (version > prompt.version) throw versionNotFound(slugOrId, version);
+        const { id: promptId, labels = [] } = prompt;
+        const present = findLabel(labels, name);
+        precondition(present && { promptId, label: present });
+        if (present?.version === version) {
+          return { labels: prompt.labels, result: { promptId, label: present, isNew: false } };
+        }
+        if (present === undefined && labels.length >= maxLabels) throw tooMany(slugOrId);
+        const label = { ...nextMove(name, await lastMove(prompt, name), movedBy), version };
+        const others = labels.filter((one) => one !== present);
+        return {
+          labels: [...others, label].sort((one, other) => (one.name < other.name ? -1 : 1)),
+          replaced: present,
+          result: { promptId, label, isNew: present === undefined },
+        };
+      }),
+    remove: (slugOrId, name, precondition, movedBy) =>
+      edit(slugOrId, ({ id: promptId, labels = [] }) => {
+        const present = findLabel(labels, name);
+        if (present === undefined) throw notFound(slugOrId, name);
+        precondition({ promptId, label: present });
+        return {
+          labels: labels.filter((one) => one !== present),
+          deletedLabel: nextMove(name, present, movedBy),
+          replaced: present,
+          result: undefined,
+        };
+      }),
+    async listMoves(slugOrId, name) {
+      const prompt = await prompts.get(slugOrId);
+      const last = await lastMove(prompt, name);
+      if (last === undefined) throw notFound(slugOrId, name);
+      return moves.list(prompt.id, last);
+    },
+    deleteAllOf: (promptId) => moves.removeAll(promptId),
+    sweep: () => removeOrphans(moves, store),
+  };
+}
+
+/** The labels of a prompt after an edit; the same list if it changes nothing. */
+interface Edit<Result> {
+  readonly labels: Prompt['labels'];
+  readonly deletedLabel?: Prompt['deletedLabel'];
+  /** The move that the edit replaces. */
+  readonly replaced?: LabelMove | undefined;
+  readonly result: Result;
+}
+
+function notFound(slugOrId: string, name: string): ProblemError {
+  return new ProblemError('label-not-found', { detail: `The prompt "${slugOrId}" has no label "${name}".` });
+}
+
+function tooMany(slugOrId: string): ProblemError {
+  return new ProblemError('too-many-labels', { detail: `The prompt "${slugOrId}" already has ${maxLabels} labels.` });
+}
