@@ -115,32 +115,32 @@ export function keywordOf(name: string, draft: Draft): Keyword | undefined {
 
 /**
  * Replaces the schemas in the value of a keyword. A malformed value stays as it is.
- * @param change gets a schema and where in the value it is
+ * @param change gets a schema, and its name or index in the value unless it is the value
  */
 export function mapSubschemas(
   form: KeywordForm,
   value: unknown,
-  change: (schema: unknown, path: readonly string[]) => unknown,
+  change: (schema: unknown, step?: string) => unknown,
 ): unknown {
   switch (form) {
     case 'schema':
-      return change(value, []);
+      return change(value);
     case 'schemas':
-      return Array.isArray(value) ? value.map((schema: unknown, index) => change(schema, [String(index)])) : value;
+      return Array.isArray(value) ? value.map((schema: unknown, index) => change(schema, String(index))) : value;
     case 'schema-or-schemas':
       return mapSubschemas(Array.isArray(value) ? 'schemas' : 'schema', value, change);
     case 'schema-map':
       return mapEntries(value, change);
     case 'dependencies':
-      return mapEntries(value, (part, path) => (Array.isArray(part) ? part : change(part, path)));
+      return mapEntries(value, (part, step) => (Array.isArray(part) ? part : change(part, step)));
     default:
       return value;
   }
 }
 
-function mapEntries(value: unknown, change: (part: unknown, path: readonly string[]) => unknown): unknown {
+function mapEntries(value: unknown, change: (part: unknown, step: string) => unknown): unknown {
   if (!isObject(value)) return value;
-  return Object.fromEntries(Object.entries(value).map(([name, part]) => [name, change(part, [name])]));
+  return Object.fromEntries(Object.entries(value).map(([name, part]) => [name, change(part, name)]));
 }
 
 export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {

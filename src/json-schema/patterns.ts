@@ -40,6 +40,18 @@ export function findPatternMistake(source: string): string | undefined {
   return undefined;
 }
 
+/**
+ * How much work it is to read a pattern: its characters, with 30 more for each Unicode property and one more for each 50
+ * counted repetitions.
+ */
+export function weightOf(source: string): number {
+  let weight = source.length;
+  for (const [part, least, most] of source.matchAll(/\\p|\{(\d{1,4})(?:,(\d{0,4}))?\}/gi)) {
+    weight += part.startsWith('{') ? Number(most || least) / 50 : 30;
+  }
+  return weight;
+}
+
 /** A backslash and what it escapes; a surrogate pair is one character. */
 const escapes = /\\(?:u(d[89ab][0-9a-f]{2})\\u(d[c-f][0-9a-f]{2})|[^])/gi;
 

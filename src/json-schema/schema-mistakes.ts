@@ -1,5 +1,5 @@
 import { draftOf, isObject, keywordOf, mapSubschemas, type Draft, type Keyword } from './keywords.ts';
-import { findPatternMistake } from './patterns.ts';
+import { findPatternMistake, weightOf } from './patterns.ts';
 
 /** A mistake in a schema, and its place: a JSON pointer into the schema (RFC 6901), empty for the schema itself. */
 export interface SchemaMistake {
@@ -9,30 +9,49 @@ export interface SchemaMistake {
 
 const maxBytes = 64 * 1024;
 const maxDepth = 32;
-const maxPatternLength = 8 * 1024;
+const maxTotalBytes = 1024 * 1024;
+const maxPatternWeight = 16 * 1024;
 const maxMistakes = 20;
+const maxPointerLength = 900;
+
+/** What the schemas of one request can use together. */
+export interface SchemaAllowance {
+  /** Of JSON text. */
+  bytes: number;
+  /** As `weightOf` counts patterns. */
+  patternWeight: number;
+}
+
+export function newSchemaAllowance(): SchemaAllowance {
+  return { bytes: maxTotalBytes, patternWeight: maxPatternWeight };
+}
 
 /**
  * What the service does not accept in a JSON Schema of a caller (draft-07 or 2020-12): more than 64 KiB or 32 levels,
  * references to other documents or to themselves without an end, keywords with wrong values, and patterns that no
  * linear-time engine can match. The time it takes is linear in the size of the schema.
  *
+ * @param allowance one for all schemas of a request; each schema takes its part
  * @returns the first mistakes; empty if the schema is accepted
  */
-export function findSchemaMistakes(schema: unknown): readonly SchemaMistake[] {
+export function findSchemaMistakes(schema: unknown, allowance = newSchemaAllowance()): readonly SchemaMistake[] {
   const mistake = (detail: string, pointer = ''): SchemaMistake[] => [{ detail, pointer }];
   if (!isObject(schema)) return mistake('must be an object');
   if (isDeeperThan(maxDepth, schema)) return mistake(`must have at most ${maxDepth} levels`);
-  if (Buffer.byteLength(JSON.stringify(schema)) > maxBytes) return mistake('must have at most 64 KiB');
+  if (allowance.bytes <= 0) return mistake('is too much: the schemas of a request have at most 1 MiB together');
+  const bytes = Buffer.byteLength(JSON.stringify(schema));
+  allowance.bytes -= bytes;
+  if (bytes > maxBytes) return mistake('must have at most 64 KiB');
   const draft = draftOf(schema['$schema']);
   if (draft === undefined) return mistake('must be JSON Schema draft-07 or 2020-12', '/$schema');
-  const reader = new SchemaReader(schema, draft);
-  reader.read(schema, []);
+  const reader = new SchemaReader(schema, draft, allowance);
+  reader.read(schema, undefined);
   reader.followReferences();
   return reader.mistakes;
 }
 
-type Path = readonly string[];
+/** The way from the schema to a part of it, from its end. */
+type Path = { readonly before: Path; readonly step: string } | undefined;
 
 /** A schema with what applies to the same value, so that a loop over these schemas has no end. */
 interface Node {
@@ -53,11 +72,12 @@ class SchemaReader {
   readonly #nodes = new Map<object, Node>();
   readonly #references: Reference[] = [];
   readonly #patterns = new Set<string>();
-  #patternLength = 0;
+  readonly #allowance: SchemaAllowance;
 
-  constructor(root: object, draft: Draft) {
+  constructor(root: object, draft: Draft, allowance: SchemaAllowance) {
     this.#root = root;
     this.#draft = draft;
+    this.#allowance = allowance;
   }
 
   read(schema: unknown, path: Path): void {
@@ -69,8 +89,8 @@ class SchemaReader {
     const node: Node = { path, inPlace: [] };
     this.#nodes.set(schema, node);
     for (const [name, value] of Object.entries(schema)) {
-      const place = [...path, name];
-      if (name === '$id' && path.length > 0) this.#refuse('is supported only at the top of the schema', place);
+      const place = { before: path, step: name };
+      if (name === '$id' && path !== undefined) this.#refuse('is supported only at the top of the schema', place);
       if (name === '$dynamicRef' || name === '$recursiveRef') this.#refuse('is not supported; use $ref', place);
       const keyword = keywordOf(name, this.#draft);
       if (keyword !== undefined) this.#readKeyword(name, keyword, value, place, node);
@@ -85,9 +105,9 @@ class SchemaReader {
     }
     if (keyword.form === 'reference') this.#references.push({ from: node, path: place, target: String(value) });
     if (keyword.form === 'pattern') this.#readPattern(String(value), place);
-    mapSubschemas(keyword.form, value, (schema, path) => {
-      const inner = [...place, ...path];
-      if (name === 'patternProperties') this.#readPattern(path.join(''), inner);
+    mapSubschemas(keyword.form, value, (schema, step) => {
+      const inner = step === undefined ? place : { before: place, step };
+      if (name === 'patternProperties' && step !== undefined) this.#readPattern(step, inner);
       if (keyword.inPlace && isObject(schema)) node.inPlace.push(schema);
       this.read(schema, inner);
       return schema;
@@ -97,9 +117,9 @@ class SchemaReader {
   #readPattern(pattern: string, place: Path): void {
     if (this.#patterns.has(pattern)) return;
     this.#patterns.add(pattern);
-    this.#patternLength += pattern.length;
-    if (this.#patternLength > maxPatternLength) {
-      this.#refuse('is too long: the patterns of a schema can have 8,192 characters in total', place);
+    this.#allowance.patternWeight -= weightOf(pattern);
+    if (this.#allowance.patternWeight < 0) {
+      this.#refuse('is too much: the patterns of a request are too long together', place);
       return;
     }
     const detail = findPatternMistake(pattern);
@@ -145,7 +165,7 @@ class SchemaReader {
 
   #refuse(detail: string, path: Path): void {
     if (this.mistakes.length >= maxMistakes) return;
-    this.mistakes.push({ detail, pointer: path.map((step) => `/${encoded(step)}`).join('') });
+    this.mistakes.push({ detail, pointer: pointerTo(path) });
   }
 }
 
@@ -211,7 +231,18 @@ function isDeeperThan(levels: number, value: unknown): boolean {
   return levels === 0 || Object.values(value).some((part) => isDeeperThan(levels - 1, part));
 }
 
-const encoded = (step: string): string => step.replaceAll('~', '~0').replaceAll('/', '~1');
+/** @returns the JSON pointer of a path, or of its first steps if it is too long for an answer */
+function pointerTo(path: Path): string {
+  const steps: string[] = [];
+  for (let rest = path; rest !== undefined; rest = rest.before) steps.unshift(rest.step);
+  let pointer = '';
+  for (const step of steps) {
+    const next = `${pointer}/${step.replaceAll('~', '~0').replaceAll('/', '~1')}`;
+    if (next.length > maxPointerLength) break;
+    pointer = next;
+  }
+  return pointer;
+}
 
 /** @returns the name in a step of a pointer in a URI, or undefined if it is malformed */
 function decoded(step: string): string | undefined {

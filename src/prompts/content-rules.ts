@@ -1,5 +1,9 @@
 import { ProblemError, type ProblemDetail } from '../errors/problem-error.ts';
+import { findSchemaMistakes, newSchemaAllowance } from '../json-schema/schema-mistakes.ts';
 import type { PromptContent } from './prompt.ts';
+
+/** The most places that a problem lists. */
+const maxPlaces = 100;
 
 /** The largest provider options of a prompt, in bytes of JSON text. */
 const longestOptions = 16 * 1024;
@@ -39,6 +43,32 @@ export function requireConsistent(
     detail: `The provider ${JSON.stringify(first.provider)} is not known.`,
     errors: unknown.map(({ pointer }) => ({ detail: 'is not known', pointer })),
     extensions: { provider: first.provider },
+  });
+}
+
+/**
+ * Checks the JSON Schemas of the answer and of the arguments of tools. Members that are left out are not checked.
+ * @throws {ProblemError} invalid-schema
+ */
+export function requireUsableSchemas({
+  responseFormat,
+  tools = [],
+}: Pick<PromptContent, 'responseFormat' | 'tools'>): void {
+  const schemas = tools.map(({ parameters }, index) => ({
+    schema: parameters,
+    place: `#/tools/${index}/parameters`,
+  }));
+  if (responseFormat?.type === 'json' && responseFormat.schema !== undefined) {
+    schemas.unshift({ schema: responseFormat.schema, place: '#/response_format/schema' });
+  }
+  const allowance = newSchemaAllowance();
+  const errors = schemas.flatMap(({ schema, place }) =>
+    findSchemaMistakes(schema, allowance).map(({ detail, pointer }) => ({ detail, pointer: place + pointer })),
+  );
+  if (errors.length === 0) return;
+  throw new ProblemError('invalid-schema', {
+    detail: 'A JSON Schema of the request cannot be used.',
+    errors: errors.slice(0, maxPlaces),
   });
 }
 

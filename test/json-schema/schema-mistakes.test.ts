@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { findSchemaMistakes } from '../../src/json-schema/schema-mistakes.ts';
+import { findSchemaMistakes, newSchemaAllowance } from '../../src/json-schema/schema-mistakes.ts';
 
 const draft07 = 'http://json-schema.org/draft-07/schema#';
 
@@ -71,6 +71,7 @@ describe('refused schemas', () => {
   const list = 'must be a list of different names';
   const nowhere = 'must lead to a schema in this schema: # or #/…';
   const endless = 'leads back to itself for the same value, without an end';
+  const tooMuch = expect.stringContaining('is too much');
   const notLinear = expect.stringContaining('must match in linear time');
   const types = expect.stringContaining('must be one of');
 
@@ -162,9 +163,9 @@ describe('refused schemas', () => {
     ['a pattern with too many levels', { pattern: `${'('.repeat(4000)}${')'.repeat(4000)}` }, '/pattern', notLinear],
     [
       'long patterns',
-      { properties: { a: { pattern: 'a'.repeat(8000) }, b: { pattern: 'b'.repeat(193) } } },
+      { properties: { a: { pattern: 'a'.repeat(16_000) }, b: { pattern: 'b'.repeat(385) } } },
       '/properties/b/pattern',
-      expect.stringContaining('is too long'),
+      tooMuch,
     ],
   ])('%s', (_, schema, pointer, detail) => {
     expect(findSchemaMistakes(schema)).toEqual([{ detail, pointer }]);
@@ -178,6 +179,22 @@ describe('refused schemas', () => {
     expect(findSchemaMistakes({ required: 1, allOf: Array.from({ length: 30 }, () => ({ type: 'x' })) })).toHaveLength(
       20,
     );
+  });
+
+  it('names the beginning of a place that is too long', () => {
+    const name = 'n'.repeat(500);
+    const schema = { properties: { [name]: { properties: { [name]: { type: 'x' } } } } };
+    expect(findSchemaMistakes(schema)).toMatchObject([{ pointer: `/properties/${name}/properties` }]);
+  });
+
+  it('has one allowance for all schemas of a request', () => {
+    const allowance = newSchemaAllowance();
+    const pattern = { pattern: 'a'.repeat(9000) };
+    expect(findSchemaMistakes(pattern, allowance)).toEqual([]);
+    expect(findSchemaMistakes(pattern, allowance)).toMatchObject([{ pointer: '/pattern' }]);
+    const long = { description: 'x'.repeat(64_000) };
+    const found = Array.from({ length: 20 }, () => findSchemaMistakes(long, allowance));
+    expect(found.map((mistakes) => mistakes.length)).toEqual([...Array(17).fill(0), 1, 1, 1]);
   });
 
   it('has in draft-07 only the keywords of draft-07', () => {

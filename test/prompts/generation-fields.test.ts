@@ -150,6 +150,52 @@ describe('refusals', () => {
     }
   });
 
+  const expandable = Object.fromEntries(
+    Array.from({ length: 900 }, (_, index) => [
+      `n${index}`,
+      { allOf: [{ $ref: `#/$defs/n${index + 1}` }, { $ref: `#/$defs/n${index + 1}` }] },
+    ]),
+  );
+  const nested = (levels: number): object => (levels === 0 ? {} : { items: nested(levels - 1) });
+
+  it.each<[string, unknown, string]>([
+    ['an unknown type', { type: 'text' }, '/type'],
+    ['a pattern with look-ahead', { properties: { 'a/b': { pattern: '^(?=a)' } } }, '/properties/a~1b/pattern'],
+    ['a reference to another document', { items: { $ref: 'https://example.com/a' } }, '/items/$ref'],
+    ['a reference to itself', { properties: { a: { $ref: '#/properties/a' } } }, '/properties/a'],
+    ['33 levels', nested(32), ''],
+    ['more than 64 KiB', { required: Array.from({ length: 8000 }, (_, index) => `name${index}`) }, ''],
+    ['another draft', { $schema: 'https://json-schema.org/draft/2019-09/schema' }, '/$schema'],
+  ])('refuses a schema with %s, on creation and on change', async (_, refused, place) => {
+    const { id } = await create(setup.service);
+    const members = {
+      response_format: { type: 'json', schema: refused },
+      tools: [tool, { name: 'other', parameters: refused }],
+    };
+    for (const answer of [await post(promptBody(members)), await put(id, members)]) {
+      expect(answer).toMatchObject({ status: 422, body: { type: problem('invalid-schema') } });
+      const pointers = (answer.body.errors as { pointer: string }[]).map(({ pointer }) => pointer);
+      expect(pointers).toEqual([`#/response_format/schema${place}`, `#/tools/1/parameters${place}`]);
+    }
+  });
+
+  it.each<[string, unknown]>([
+    ['an exponential pattern', { type: 'string', pattern: '(a+)+$' }],
+    ['2^900 paths', { $ref: '#/$defs/n0', $defs: { ...expandable, n900: {} } }],
+    ['recursion', { type: 'object', properties: { children: { items: { $ref: '#' } } } }],
+    ['64 KiB of uniqueItems', { allOf: Array.from({ length: 3000 }, () => ({ uniqueItems: true })) }],
+  ])('accepts a schema with %s, which only costs time when an answer is checked', async (_, accepted) => {
+    const members = { response_format: { type: 'json', schema: accepted } };
+    expect(await post(promptBody(members))).toMatchObject({ status: 201, body: members });
+  });
+
+  it('lists at most 100 mistakes in schemas', async () => {
+    const parameters = { allOf: Array.from({ length: 30 }, () => ({ type: 'text' })) };
+    const tools = Array.from({ length: 10 }, (_, index) => ({ name: `t${index}`, parameters }));
+    const { status, body } = await post(promptBody({ tools }));
+    expect([status, (body.errors as unknown[]).length]).toEqual([422, 100]);
+  });
+
   it('does not take away a tool that is chosen', async () => {
     const { id } = await create(setup.service, generation);
     const { status, body } = await put(id, { tools: [tool] });
