@@ -1724,7 +1724,7 @@ export interface components {
         };
         /**
          * JsonSchema
-         * @description A JSON Schema (draft-07 or 2020-12) of at most 64 KiB. References stay within the schema.
+         * @description A JSON Schema (draft-07, or 2020-12 if `$schema` is left out) of at most 64 KiB and 32 levels. References start with `#` and stay within the schema. Patterns have no look-around and no back-references. `format` only describes; it is not checked. The schemas of a request have at most 1 MiB together, and their patterns about 16,000 characters.
          * @example {
          *       "type": "object",
          *       "properties": {
