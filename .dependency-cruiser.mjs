@@ -3,7 +3,7 @@
 /** What knows nothing of this service's domain, or of HTTP. */
 const base = '^src/(runtime|errors|fields|limits|editing|lists|secrets|templates|json-schema|outbound|blobs|db)/';
 const features =
-  'api-keys|catalog|events|integrations|invoke|openai|orders|prompts|providers|service|sessions|statistics|test-runs|webhooks';
+  'api-keys|catalog|events|generation|integrations|invoke|openai|orders|prompts|providers|service|sessions|statistics|test-runs|webhooks';
 const wiring = '^src/(app|start|main|server)\\.ts$';
 
 export default {
@@ -49,6 +49,20 @@ export default {
       severity: 'error',
       from: { path: '^src/http/' },
       to: { path: `^src/(${features})/` },
+    },
+    {
+      name: 'generation-is-below-its-callers',
+      comment: 'Invocations, test runs and the endpoints for SDKs get their answers in one way.',
+      severity: 'error',
+      from: { path: '^src/generation/' },
+      to: { path: '^src/(invoke|openai|test-runs)/' },
+    },
+    {
+      name: 'providers-are-called-in-one-place',
+      comment: 'Only generation/ plans and makes calls, so that no caller has rules of its own for them.',
+      severity: 'error',
+      from: { path: '^src/(invoke|openai|test-runs)/' },
+      to: { path: '^src/providers/(attempts|generate|stream|sdk-call|http|language-models)' },
     },
     {
       name: 'stores-are-private',

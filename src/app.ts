@@ -45,6 +45,10 @@ import { createIntegrations } from './integrations/integrations.ts';
 import { integrationOperations } from './integrations/integration-operations.ts';
 import type { SecretBox } from './secrets/secret-box.ts';
 import { createIntegrationStore, integrationIndexes } from './integrations/integration-store.ts';
+import { createGenerator } from './generation/generator.ts';
+import { createAnswerChecker } from './json-schema/answer-checker.ts';
+import { createPlanner } from './generation/planner.ts';
+import { createResponseCache } from './generation/response-cache.ts';
 import { createInvoke } from './invoke/invoke.ts';
 import { invokeOperations } from './invoke/invoke-operations.ts';
 import { createKeptBytes } from './limits/kept-bytes.ts';
@@ -199,14 +203,24 @@ export function createApp(dependencies: AppDependencies): App {
     store: promptStore,
     moves: createLabelMoveStore(database),
   });
+  const planner = createPlanner({ prompts, providers });
+  const checker = createAnswerChecker({
+    onError: (error) => {
+      log.warn({ error }, 'a check of an answer against its schema failed');
+    },
+  });
+  const generator = createGenerator({
+    cache: createResponseCache(config.invoke.cacheMaxBytes, clock.monotonic),
+    ...{ checker, metrics, log },
+  });
   const testRuns = createTestRuns({
     ...{ clock, random },
     store: createTestRunStore(database),
-    ...{ blobs, prompts, providers, metrics, log, memory, keptBytes },
+    ...{ blobs, prompts, planner, generator, metrics, log, memory, keptBytes },
     timeoutMs: config.invoke.timeoutMs,
     retentionMs: config.limits.testRunRetentionMs,
   });
-  const invoke = createInvoke({ prompts, providers, metrics, statistics, settings: config.invoke, memory, clock });
+  const invoke = createInvoke({ planner, generator, statistics, settings: config.invoke, memory });
 
   const locations = createLocations({ store: createLocationStore(database), clock });
   const integrationStore = createIntegrationStore(database);
@@ -360,7 +374,7 @@ export function createApp(dependencies: AppDependencies): App {
     async drain(timeoutMs) {
       const end = clock.monotonic() + timeoutMs;
       await Promise.all([testRuns.drain(timeoutMs), idempotency.drain(timeoutMs), webhooks.stop(timeoutMs)]);
-      await statistics.close(Math.max(0, end - clock.monotonic()));
+      await Promise.all([statistics.close(Math.max(0, end - clock.monotonic())), checker.close()]);
     },
   };
 }

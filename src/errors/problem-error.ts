@@ -1,3 +1,4 @@
+import type { components } from '../../generated/types.ts';
 import { problems, type ProblemType } from '../../generated/problems.ts';
 
 /**
@@ -12,6 +13,10 @@ export interface ProblemExtensions {
   provider_status?: number;
   retryable?: boolean;
   variables?: string[];
+  /** Calls to providers. */
+  attempts?: components['schemas']['FailedAttempt'][];
+  /** Tokens that a failed call used, as far as the provider said. */
+  usage?: components['schemas']['Usage'];
   order_status?: 'open' | 'completed' | 'canceled';
 }
 

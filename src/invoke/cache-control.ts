@@ -1,12 +1,4 @@
-/** How one invocation can use the answer cache. */
-export interface CachePolicy {
-  /** Largest acceptable age of a cached answer, in milliseconds; 0 if no cached answer is acceptable. */
-  readonly maxAgeMs: number;
-  /** Whether a new answer can be cached, and shared with identical invocations while it is generated. */
-  readonly store: boolean;
-  /** Whether the provider must not be called. */
-  readonly onlyIfCached: boolean;
-}
+import type { CachePolicy } from '../generation/answers.ts';
 
 /** The largest delta-seconds that a cache must distinguish (RFC 9111, section 1.2.2). */
 const maxSeconds = 2 ** 31;

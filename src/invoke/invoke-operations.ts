@@ -1,27 +1,31 @@
-import type { OperationHandlers } from '../http/operation.ts';
+import type { components } from '../../generated/types.ts';
+import { insufficientScope } from '../errors/insufficient-scope.ts';
+import type { OperationHandlers, Principal } from '../http/operation.ts';
+import type { Overrides } from '../generation/overrides.ts';
+import type { PromptRequest } from '../generation/planner.ts';
+import { unknownVariableWarnings } from '../generation/render-prompt.ts';
+import { readConversation } from './conversation.ts';
 import { toInvocationResult } from './invocation-result.ts';
 import type { Invoke } from './invoke.ts';
-import { unknownVariableWarnings } from './render-prompt.ts';
+
+type InvokeRequest = NonNullable<components['schemas']['InvokeRequest']>;
 
 export function invokeOperations(invoke: Invoke): Pick<OperationHandlers, 'invokePrompt'> {
   return {
     async invokePrompt({ path, headers, body, context }) {
-      const { promptId, version, provider, model, unknownVariables, result, latencyMs, age } = await invoke({
+      requireScopeOf(body, context.principal);
+      const outcome = await invoke({
+        request: { slugOrId: path.slugOrId, ...toPromptRequest(body) },
         keyId: context.principal.keyId,
-        slugOrId: path.slugOrId,
-        version: body?.version,
-        label: body?.label,
-        variables: body?.variables,
-        provider: body?.provider,
-        model: body?.model,
         timeoutMs: headers['X-Timeout-Ms'],
         cacheControl: headers['Cache-Control'],
         signal: context.signal,
         traceparent: context.traceparent,
-        note: (chosen) => {
-          context.note(chosen);
+        note: (known) => {
+          context.note(known);
         },
       });
+      const { promptId, version, provider, model, unknownVariables, latencyMs, age } = outcome;
       return {
         status: 200,
         headers: {
@@ -34,8 +38,39 @@ export function invokeOperations(invoke: Invoke): Pick<OperationHandlers, 'invok
           ...(body?.version !== undefined && { 'X-Prompt-Version': body.version }),
           ...(age !== undefined && { Age: age }),
         },
-        body: { ...toInvocationResult(result), ...unknownVariableWarnings(unknownVariables) },
+        body: { ...toInvocationResult(outcome), ...unknownVariableWarnings(unknownVariables) },
       };
     },
   };
+}
+
+/** Members that could reach other tools, options and models than those of the prompt. */
+const guarded = ['tools', 'tool_choice', 'provider_options', 'fallbacks'] as const;
+
+/** @throws {ProblemError} insufficient-scope */
+function requireScopeOf(body: InvokeRequest | undefined, { scopes }: Principal): void {
+  if (body === undefined || scopes.has('providers:invoke')) return;
+  if (guarded.some((member) => body[member] !== undefined)) throw insufficientScope('providers:invoke');
+}
+
+/** @throws {ProblemError} invalid-request */
+function toPromptRequest(body: InvokeRequest = {}): Omit<PromptRequest, 'slugOrId'> {
+  const { variables, version, label, provider, model, messages, unsupported } = body;
+  return {
+    ...{ variables, version, label, provider, model, unsupported },
+    ...toOverrides(body),
+    messages: messages && readConversation(messages),
+  };
+}
+
+/** The members have the same values; the generated types do not know that JSON is plain. */
+function toOverrides(body: InvokeRequest): Overrides {
+  return {
+    parameters: body.parameters,
+    responseFormat: body.response_format,
+    tools: body.tools,
+    toolChoice: body.tool_choice,
+    providerOptions: body.provider_options,
+    fallbacks: body.fallbacks,
+  } as Overrides;
 }

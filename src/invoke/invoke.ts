@@ -1,36 +1,24 @@
-import { callBytes, copies, type Budget } from '../limits/memory-budget.ts';
-import type { Metrics } from '../observability/metrics.ts';
-import type { PromptContent } from '../prompts/prompt.ts';
-import type { Prompts } from '../prompts/prompts.ts';
-import type { ProviderRegistry } from '../providers/provider.ts';
-import type { Clock } from '../runtime/clock.ts';
+import type { CallOptions } from '../providers/generation.ts';
+import type { GenerateOptions, Generated, Generator } from '../generation/generator.ts';
+import type { Plan } from '../generation/plan.ts';
+import type { Planner, PromptRequest } from '../generation/planner.ts';
+import { bytesOf } from '../generation/request-size.ts';
+import type { Budget } from '../limits/memory-budget.ts';
 import type { Statistics } from '../statistics/statistics.ts';
-import { createAnswers, type Answer } from './answers.ts';
 import { parseCacheControl } from './cache-control.ts';
-import { lengthOf, renderPrompt } from './render-prompt.ts';
-import { createResponseCache } from './response-cache.ts';
-import { selectModel } from './select-model.ts';
 
 /** A request to run a prompt. */
 export interface Invocation {
+  /** What runs, and what the request changes in it. */
+  readonly request: Omit<PromptRequest, 'onPrompt' | 'onSelected'>;
   /** The caller's API key. */
   readonly keyId: string;
-  readonly slugOrId: string;
-  /** Runs exactly this version; without `label` and `version`, the latest. */
-  readonly version: number | undefined;
-  /** Runs the version that this label names. */
-  readonly label: string | undefined;
-  /** The variables by name, as parsed from JSON. */
-  readonly variables: Readonly<Record<string, unknown>> | undefined;
-  /** With `model`, overrides the selection of the version that runs; see `selectModel`. */
-  readonly provider: string | undefined;
-  readonly model: string | undefined;
-  /** Milliseconds that the provider may take. It can shorten the configured deadline, not extend it. */
+  /** Milliseconds that the providers may take. It can shorten the configured deadline, not extend it. */
   readonly timeoutMs: number | undefined;
-  /** The caller's trace context, which is passed on to the provider. */
+  /** The caller's trace context, which is passed on to the providers. */
   readonly traceparent: string | undefined;
-  /** Called with the chosen version, provider and model as soon as they are known. */
-  readonly note: (chosen: { prompt: string; version: number } | { provider: string; model: string }) => void;
+  /** Called with the version, and with the provider and model, as soon as they are known. */
+  readonly note: (known: { prompt: string; version: number } | { provider: string; model: string }) => void;
   /** The request's `Cache-Control` field; see `parseCacheControl`. */
   readonly cacheControl: string | undefined;
   /** Aborted when the caller closes the connection. */
@@ -38,12 +26,10 @@ export interface Invocation {
 }
 
 /** The result of an invocation. */
-export interface InvocationOutcome extends Answer {
+export interface InvocationOutcome extends Generated {
   readonly promptId: string;
   /** The version that ran. */
   readonly version: number;
-  readonly provider: string;
-  readonly model: string;
   /** Names of supplied variables that the prompt does not declare or use. */
   readonly unknownVariables: readonly string[];
 }
@@ -51,69 +37,63 @@ export interface InvocationOutcome extends Answer {
 /**
  * Runs a prompt.
  *
- * @throws {ProblemError} Before any provider is called, in this order: prompt-not-found, version-not-found, unknown-label;
- * missing-variables, unknown-variables, rendered-prompt-too-large; no-provider-selected, unknown-provider,
- * provider-not-configured; too-much-in-progress, overloaded; not-cached. Afterwards provider-*.
+ * @throws {ProblemError} Before any provider is called, in this order: those of `Planner.fromPrompt`;
+ *   too-much-in-progress, overloaded; not-cached. Afterwards provider-*.
  * @throws The reason of `signal` when that is aborted.
  */
 export type Invoke = (invocation: Invocation) => Promise<InvocationOutcome>;
 
 export interface InvokeSettings {
-  /** Deadline of a provider call with its retries, in milliseconds. */
+  /** Deadline of all calls to providers, in milliseconds. */
   readonly timeoutMs: number;
   /** The largest age in seconds of cached answers for invocations without `Cache-Control`; 0 for no cached answers. */
   readonly cacheMaxAge: number;
-  /** Memory for cached answers, in bytes; 0 for no cache. */
-  readonly cacheMaxBytes: number;
 }
 
 export interface InvokeDependencies {
-  readonly prompts: Pick<Prompts, 'resolve'>;
-  readonly providers: Pick<ProviderRegistry, 'get'>;
-  readonly metrics: Pick<Metrics, 'observeProviderCall' | 'countCache'>;
+  readonly planner: Pick<Planner, 'fromPrompt'>;
+  readonly generator: Pick<Generator, 'generate'>;
   readonly statistics: Pick<Statistics, 'invoked'>;
   readonly settings: InvokeSettings;
   readonly memory: Budget;
-  readonly clock: Pick<Clock, 'monotonic'>;
 }
 
-/** Creates the rules for invoking prompts, with their own answer cache. */
-export function createInvoke(dependencies: InvokeDependencies): Invoke {
-  const { prompts, providers, metrics, statistics, settings, memory, clock } = dependencies;
-  const cache = createResponseCache(settings.cacheMaxBytes, clock.monotonic);
-  const answers = createAnswers({ cache, metrics });
-
-  /** Calls the provider, or finds the answer in the cache. */
-  const answer = async (
-    invocation: Invocation,
-    content: PromptContent,
-  ): Promise<Omit<InvocationOutcome, 'promptId' | 'version'>> => {
-    const { rendered, unknown: unknownVariables } = renderPrompt(content, invocation.variables);
-    const { provider, model } = selectModel(providers, content, invocation);
-    invocation.note({ provider: provider.id, model });
-
-    const policy = parseCacheControl(invocation.cacheControl, settings.cacheMaxAge);
-    const deadline = performance.now() + Math.min(invocation.timeoutMs ?? settings.timeoutMs, settings.timeoutMs);
-    const { keyId, traceparent, signal } = invocation;
-    const release = memory.reserve(keyId, callBytes + copies * lengthOf(rendered));
+export function createInvoke({ planner, generator, statistics, settings, memory }: InvokeDependencies): Invoke {
+  const generate = async (invocation: Invocation, plan: Plan): Promise<Generated> => {
+    const { keyId, traceparent, signal, timeoutMs = settings.timeoutMs } = invocation;
+    const deadline = performance.now() + Math.min(timeoutMs, settings.timeoutMs);
+    const call: CallOptions = { keyId, traceparent, signal, deadline };
+    const options: GenerateOptions = {
+      cache: parseCacheControl(invocation.cacheControl, settings.cacheMaxAge),
+      checkJson: true,
+    };
+    const release = memory.reserve(keyId, bytesOf(plan));
     try {
-      const request = { model, ...rendered };
-      const found = await answers.get({ provider, request, keyId, traceparent, signal, deadline }, policy);
-      return { provider: provider.id, model, unknownVariables, ...found };
+      return await generator.generate(plan, call, options);
     } finally {
       release();
     }
   };
 
   return async (invocation) => {
-    const { id, version, content } = await prompts.resolve(invocation.slugOrId, invocation);
-    invocation.note({ prompt: id, version });
+    let found: { prompt: string; version: number } | undefined;
     try {
-      const answered = await answer(invocation, content);
-      statistics.invoked(id, version, answered);
-      return { promptId: id, version, ...answered };
+      const plan = await planner.fromPrompt({
+        ...invocation.request,
+        onPrompt(known) {
+          found = known;
+          invocation.note(known);
+        },
+        onSelected: invocation.note,
+      });
+      const generated = await generate(invocation, plan);
+      const { provider, model } = generated;
+      invocation.note({ provider, model });
+      const { id: promptId, version } = plan.prompt;
+      statistics.invoked(promptId, version, generated);
+      return { ...generated, promptId, version, unknownVariables: plan.unknownVariables };
     } catch (error) {
-      statistics.invoked(id, version, undefined);
+      if (found !== undefined) statistics.invoked(found.prompt, found.version, undefined);
       throw error;
     }
   };

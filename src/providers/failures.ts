@@ -103,6 +103,15 @@ export function toProblem(failure: Failure, provider: string, model: string): Pr
   });
 }
 
+/**
+ * Whether another provider or model may answer the request of a failed call. Not if the provider refused the request
+ * itself.
+ */
+export function mayFallBack({ type, extensions: { provider_status: status } }: ProblemError): boolean {
+  if (type !== 'provider-failed') return failureTypes.some((known) => known === type);
+  return status === undefined || status >= 500 || isTransient(status);
+}
+
 const answerErrors = [
   JSONParseError,
   TypeValidationError,

@@ -96,9 +96,6 @@ export interface GenerateRequest {
   readonly providerOptions?: JsonObject;
 }
 
-/** The request from a prompt: everything except what depends on the provider. */
-export type RenderedRequest = Omit<GenerateRequest, 'model' | 'providerOptions'>;
-
 /** Options of one call. They do not affect the answer. */
 export interface CallOptions {
   /** Aborted when no caller waits for the answer any more; then the call to the provider is canceled. */

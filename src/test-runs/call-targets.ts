@@ -3,47 +3,47 @@ import type { Logger } from 'pino';
 import type { components } from '../../generated/types.ts';
 import { problems } from '../../generated/problems.ts';
 import { ProblemError } from '../errors/problem-error.ts';
-import { callProvider } from '../invoke/call-provider.ts';
+import type { Generator } from '../generation/generator.ts';
+import type { Plan, Target } from '../generation/plan.ts';
 import { toInvocationResult } from '../invoke/invocation-result.ts';
 import { scrub } from '../observability/logger.ts';
-import type { Metrics } from '../observability/metrics.ts';
 import { failureTypes } from '../providers/failures.ts';
-import type { CallOptions, RenderedRequest } from '../providers/generation.ts';
-import type { ResolvedTarget } from './targets.ts';
+import type { CallOptions } from '../providers/generation.ts';
 
 /** The result of one call in the form of the contract, in which it is stored and answered. */
 export type TestResult = components['schemas']['TestResult'];
 
 export interface CallTargetsDependencies {
-  readonly metrics: Pick<Metrics, 'observeProviderCall'>;
+  readonly generator: Pick<Generator, 'generate'>;
   readonly log: Logger;
 }
 
 /**
- * Calls all targets at the same time and waits for all of them. A failed call becomes a result with an error.
+ * Calls the targets of all plans at the same time and waits for all of them. A failed call becomes a result with an
+ * error.
  *
  * @param call.signal cancels all calls
  * @param call.deadline of every call, on the clock of `performance.now`
- * @returns one result for each target, in their order
+ * @param plans each with one target
+ * @returns one result for each plan, in their order
  * @throws The reason of `signal` when that is aborted, after all calls have ended.
  */
 export async function callTargets(
-  targets: readonly ResolvedTarget[],
-  rendered: RenderedRequest,
+  plans: readonly Plan[],
   call: Omit<CallOptions, 'background'>,
-  { metrics, log }: CallTargetsDependencies,
+  { generator, log }: CallTargetsDependencies,
 ): Promise<TestResult[]> {
   const background = { ...call, background: true };
-  const callTarget = async ({ provider, model }: ResolvedTarget): Promise<TestResult> => {
+  const perform = async (plan: Plan, { provider, request: { model } }: Target): Promise<TestResult> => {
     const started = performance.now();
     try {
-      const { result, latencyMs } = await callProvider(provider, { model, ...rendered }, background, metrics);
+      const generated = await generator.generate(plan, background, { checkJson: true });
       return {
         status: 'succeeded',
         provider: provider.id,
         model,
-        latency_ms: latencyMs,
-        result: toInvocationResult(result),
+        latency_ms: generated.latencyMs,
+        result: toInvocationResult(generated),
       };
     } catch (error) {
       if (!call.signal.aborted) log.warn(fieldsOf(error, provider.id, model), 'a call of a test run failed');
@@ -52,8 +52,8 @@ export async function callTargets(
     }
   };
   const calls: Promise<TestResult>[] = [];
-  for (const target of targets) {
-    calls.push(callTarget(target));
+  for (const plan of plans) {
+    for (const target of plan.targets) calls.push(perform(plan, target));
     // It takes some milliseconds to make a request of a large prompt. Other work runs in between.
     await nextTurn();
   }

@@ -1,13 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ProblemError } from '../errors/problem-error.ts';
+import type { Plan } from '../generation/plan.ts';
 import type { KeptBytes } from '../limits/kept-bytes.ts';
-import type { RenderedRequest } from '../providers/generation.ts';
 import { RunCutOffError } from './active-runs.ts';
 import { callTargets, type CallTargetsDependencies, type TestResult } from './call-targets.ts';
 import { notStored, promptDeleted, shuttingDown } from './problems.ts';
 import type { ResultArchive } from './result-archive.ts';
 import type { EndResult, RunEnd, TestRun, TestRunStore } from './test-run-store.ts';
-import type { ResolvedTarget } from './targets.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { Random } from '../runtime/random.ts';
 
@@ -20,8 +19,8 @@ export interface FinishedTestRun {
 export interface RunTask {
   /** As it was inserted. */
   readonly run: TestRun;
-  readonly targets: readonly ResolvedTarget[];
-  readonly rendered: RenderedRequest;
+  /** A plan for each call, with one target. */
+  readonly plans: readonly Plan[];
   /** The API key that created the run. */
   readonly keyId: string;
   readonly traceparent: string | undefined;
@@ -71,12 +70,12 @@ export async function performRun(
 }
 
 async function perform(
-  { run, targets, rendered, keyId, traceparent, timeoutMs }: RunTask,
+  { run, plans, keyId, traceparent, timeoutMs }: RunTask,
   signal: AbortSignal,
   dependencies: PerformRunDependencies,
   answer: RunAnswer,
 ): Promise<FinishedTestRun> {
-  const { store, archive, keptBytes, metrics, clock, random, log } = dependencies;
+  const { store, archive, keptBytes, generator, clock, random, log } = dependencies;
   const writeId = random.uuid();
   const withoutResults = (status: RunEnd['status']): Promise<unknown> =>
     // If this fails too, there are no more heartbeats and the run becomes interrupted.
@@ -88,7 +87,7 @@ async function perform(
   try {
     const call = { keyId, traceparent, signal, deadline: performance.now() + timeoutMs };
     const where = { test_run: run.id, prompt: run.promptId, version: run.promptVersion, traceparent };
-    called = await callTargets(targets, rendered, call, { metrics, log: log.child(where) });
+    called = await callTargets(plans, call, { generator, log: log.child(where) });
   } catch (error) {
     if (error instanceof RunCutOffError && error.reason === 'lost') throw whyLost(await store.find(run.id));
     await withoutResults('interrupted');

@@ -2,7 +2,7 @@ import type { components } from '../../generated/types.ts';
 import { revisionTag } from '../http/conditional.ts';
 import type { OperationHandlers } from '../http/operation.ts';
 import { answerPage } from '../http/page.ts';
-import { unknownVariableWarnings } from '../invoke/render-prompt.ts';
+import { unknownVariableWarnings } from '../generation/render-prompt.ts';
 import { prefersAsync } from './prefer.ts';
 import type { TestRun } from './test-run-store.ts';
 import type { TestRuns } from './test-runs.ts';

@@ -1,13 +1,14 @@
 import { Readable } from 'node:stream';
 import type { Logger } from 'pino';
 import type { BlobStore, OpenBlob } from '../blobs/blob-store.ts';
-import { callBytes, copies, type Budget } from '../limits/memory-budget.ts';
+import type { Budget } from '../limits/memory-budget.ts';
 import { ProblemError } from '../errors/problem-error.ts';
-import { lengthOf, renderPrompt } from '../invoke/render-prompt.ts';
+import type { Generator } from '../generation/generator.ts';
+import type { Planner } from '../generation/planner.ts';
+import { bytesOf } from '../generation/request-size.ts';
 import type { KeptBytes } from '../limits/kept-bytes.ts';
 import type { Metrics } from '../observability/metrics.ts';
 import type { Prompts } from '../prompts/prompts.ts';
-import type { ProviderRegistry } from '../providers/provider.ts';
 import type { Listing } from '../lists/listing.ts';
 import { createActiveRuns } from './active-runs.ts';
 import { createDeletion } from './test-run-deletion.ts';
@@ -19,7 +20,6 @@ import { damaged, notStored, promptDeleted, shuttingDown } from './problems.ts';
 import { createResultArchive, readResults, toTestRunResults } from './result-archive.ts';
 import { createStaleRuns } from './stale-runs.ts';
 import type { TestRun, TestRunStore } from './test-run-store.ts';
-import { resolveTargets } from './targets.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { Random } from '../runtime/random.ts';
 
@@ -95,8 +95,9 @@ export interface TestRunsDependencies {
   readonly store: TestRunStore;
   readonly blobs: BlobStore;
   readonly prompts: Pick<Prompts, 'resolve'>;
-  readonly providers: Pick<ProviderRegistry, 'get'>;
-  readonly metrics: Pick<Metrics, 'observeProviderCall' | 'setTestRunsActive'>;
+  readonly planner: Pick<Planner, 'compare'>;
+  readonly generator: Pick<Generator, 'generate'>;
+  readonly metrics: Pick<Metrics, 'setTestRunsActive'>;
   readonly log: Logger;
   readonly memory: Budget;
   /** Counts the bytes of stored results. */
@@ -123,7 +124,8 @@ const usualResultBytes = 1024 * 1024;
 const retryAfter = { 'Retry-After': '2' };
 
 export function createTestRuns(dependencies: TestRunsDependencies): TestRuns {
-  const { store, blobs, prompts, providers, metrics, log, memory, keptBytes, timeoutMs, retentionMs } = dependencies;
+  const { store, blobs, prompts, planner, generator, metrics, log, memory, keptBytes, timeoutMs, retentionMs } =
+    dependencies;
   const { clock, random, heartbeatMs = 5_000, staleMs = 30_000 } = dependencies;
   const archive = createResultArchive(blobs);
   const active = createActiveRuns({ store, metrics, log, heartbeatMs });
@@ -169,7 +171,7 @@ export function createTestRuns(dependencies: TestRunsDependencies): TestRuns {
   const start = (task: RunTask, release: () => void): Promise<FinishedTestRun> => {
     const { promise, ...answer } = Promise.withResolvers<FinishedTestRun>();
     active.add(task.run.id, (signal) =>
-      performRun(task, signal, { store, archive, keptBytes, clock, random, metrics, log }, answer).finally(release),
+      performRun(task, signal, { store, archive, keptBytes, clock, random, generator, log }, answer).finally(release),
     );
     promise.catch(() => undefined); // There may be no caller that waits for it.
     return promise;
@@ -178,12 +180,14 @@ export function createTestRuns(dependencies: TestRunsDependencies): TestRuns {
   const begin = async (
     request: TestRequest,
   ): Promise<{ run: TestRun; finished: Promise<FinishedTestRun> } | undefined> => {
-    const prompt = await prompts.resolve(request.slugOrId, request);
-    request.note?.({ prompt: prompt.id, version: prompt.version });
-    const { rendered, unknown } = renderPrompt(prompt.content, request.variables);
-    const targets = resolveTargets(providers, request.targets);
+    const { slugOrId, version, label, variables, targets } = request;
+    const { prompt, unknownVariables, plans } = await planner.compare({
+      ...{ slugOrId, version, label, variables, targets },
+      onPrompt: request.note,
+    });
     keptBytes.check(request.keyId);
-    const bytes = targets.length * (callBytes + copies * lengthOf(rendered));
+    const calls = plans.flatMap((plan) => plan.targets);
+    const bytes = plans.reduce((sum, plan) => sum + bytesOf(plan), 0);
     const release = memory.reserve(request.keyId, Math.max(leastBytes, bytes));
     let isStarted = false;
     try {
@@ -193,8 +197,8 @@ export function createTestRuns(dependencies: TestRunsDependencies): TestRuns {
         id: request.id,
         promptId: prompt.id,
         promptVersion: prompt.version,
-        unknownVariables: unknown,
-        providers: targets.map(({ provider, model }) => ({ provider: provider.id, model })),
+        unknownVariables,
+        providers: calls.map(({ provider, request: { model } }) => ({ provider: provider.id, model })),
         createdAt: clock.now(),
       };
       if (!(await store.insert(created))) return undefined;
@@ -204,7 +208,7 @@ export function createTestRuns(dependencies: TestRunsDependencies): TestRuns {
         ...created,
         ...{ revision: 1, status: 'running', finishedAt: undefined, answerBytes: undefined },
       };
-      return { run, finished: start({ run, targets, rendered, keyId, traceparent, timeoutMs }, release) };
+      return { run, finished: start({ run, plans, keyId, traceparent, timeoutMs }, release) };
     } finally {
       if (!isStarted) release();
     }

@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { cpuMilliseconds, linearWorkMs } from '../support/cpu-time.ts';
-import { parseCacheControl, type CachePolicy } from '../../src/invoke/cache-control.ts';
+import type { CachePolicy } from '../../src/generation/answers.ts';
+import { parseCacheControl } from '../../src/invoke/cache-control.ts';
 
 const nothing: CachePolicy = { maxAgeMs: 0, store: false, onlyIfCached: false };
 const refresh: CachePolicy = { maxAgeMs: 0, store: true, onlyIfCached: false };

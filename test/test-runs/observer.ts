@@ -2,9 +2,13 @@ import path from 'node:path';
 import { createBudget } from '../../src/limits/memory-budget.ts';
 import type { BlobStore } from '../../src/blobs/blob-store.ts';
 import { createFsBlobStore } from '../../src/blobs/fs-blob-store.ts';
+import { createGenerator } from '../../src/generation/generator.ts';
+import { createPlanner } from '../../src/generation/planner.ts';
+import { createResponseCache } from '../../src/generation/response-cache.ts';
 import { createLogger } from '../../src/observability/logger.ts';
 import { createKeptBytes } from '../../src/limits/kept-bytes.ts';
 import { createPrompts } from '../../src/prompts/prompts.ts';
+import type { ProviderRegistry } from '../../src/providers/provider.ts';
 import { createPromptStore } from '../../src/prompts/prompt-store.ts';
 import { createTestRunStore } from '../../src/test-runs/test-run-store.ts';
 import { createTestRuns, type TestRuns, type TestRunsDependencies } from '../../src/test-runs/test-runs.ts';
@@ -14,22 +18,33 @@ import { system } from '../../src/runtime/system.ts';
 /** The rules on the database and files of a service, as another process has them, with a clock of the test. */
 export function observe(
   { service, database }: Pick<Harness, 'service' | 'database'>,
-  options: Partial<TestRunsDependencies> = {},
+  {
+    providers = { get: () => undefined },
+    ...options
+  }: Partial<TestRunsDependencies> & { providers?: Pick<ProviderRegistry, 'get'> } = {},
 ): { testRuns: TestRuns; blobs: BlobStore } {
   const blobs = createFsBlobStore(path.join(service.environment['DATA_DIR'] ?? '', 'files'));
+  const prompts = createPrompts({
+    ...system,
+    store: createPromptStore(database),
+    cascades: [],
+    isKnownProvider: () => true,
+  });
+  const log = createLogger('silent');
   const testRuns = createTestRuns({
     ...system,
     store: createTestRunStore(database),
     blobs,
-    prompts: createPrompts({
-      ...system,
-      store: createPromptStore(database),
-      cascades: [],
-      isKnownProvider: () => true,
+    prompts,
+    planner: createPlanner({ prompts, providers }),
+    generator: createGenerator({
+      cache: createResponseCache(0, () => 0),
+      checker: { check: () => Promise.resolve({ status: 'unverified' }) },
+      metrics: { observeProviderCall: () => undefined, countCache: () => undefined },
+      log,
     }),
-    providers: { get: () => undefined },
-    metrics: { observeProviderCall: () => undefined, setTestRunsActive: () => undefined },
-    log: createLogger('silent'),
+    metrics: { setTestRunsActive: () => undefined },
+    log,
     memory: createBudget({ perKey: Infinity, perProcess: Infinity }),
     keptBytes: createKeptBytes({ perKey: Infinity, perProcess: Infinity, monotonic: () => 0 }),
     retentionMs: 30 * 24 * 3_600_000,

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from '@jest/globals';
-import { createSharedCalls, type Caller, type CallTerms, type SharedCalls } from '../../src/invoke/shared-calls.ts';
+import { createSharedCalls, type Caller, type CallTerms, type SharedCalls } from '../../src/generation/shared-calls.ts';
 
 /** A call that the test answers. */
 function startCall(

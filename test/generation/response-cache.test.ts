@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { cacheKey, createResponseCache } from '../../src/invoke/response-cache.ts';
+import { cacheKey, createResponseCache } from '../../src/generation/response-cache.ts';
 import type { GenerateRequest, GenerateResult, Message } from '../../src/providers/generation.ts';
 
 const answer = (text: string): GenerateResult => ({

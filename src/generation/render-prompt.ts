@@ -1,6 +1,6 @@
 import type { components } from '../../generated/types.ts';
 import { ProblemError } from '../errors/problem-error.ts';
-import { textOf, type Message, type RenderedRequest } from '../providers/generation.ts';
+import type { Message } from '../providers/generation.ts';
 import type { PromptContent } from '../prompts/prompt.ts';
 import {
   MissingVariablesError,
@@ -9,20 +9,15 @@ import {
   type Message as TemplateMessage,
 } from '../templates/render.ts';
 
-/** The characters of a request's texts. */
-export function lengthOf({ messages }: RenderedRequest): number {
-  return messages.reduce((sum, message) => sum + textOf(message).length, 0);
-}
-
 /** The most names that a problem lists; the contract bounds the array. */
 const maxNames = 10_000;
 
 /** The most places that a problem lists. */
 const maxPlaces = 100;
 
-/** The request to a provider, and supplied variables that are ignored. */
+/** The messages of a prompt without placeholders, and supplied variables that are ignored. */
 export interface RenderedPrompt {
-  readonly rendered: RenderedRequest;
+  readonly messages: readonly Message[];
   /** Names of supplied variables that the prompt does not declare or use. */
   readonly unknown: readonly string[];
 }
@@ -68,7 +63,7 @@ function render(
 ): RenderedPrompt {
   try {
     const { messages: rendered, unknown } = renderMessages(messages, declared, variables);
-    return { rendered: { messages: rendered.map(toMessage) }, unknown };
+    return { messages: rendered.map(toMessage), unknown };
   } catch (error) {
     // Both messages contain only names and numbers, never a value.
     if (error instanceof MissingVariablesError) {

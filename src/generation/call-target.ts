@@ -1,0 +1,134 @@
+import { ProblemError } from '../errors/problem-error.ts';
+import type { Metrics, SpentTokens } from '../observability/metrics.ts';
+import type { CallOptions, GenerateEvent, GenerateResult } from '../providers/generation.ts';
+import { checkJsonAnswer, type AnswerChecker, type CheckedAnswer } from './json-answer.ts';
+import type { Target } from './plan.ts';
+
+/** What a target answered, and how long it took. */
+export interface TargetAnswer extends CheckedAnswer {
+  /** From the first attempt to the end of the last one, in whole milliseconds. */
+  readonly latencyMs: number;
+}
+
+export interface CallTargetDependencies {
+  readonly metrics: Pick<Metrics, 'observeProviderCall'>;
+  readonly checker: AnswerChecker;
+}
+
+/**
+ * Calls a provider, checks its answer, and records duration and outcome. A call that all callers have left counts as
+ * `cancelled`.
+ *
+ * @param checkJson whether the text of a JSON answer has to be JSON that matches its schema
+ * @throws {ProblemError} provider-*
+ * @throws The reason of `call.signal` when that is aborted.
+ */
+export async function callTarget(
+  target: Target,
+  call: CallOptions,
+  checkJson: boolean,
+  { metrics, checker }: CallTargetDependencies,
+): Promise<TargetAnswer> {
+  const observation = observe(target, call, metrics);
+  try {
+    const result = await target.provider.generate(target.request, call);
+    observation.spend(result);
+    const checked = await checkedAnswer(target, result, call, checkJson, checker);
+    return { ...checked, latencyMs: observation.milliseconds() };
+  } catch (error) {
+    observation.fail(error);
+    throw error;
+  } finally {
+    observation.end();
+  }
+}
+
+/** An event of an answer; the last one has the whole answer. */
+export type TargetEvent =
+  Exclude<GenerateEvent, { type: 'finish' }> | { readonly type: 'finish'; readonly answer: TargetAnswer };
+
+/** The same for an answer that is streamed. */
+export async function* streamTarget(
+  target: Target,
+  call: CallOptions,
+  checkJson: boolean,
+  { metrics, checker }: CallTargetDependencies,
+): AsyncGenerator<TargetEvent, void, void> {
+  const observation = observe(target, call, metrics);
+  let hasEnded = false;
+  try {
+    for await (const event of target.provider.stream(target.request, call)) {
+      if (event.type !== 'finish') {
+        yield event;
+        continue;
+      }
+      observation.spend(event.result);
+      const checked = await checkedAnswer(target, event.result, call, checkJson, checker);
+      hasEnded = true;
+      yield { type: 'finish', answer: { ...checked, latencyMs: observation.milliseconds() } };
+    }
+  } catch (error) {
+    hasEnded = true;
+    observation.fail(error);
+    throw error;
+  } finally {
+    if (!hasEnded) observation.cancel();
+    observation.end();
+  }
+}
+
+async function checkedAnswer(
+  { provider, request }: Target,
+  result: GenerateResult,
+  call: CallOptions,
+  checkJson: boolean,
+  checker: AnswerChecker,
+): Promise<CheckedAnswer> {
+  if (!checkJson) return { result };
+  const checked = await checkJsonAnswer(request.responseFormat, result, call.keyId, checker);
+  if (!('mistake' in checked)) return checked;
+  const { usage } = result;
+  const { model } = request;
+  call.onFailedAttempt?.({
+    ...{ provider: provider.id, model, usage },
+    ...{ problem: 'provider-bad-answer', may_be_billed: true },
+  });
+  throw new ProblemError('provider-bad-answer', {
+    detail: checked.mistake,
+    extensions: { provider: provider.id, model, retryable: true, usage: { ...usage } },
+  });
+}
+
+interface Observation {
+  spend(result: GenerateResult): void;
+  fail(error: unknown): void;
+  cancel(): void;
+  milliseconds(): number;
+  end(): void;
+}
+
+function observe(
+  { provider, request }: Target,
+  call: CallOptions,
+  metrics: Pick<Metrics, 'observeProviderCall'>,
+): Observation {
+  const started = performance.now();
+  let outcome = 'ok';
+  let spent: SpentTokens | undefined;
+  return {
+    spend({ usage }) {
+      spent = { model: provider.models.includes(request.model) ? request.model : 'other', ...usage };
+    },
+    fail(error) {
+      if (error instanceof ProblemError) outcome = error.type;
+      else outcome = call.signal.aborted ? 'cancelled' : 'internal-error';
+    },
+    cancel() {
+      outcome = 'cancelled';
+    },
+    milliseconds: () => Math.round(performance.now() - started),
+    end() {
+      metrics.observeProviderCall(provider.id, outcome, (performance.now() - started) / 1000, spent);
+    },
+  };
+}

@@ -1,0 +1,181 @@
+import type { Logger } from 'pino';
+import { ProblemError } from '../errors/problem-error.ts';
+import type { Metrics } from '../observability/metrics.ts';
+import { scrub } from '../observability/logger.ts';
+import { mayFallBack } from '../providers/failures.ts';
+import { eventsOf, type CallOptions, type FailedAttempt, type GenerateEvent } from '../providers/generation.ts';
+import { createAnswers, noCache, type Answer, type CachePolicy } from './answers.ts';
+import { withAttempts } from './attempts.ts';
+import { streamTarget, type TargetEvent } from './call-target.ts';
+import type { AnswerChecker } from './json-answer.ts';
+import type { Plan, Target } from './plan.ts';
+import type { ResponseCache } from './response-cache.ts';
+
+/** An answer, and who gave it. */
+export interface Generated extends Answer {
+  readonly provider: string;
+  readonly model: string;
+  /** From the first call to the answer, in whole milliseconds; for an answer from the cache, of reading it. */
+  readonly latencyMs: number;
+  /** The calls that failed before. */
+  readonly attempts: readonly FailedAttempt[];
+}
+
+/** An answer while it comes: `start`, the pieces, `finish`. */
+export type GeneratedEvent =
+  /** Who answers. It comes together with the first piece. */
+  | ({ readonly type: 'start' } & Pick<Generated, 'provider' | 'model' | 'attempts' | 'age'>)
+  | Exclude<GenerateEvent, { readonly type: 'finish' }>
+  | { readonly type: 'finish'; readonly generated: Generated };
+
+export interface GenerateOptions {
+  /** Use of the answer cache; without it, nothing is cached. */
+  readonly cache?: CachePolicy;
+  /** Whether an answer that has to be JSON is parsed and checked. Cached answers always are. */
+  readonly checkJson: boolean;
+}
+
+/** Calls the targets of a plan, one after the other, until one answers. */
+export interface Generator {
+  /**
+   * Calls the next target if one fails for a reason that another may not share. A target is called once while there is
+   * another, and the last one up to three times, so that there are at most six calls. Each target can use the time that
+   * is left divided by the targets that are left.
+   *
+   * @throws {ProblemError} not-cached; provider-* of the target that failed last, with all calls in `attempts`
+   * @throws The reason of `call.signal` when that is aborted.
+   */
+  generate(plan: Plan, call: CallOptions, options: GenerateOptions): Promise<Generated>;
+  /**
+   * The same for an answer that is streamed. Another target is called only before the first event, and calls in
+   * progress are not shared. Leaving the loop cancels the call.
+   *
+   * @throws {ProblemError} as `generate`; after the first event provider-*, with `usage` as far as it is known
+   */
+  stream(plan: Plan, call: CallOptions, options: GenerateOptions): AsyncGenerator<GeneratedEvent, void, void>;
+}
+
+export interface GeneratorDependencies {
+  readonly cache: ResponseCache;
+  readonly checker: AnswerChecker;
+  readonly metrics: Pick<Metrics, 'observeProviderCall' | 'countCache'>;
+  readonly log: Logger;
+}
+
+/** Calls to providers for one request. */
+const mostCalls = 6;
+/** Calls to the last target. */
+const mostCallsOfTarget = 3;
+
+export function createGenerator(dependencies: GeneratorDependencies): Generator {
+  const { log } = dependencies;
+  const answers = createAnswers(dependencies);
+
+  /** @param use calls a target; returns what it answers, or the begin of it */
+  const firstAnswer = async <Result>(
+    { targets }: Plan,
+    call: CallOptions,
+    attempts: FailedAttempt[],
+    use: (target: Target, call: CallOptions) => Promise<Result>,
+  ): Promise<{ target: Target; began: number; result: Result }> => {
+    const { maxAttempts = mostCallsOfTarget } = call;
+    for (const [index, target] of targets.entries()) {
+      const left = targets.length - index;
+      const began = performance.now();
+      const onFailedAttempt = (attempt: FailedAttempt): void => {
+        attempts.push(attempt);
+        call.onFailedAttempt?.(attempt);
+      };
+      const targetCall: CallOptions = {
+        ...call,
+        deadline: began + (call.deadline - began) / left,
+        maxAttempts: left > 1 ? 1 : Math.min(maxAttempts, mostCalls - index),
+        onFailedAttempt,
+      };
+      try {
+        return { target, began, result: await use(target, targetCall) };
+      } catch (error) {
+        call.signal.throwIfAborted();
+        if (!(error instanceof ProblemError)) throw error;
+        const isNext =
+          left > 1 && (error.type === 'not-cached' || mayFallBack(error)) && performance.now() < call.deadline;
+        if (!isNext) throw withAttempts(error, attempts);
+        if (error.type !== 'not-cached') log.warn(fieldsOf(error, target, call), 'the next provider is called');
+      }
+    }
+    throw new Error('A plan has no target.');
+  };
+
+  return {
+    async generate(plan, call, { cache: policy = noCache, checkJson }) {
+      const started = performance.now();
+      const attempts: FailedAttempt[] = [];
+      const { target, began, result } = await firstAnswer(plan, call, attempts, (candidate, targetCall) =>
+        answers.get(candidate, targetCall, policy, checkJson),
+      );
+      return toGenerated(target, result, attempts, began - started);
+    },
+    async *stream(plan, call, { cache: policy = noCache, checkJson }) {
+      const started = performance.now();
+      const attempts: FailedAttempt[] = [];
+      const { target, began, result } = await firstAnswer(plan, call, attempts, async (candidate, targetCall) => {
+        const found = answers.find(candidate, policy);
+        if (found !== undefined) return { age: found.age, ...(await begin(cachedEvents(found))) };
+        return {
+          age: undefined,
+          ...(await begin(streamTarget(candidate, targetCall, checkJson || policy.store, dependencies))),
+        };
+      });
+      const { age, first, rest } = result;
+      try {
+        yield { type: 'start', provider: target.provider.id, model: target.request.model, attempts, age };
+        for (let next = first; next.done !== true; next = await rest.next()) {
+          const event = next.value;
+          if (event.type !== 'finish') {
+            yield event;
+            continue;
+          }
+          if (age === undefined) answers.keep(target, event.answer, policy);
+          const generated = toGenerated(target, { ...event.answer, age }, attempts, began - started);
+          yield { type: 'finish', generated };
+        }
+      } catch (error) {
+        throw error instanceof ProblemError ? withAttempts(error, attempts) : error;
+      } finally {
+        await rest.return();
+      }
+    },
+  };
+}
+
+type Events = AsyncGenerator<TargetEvent, void, void>;
+
+async function begin(rest: Events): Promise<{ first: IteratorResult<TargetEvent, void>; rest: Events }> {
+  return { first: await rest.next(), rest };
+}
+
+async function* cachedEvents(answer: Answer): Events {
+  for (const event of eventsOf(answer.result)) yield event.type === 'finish' ? { type: 'finish', answer } : event;
+}
+
+function toGenerated(
+  { provider, request }: Target,
+  answer: Answer,
+  attempts: readonly FailedAttempt[],
+  before: number,
+): Generated {
+  const latencyMs = Math.round(before) + answer.latencyMs;
+  return { ...answer, latencyMs, provider: provider.id, model: request.model, attempts };
+}
+
+function fieldsOf(problem: ProblemError, { provider, request }: Target, { keyId, traceparent }: CallOptions): object {
+  const { provider_status: status } = problem.extensions;
+  return {
+    ...{ problem: problem.type, provider: provider.id, key_id: keyId },
+    // Callers choose the names of models.
+    model: scrub(request.model),
+    ...(status !== undefined && { provider_status: status }),
+    ...(traceparent !== undefined && { traceparent }),
+    ...(problem.cause !== undefined && { error: problem }),
+  };
+}

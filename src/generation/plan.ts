@@ -1,0 +1,18 @@
+import type { GenerateRequest } from '../providers/generation.ts';
+import type { Provider } from '../providers/provider.ts';
+
+/** A provider, and the whole request to it. */
+export interface Target {
+  readonly provider: Provider;
+  readonly request: GenerateRequest;
+}
+
+/** What is sent to whom. Everything is checked, and nothing was spent. */
+export interface Plan {
+  /** Absent if the request does not use a stored prompt. */
+  readonly prompt?: { readonly id: string; readonly version: number };
+  /** At least one: the selected target, then the fallbacks in their order. No two are the same. */
+  readonly targets: readonly Target[];
+  /** Names of supplied variables that the prompt does not declare or use. */
+  readonly unknownVariables: readonly string[];
+}

@@ -1,0 +1,154 @@
+import type { Fallback, PromptContent } from '../prompts/prompt.ts';
+import type { Prompts, VersionSelection } from '../prompts/prompts.ts';
+import type { GenerateRequest, Message } from '../providers/generation.ts';
+import type { ProviderRegistry } from '../providers/provider.ts';
+import { withOverrides, type Overrides } from './overrides.ts';
+import type { Plan, Target } from './plan.ts';
+import { renderPrompt } from './render-prompt.ts';
+import { requireProvider, requireProviders, selectModel, withFallbacks, type SelectedModel } from './select-targets.ts';
+import { findUnsupported, supportedTargets, type UnsupportedPolicy } from './supported.ts';
+
+interface StoredPrompt extends VersionSelection {
+  readonly slugOrId: string;
+  /** The variables by name, as parsed from JSON. */
+  readonly variables?: Readonly<Record<string, unknown>> | undefined;
+  /** What happens if a provider cannot do something. Refused if left out. */
+  readonly unsupported?: UnsupportedPolicy | undefined;
+  /** Called with the prompt and its version as soon as they are known. */
+  readonly onPrompt?: ((found: { readonly prompt: string; readonly version: number }) => void) | undefined;
+}
+
+export interface PromptRequest extends StoredPrompt, Overrides {
+  /** With `model`, overrides the selection of the version that runs; see `selectModel`. */
+  readonly provider?: string | undefined;
+  readonly model?: string | undefined;
+  /** Messages that follow those of the prompt, as they are. */
+  readonly messages?: readonly Message[] | undefined;
+  /** Called with the selected provider and model as soon as they are known. */
+  readonly onSelected?: ((selected: { readonly provider: string; readonly model: string }) => void) | undefined;
+}
+
+export interface ComparisonRequest extends StoredPrompt {
+  readonly targets: readonly Fallback[];
+}
+
+export interface DirectRequest {
+  readonly provider: string;
+  readonly request: GenerateRequest;
+  readonly unsupported?: UnsupportedPolicy | undefined;
+}
+
+/** A plan that uses a stored prompt. */
+export type PromptPlan = Plan & Pick<Required<Plan>, 'prompt'>;
+
+/** A stored prompt for several targets. */
+export interface Comparison extends Pick<PromptPlan, 'prompt' | 'unknownVariables'> {
+  /** One for each target, in their order, without fallbacks. */
+  readonly plans: readonly Plan[];
+}
+
+/** Decides what is sent to whom, and checks it. Nothing is sent. */
+export interface Planner {
+  /**
+   * A stored prompt, with overrides.
+   *
+   * @throws {ProblemError} In this order: prompt-not-found, version-not-found, unknown-label; missing-variables, unknown-variables,
+   *   rendered-prompt-too-large; inconsistent-content, unknown-provider of an override; no-provider-selected,
+   *   unknown-provider, provider-not-configured, also of the fallbacks; unsupported-by-provider
+   */
+  fromPrompt(request: PromptRequest): Promise<PromptPlan>;
+  /**
+   * A stored prompt on each of several targets.
+   *
+   * @throws {ProblemError} as `fromPrompt`; the providers are named by pointers into `providers`
+   */
+  compare(request: ComparisonRequest): Promise<Comparison>;
+  /**
+   * A request to a provider, without a stored prompt.
+   *
+   * @throws {ProblemError} unknown-provider, provider-not-configured; unsupported-by-provider
+   */
+  direct(request: DirectRequest): Promise<Plan>;
+}
+
+export interface PlannerDependencies {
+  readonly prompts: Pick<Prompts, 'resolve'>;
+  readonly providers: Pick<ProviderRegistry, 'get'>;
+}
+
+export function createPlanner({ prompts, providers }: PlannerDependencies): Planner {
+  /** The prompt without placeholders. */
+  const render = async (request: StoredPrompt) => {
+    const { id, version, content } = await prompts.resolve(request.slugOrId, request);
+    request.onPrompt?.({ prompt: id, version });
+    const { messages, unknown } = renderPrompt(content, request.variables);
+    return { prompt: { id, version }, content, messages, unknownVariables: unknown };
+  };
+
+  return {
+    async fromPrompt(request) {
+      const { prompt, content: stored, messages, unknownVariables } = await render(request);
+      const content = withOverrides(stored, request, (id) => providers.get(id) !== undefined);
+      const selected = selectModel(providers, stored, request);
+      request.onSelected?.({ provider: selected.provider.id, model: selected.model });
+      const all = request.messages === undefined ? messages : [...messages, ...request.messages];
+      const targets = withFallbacks(providers, selected, content.fallbacks).map((target) =>
+        toTarget(target, all, content),
+      );
+      const limits = await findUnsupported(targets);
+      return {
+        prompt,
+        targets: supportedTargets(limits, request.unsupported ?? 'refuse', (member) =>
+          pointerTo(member, messages.length),
+        ),
+        unknownVariables,
+      };
+    },
+
+    async compare(request) {
+      const { prompt, content, messages, unknownVariables } = await render(request);
+      const targets = requireProviders(providers, request.targets).map((target) => toTarget(target, messages, content));
+      const limits = await findUnsupported(targets);
+      const plans = limits.map((limit, index) => ({
+        prompt,
+        targets: supportedTargets([limit], request.unsupported ?? 'refuse', () => `#/providers/${index}`),
+        unknownVariables,
+      }));
+      return { prompt, unknownVariables, plans };
+    },
+
+    async direct({ provider: id, request, unsupported = 'refuse' }) {
+      const provider = requireProvider(providers, id, { subject: `The provider ${JSON.stringify(id)}` });
+      const limits = await findUnsupported([{ provider, request }]);
+      return { targets: supportedTargets(limits, unsupported, (member) => `#/${member}`), unknownVariables: [] };
+    },
+  };
+}
+
+/** @param content how the prompt generates */
+function toTarget(
+  { provider, model }: SelectedModel,
+  messages: readonly Message[],
+  content: Pick<PromptContent, keyof Overrides>,
+): Target {
+  const { parameters, responseFormat, tools = [], toolChoice, providerOptions = {} } = content;
+  const options = Object.hasOwn(providerOptions, provider.id) ? providerOptions[provider.id] : undefined;
+  return {
+    provider,
+    request: {
+      model,
+      messages,
+      ...(parameters !== undefined && Object.keys(parameters).length > 0 && { parameters }),
+      ...(responseFormat?.type === 'json' && { responseFormat }),
+      ...(tools.length > 0 && { tools, ...(toolChoice !== undefined && { toolChoice }) }),
+      ...(options !== undefined && { providerOptions: options }),
+    },
+  };
+}
+
+/** The place of a member in an invocation, whose messages follow those of the prompt. */
+function pointerTo(member: string, messagesOfPrompt: number): string {
+  const [first, index, ...rest] = member.split('/');
+  const appended = first === 'messages' ? Number(index) - messagesOfPrompt : -1;
+  return `#/${appended < 0 ? member : ['messages', appended, ...rest].join('/')}`;
+}

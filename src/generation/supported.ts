@@ -1,0 +1,89 @@
+import { ProblemError } from '../errors/problem-error.ts';
+import type { GenerateRequest, Message } from '../providers/generation.ts';
+import type { Unsupported } from '../providers/provider.ts';
+import type { Target } from './plan.ts';
+
+/** What happens if a provider cannot do something: the request is refused, or what it cannot do is left out. */
+export type UnsupportedPolicy = 'refuse' | 'ignore';
+
+/** What one target cannot do. */
+export interface TargetLimits {
+  readonly target: Target;
+  readonly unsupported: readonly Unsupported[];
+}
+
+/** Asks the providers of all targets. Nothing is sent. */
+export async function findUnsupported(targets: readonly Target[]): Promise<TargetLimits[]> {
+  return Promise.all(
+    targets.map(async (target) => ({ target, unsupported: await target.provider.unsupported(target.request) })),
+  );
+}
+
+/**
+ * Targets that can do everything that is asked of them.
+ *
+ * @param pointerOf the place of a member in the caller's request, as a JSON pointer in a URI fragment
+ * @throws {ProblemError} unsupported-by-provider for the first target that cannot do something. With `ignore` this is
+ *   left out, unless no message would be left.
+ */
+export function supportedTargets(
+  limits: readonly TargetLimits[],
+  policy: UnsupportedPolicy,
+  pointerOf: (member: string) => string,
+): Target[] {
+  return limits.map(({ target, unsupported }) => {
+    if (unsupported.length === 0) return target;
+    const reduced = policy === 'ignore' ? leaveOut(target.request, unsupported) : undefined;
+    if (reduced !== undefined) return { ...target, request: reduced };
+    const { provider, request } = target;
+    throw new ProblemError('unsupported-by-provider', {
+      detail: `The provider ${JSON.stringify(provider.id)} cannot do everything that the request asks for.`,
+      errors: unsupported.map(({ member, detail }) => ({ detail, pointer: pointerOf(member) })),
+      extensions: { provider: provider.id, model: request.model },
+    });
+  });
+}
+
+/** The names of the contract that are written differently here. */
+const names: Readonly<Partial<Record<string, keyof GenerateRequest>>> = {
+  response_format: 'responseFormat',
+  tool_choice: 'toolChoice',
+  provider_options: 'providerOptions',
+};
+
+/** The request without these members; undefined if it has no message then. */
+function leaveOut(request: GenerateRequest, unsupported: readonly Unsupported[]): GenerateRequest | undefined {
+  const paths = unsupported.map(({ member }) => {
+    const [first = '', ...rest] = member.split('/');
+    return [names[first] ?? first, ...rest];
+  });
+  const reduced = without(request, paths) as GenerateRequest;
+  const messages = reduced.messages.filter(saysSomething);
+  if (messages.length === 0) return undefined;
+  const { tools, toolChoice, ...others } = reduced;
+  return {
+    ...others,
+    messages,
+    ...(tools !== undefined && tools.length > 0 && { tools, ...(toolChoice !== undefined && { toolChoice }) }),
+  };
+}
+
+function saysSomething(message: Message): boolean {
+  if (message.content.length > 0) return true;
+  return message.role === 'assistant' && message.toolCalls !== undefined;
+}
+
+/** A copy of a JSON value without what is at these paths. */
+function without(value: unknown, paths: readonly (readonly string[])[]): unknown {
+  if (typeof value !== 'object' || value === null || paths.length === 0) return value;
+  const isRemoved = (name: string): boolean => paths.some((path) => path.length === 1 && path[0] === name);
+  const inside = (name: string): (readonly string[])[] =>
+    paths.filter(([first]) => first === name).map((path) => path.slice(1));
+  if (Array.isArray(value)) {
+    const items: readonly unknown[] = value;
+    return items.flatMap((item, index) => (isRemoved(String(index)) ? [] : [without(item, inside(String(index)))]));
+  }
+  return Object.fromEntries(
+    Object.entries(value).flatMap(([name, member]) => (isRemoved(name) ? [] : [[name, without(member, inside(name))]])),
+  );
+}

@@ -1,0 +1,63 @@
+import type { components } from '../../generated/types.ts';
+import { ProblemError, type ProblemDetail } from '../errors/problem-error.ts';
+import type { Content, JsonObject, Message, ToolCall } from '../providers/generation.ts';
+
+type SentMessage = NonNullable<NonNullable<components['schemas']['InvokeRequest']>['messages']>[number];
+type SentCall = NonNullable<SentMessage['tool_calls']>[number];
+
+/** The largest `provider_metadata` of a call, in bytes of JSON text. */
+const longestMetadata = 64 * 1024;
+
+/**
+ * The messages of a request that follow those of the prompt. The result of a tool gets the name of its tool from the
+ * call in a message before.
+ *
+ * @throws {ProblemError} invalid-request for a result without a call before it, and for too much provider metadata
+ */
+export function readConversation(sent: readonly SentMessage[]): Message[] {
+  const errors: ProblemDetail[] = [];
+  const names = new Map<string, string>();
+  const messages = sent.map((message, index): Message => {
+    const { role, content = '', tool_calls: calls = [], tool_call_id: toolCallId = '' } = message;
+    switch (role) {
+      case 'tool': {
+        const toolName = names.get(toolCallId);
+        if (toolName === undefined) {
+          errors.push({
+            detail: 'is not the id of a call in a message before',
+            pointer: `#/messages/${index}/tool_call_id`,
+          });
+        }
+        return { role, toolCallId, toolName: toolName ?? '', content: typeof content === 'string' ? content : '' };
+      }
+      case 'assistant': {
+        for (const [at, call] of calls.entries()) {
+          names.set(call.id, call.name);
+          if (call.provider_metadata === undefined) continue;
+          if (Buffer.byteLength(JSON.stringify(call.provider_metadata)) <= longestMetadata) continue;
+          errors.push({
+            detail: `must have at most ${longestMetadata} bytes as JSON text`,
+            pointer: `#/messages/${index}/tool_calls/${at}/provider_metadata`,
+          });
+        }
+        return {
+          ...{ role, content: toContent(content) },
+          ...(calls.length > 0 && { toolCalls: calls.map(toToolCall) }),
+        };
+      }
+      default:
+        return { role, content: toContent(content) };
+    }
+  });
+  if (errors.length === 0) return messages;
+  throw new ProblemError('invalid-request', { detail: 'The body of the request is not valid.', errors });
+}
+
+function toContent(content: NonNullable<SentMessage['content']>): Content {
+  if (typeof content === 'string') return content;
+  return content.map(({ type, text = '', url = '' }) => (type === 'image' ? { type, url } : { type: 'text', text }));
+}
+
+function toToolCall({ id, name, arguments: text, provider_metadata: metadata }: SentCall): ToolCall {
+  return { id, name, arguments: text, ...(metadata !== undefined && { provider_metadata: metadata as JsonObject }) };
+}
