@@ -5,38 +5,66 @@ import {
   type GenerateEvent,
   type GenerateRequest,
   type GenerateResult,
+  type Json,
+  type JsonObject,
   type Message,
+  type Parameters,
+  type ToolCall,
 } from './generation.ts';
 
 /**
- * The provider that needs no network: it answers with the last user message (without one, the last message). `echo-1`
- * returns it unchanged, `echo-upper` in upper case, `echo-reverse` with its words in reverse order. Usage counts the
- * words (runs of characters other than white space) of all messages and of the answer.
+ * The provider that needs no network. It answers with the last user message (without one, the last message), or with
+ * the tool result that comes last. `echo-1` returns it unchanged, `echo-upper` in upper case, `echo-reverse` with its
+ * words in reverse order; `echo-fail`, which is not in the list, fails like a provider that is overloaded.
+ *
+ * - Tools: a user message with lines `call <tool> <JSON>` calls these tools. If a call is required and there is no such
+ *   line, the named or the first tool is called with sample arguments.
+ * - Format `json`: text that is JSON stays as it is. Other text becomes a sample that fits simple schemas and contains
+ *   the text in its strings; without a schema `{"text": …}`.
+ * - `stop` and `max_output_tokens` (words) cut the text. Other parameters change nothing.
+ * - Usage counts the words (runs of characters other than white space) of all messages and of the answer. An image
+ *   counts one; the arguments of a call are counted as text.
  *
  * @throws ProblemError `provider-failed` for any other model, as a real provider does for an unknown model
  */
-export function echo({ model, messages }: GenerateRequest, { signal }: Pick<CallOptions, 'signal'>): GenerateResult {
+export function echo(
+  request: GenerateRequest,
+  { signal, onFailedAttempt }: Pick<CallOptions, 'signal' | 'onFailedAttempt'>,
+): GenerateResult {
   signal.throwIfAborted();
+  const { model, messages, parameters = {} } = request;
   const transform = transforms.get(model);
   if (transform === undefined) {
+    const isOverloaded = model === 'echo-fail';
+    onFailedAttempt?.({ provider: 'echo', model, problem: 'provider-failed', may_be_billed: false });
     throw new ProblemError('provider-failed', {
-      detail: 'The provider has no such model.',
-      extensions: { provider: 'echo', model, retryable: false },
+      detail: isOverloaded ? 'The provider answered with an error (status 503).' : 'The provider has no such model.',
+      extensions: { provider: 'echo', model, retryable: isOverloaded, ...(isOverloaded && { provider_status: 503 }) },
     });
   }
-  const text = transform(subject(messages));
-  const inputTokens = messages.reduce((sum, message) => sum + countWords(textOf(message)), 0);
-  return { text, finishReason: 'stop', usage: { inputTokens, outputTokens: countWords(text) } };
+  const inputTokens = messages.reduce((sum, message) => sum + countTokens(message), 0);
+  const toolCalls = findCalls(request);
+  if (toolCalls.length > 0) {
+    const outputTokens = toolCalls.reduce((sum, call) => sum + countWords(call.arguments), 0);
+    return { text: '', finishReason: 'tool-calls', usage: { inputTokens, outputTokens }, toolCalls };
+  }
+  const text = inFormat(request, subject(messages), transform);
+  const { text: limited, isCut } = limit(text, parameters);
+  return {
+    text: limited,
+    finishReason: isCut ? 'length' : 'stop',
+    usage: { inputTokens, outputTokens: countWords(limited) },
+  };
 }
 
 /** The answer of `echo` in pieces of one word. */
 export async function* echoStream(
   request: GenerateRequest,
-  { signal }: Pick<CallOptions, 'signal'>,
+  call: Pick<CallOptions, 'signal' | 'onFailedAttempt'>,
 ): AsyncGenerator<GenerateEvent> {
-  const result = echo(request, { signal });
+  const result = echo(request, call);
   for (const [delta] of result.text.matchAll(/\s*\S+\s*?|\s+$/g)) {
-    signal.throwIfAborted();
+    call.signal.throwIfAborted();
     yield { type: 'text', delta };
   }
   for (const toolCall of result.toolCalls ?? []) yield { type: 'tool-call', toolCall };
@@ -50,8 +78,97 @@ const transforms: ReadonlyMap<string, (text: string) => string> = new Map([
 ]);
 
 function subject(messages: readonly Message[]): string {
-  const last = messages.findLast((message) => message.role === 'user') ?? messages.at(-1);
-  return last === undefined ? '' : textOf(last);
+  const last = messages.at(-1);
+  if (last?.role === 'tool') return last.content;
+  const message = messages.findLast(({ role }) => role === 'user') ?? last;
+  return message === undefined ? '' : textOf(message);
+}
+
+function findCalls({ messages, tools = [], toolChoice = 'auto', parameters }: GenerateRequest): ToolCall[] {
+  const last = messages.at(-1);
+  if (toolChoice === 'none' || last === undefined || last.role === 'tool') return [];
+  const offered = typeof toolChoice === 'object' ? tools.filter(({ name }) => name === toolChoice.name) : tools;
+  const asked = [...textOf(last).matchAll(/^call (\S+)(?: (.*))?$/gm)].flatMap(([, name = '', given = '{}']) =>
+    offered.some((tool) => tool.name === name) ? [{ name, arguments: given }] : [],
+  );
+  const [first] = offered;
+  if (asked.length === 0 && toolChoice !== 'auto' && first) {
+    asked.push({ name: first.name, arguments: JSON.stringify(sample(first.parameters, subject(messages))) });
+  }
+  const before = messages.reduce((sum, message) => sum + ('toolCalls' in message ? message.toolCalls.length : 0), 0);
+  const calls = asked.map((call, index) => ({ id: `call_${before + index + 1}`, ...call }));
+  return parameters?.parallel_tool_calls === false ? calls.slice(0, 1) : calls;
+}
+
+function inFormat({ responseFormat }: GenerateRequest, text: string, transform: (text: string) => string): string {
+  if (responseFormat?.type !== 'json') return transform(text);
+  if (isJson(text)) return text;
+  const { schema } = responseFormat;
+  return JSON.stringify(schema ? sample(schema, transform(text)) : { text: transform(text) });
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** The longest text in a sample, because a schema can have thousands of strings. */
+const longestSampleText = 200;
+
+/** A value that fits a simple schema: types, properties, items, enumerations, and bounds of texts and numbers. */
+function sample(schema: Json | undefined, given: string): Json {
+  const text = given.slice(0, longestSampleText);
+  if (!isObject(schema)) return text;
+  if ('const' in schema) return schema['const'] ?? null;
+  const { enum: values, type, properties, items, anyOf, oneOf, maxLength, minimum } = schema;
+  if (isList(values)) return values[0] ?? null;
+  const choice = anyOf ?? oneOf;
+  if (isList(choice)) return sample(choice[0], text);
+  switch (isList(type) ? type[0] : (type ?? (properties === undefined ? 'string' : 'object'))) {
+    case 'object':
+      return Object.fromEntries(
+        Object.entries(isObject(properties) ? properties : {}).map(([name, value]) => [name, sample(value, text)]),
+      );
+    case 'array':
+      return [sample(items, text)];
+    case 'number':
+    case 'integer':
+      return typeof minimum === 'number' ? Math.ceil(minimum) : 0;
+    case 'boolean':
+      return false;
+    case 'null':
+      return null;
+    default:
+      return typeof maxLength === 'number' ? text.slice(0, maxLength) : text;
+  }
+}
+
+function isObject(value: Json | undefined): value is JsonObject {
+  return typeof value === 'object' && value !== null && !isList(value);
+}
+
+function isList(value: Json | undefined): value is readonly Json[] {
+  return Array.isArray(value);
+}
+
+function limit(text: string, { stop = [], max_output_tokens: most }: Parameters): { text: string; isCut: boolean } {
+  const ends = stop.map((word) => text.indexOf(word)).filter((end) => end >= 0);
+  const stopped = text.slice(0, Math.min(text.length, ...ends));
+  if (most === undefined || countWords(stopped) <= most) return { text: stopped, isCut: false };
+  const word = /\S+/g;
+  for (let count = 0; count < most; count += 1) word.test(stopped);
+  return { text: stopped.slice(0, word.lastIndex), isCut: true };
+}
+
+function countTokens(message: Message): number {
+  const images =
+    typeof message.content === 'string' ? 0 : message.content.filter(({ type }) => type === 'image').length;
+  const calls = 'toolCalls' in message ? message.toolCalls : [];
+  return calls.reduce((sum, call) => sum + countWords(call.arguments), countWords(textOf(message)) + images);
 }
 
 /** Counts without storing the words: a prompt can have millions. */

@@ -22,6 +22,7 @@ import {
   type RemoteProviderId,
   type RemoteProviderSettings,
 } from './provider-settings.ts';
+import { createUnsupportedFinder, twinFetch, type UnsupportedFinder } from './unsupported.ts';
 import type { Random } from '../runtime/random.ts';
 
 export interface ProviderRegistryOptions {
@@ -67,9 +68,10 @@ interface Entry {
   readonly info: ProviderInfo;
   /** Absent for `echo`, which needs no network. */
   readonly target?: RemoteTarget;
+  readonly findUnsupported?: UnsupportedFinder;
 }
 
-function toProvider({ info, target }: Entry, dependencies: AttemptDependencies): Provider {
+function toProvider({ info, target, findUnsupported }: Entry, dependencies: AttemptDependencies): Provider {
   const run = async (request: GenerateRequest, call: CallOptions): Promise<GenerateResult> => {
     if (!info.configured) throw notConfigured(info.id);
     return target === undefined ? echo(request, call) : generate(target, request, call, dependencies);
@@ -81,7 +83,7 @@ function toProvider({ info, target }: Entry, dependencies: AttemptDependencies):
       if (target === undefined) yield* echoStream(request, call);
       else yield* eventsOf(await run(request, call));
     },
-    unsupported: async () => [],
+    unsupported: async (request) => findUnsupported?.(request) ?? [],
   };
 }
 
@@ -100,12 +102,14 @@ function builtInEntry(id: RemoteProviderId, settings: ProviderSettings, fetch: F
       dialect,
       queue: createCallQueue(settings.concurrency),
     },
+    findUnsupported: createUnsupportedFinder({ id, dialect, models: once(() => load(own, twinFetch)) }),
   };
 }
 
 function compatibleEntry(provider: CompatibleProviderSettings, settings: ProviderSettings, fetch: Fetch): Entry {
   const { id, name } = provider;
   const models = extended(provider.models, id, settings);
+  const dialect = compatibleDialect(provider);
   return {
     info: {
       id,
@@ -118,9 +122,10 @@ function compatibleEntry(provider: CompatibleProviderSettings, settings: Provide
     target: {
       id,
       models: once(() => loadCompatible(provider, fetch)),
-      dialect: compatibleDialect(provider),
+      dialect,
       queue: createCallQueue(settings.concurrency),
     },
+    findUnsupported: createUnsupportedFinder({ id, dialect, models: once(() => loadCompatible(provider, twinFetch)) }),
   };
 }
 

@@ -237,7 +237,8 @@ function toUserParts(content: Content, imageUrls: readonly RegExp[]): UserPart[]
 function toFilePart({ url }: ImagePart): LanguageModelV4FilePart {
   const image = parseImageData(url);
   return image === undefined
-    ? { type: 'file', mediaType: 'image/*', data: { type: 'url', url: new URL(url) } }
+    ? // One of the packages wants a type for addresses too, and none of them sends it.
+      { type: 'file', mediaType: 'image/jpeg', data: { type: 'url', url: new URL(url) } }
     : { type: 'file', mediaType: image.mediaType, data: { type: 'data', data: image.base64 } };
 }
 

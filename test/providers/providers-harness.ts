@@ -100,5 +100,5 @@ export async function failure(registry: ProviderRegistry, id: string, input: Cal
 export function provider(registry: ProviderRegistry, id: string): TestedProvider {
   const found = registry.get(id);
   if (found === undefined) throw new Error(`There is no provider ${id}.`);
-  return { ...found, generate: ({ model, messages, ...call }) => found.generate({ model, messages }, call) };
+  return { ...found, generate: (call) => found.generate(call, call) };
 }

@@ -1,0 +1,257 @@
+import { createHash } from 'node:crypto';
+import type { LanguageModelV4, SharedV4Warning } from '@ai-sdk/provider';
+import { LRUCache } from 'lru-cache';
+import type { Content, GenerateRequest, Message, Parameters } from './generation.ts';
+import type { Fetch } from './http.ts';
+import type { Unsupported } from './provider.ts';
+import { imageUrlsOf, prepareSdkCall, takesImage, type SdkProvider } from './sdk-call.ts';
+
+/**
+ * A `fetch` for twin models: it sends nothing and answers with an event stream that ends at once. What a package does
+ * not support is the first event of its stream.
+ */
+export const twinFetch: Fetch = async () => new Response('', { headers: { 'content-type': 'text/event-stream' } });
+
+/** Finds what a provider cannot do. */
+export type UnsupportedFinder = (request: GenerateRequest) => Promise<readonly Unsupported[]>;
+
+/**
+ * Creates the check for one provider.
+ *
+ * Packages tell what they do not support only together with an answer, and leave out other members without a word. So
+ * the request is run on a twin model that sends nothing, once as it is, and once without each member. A member is
+ * unsupported if the package says so, if it refuses the request because of it, or if what it would send is the same
+ * without it.
+ *
+ * @param twin The provider with `twinFetch`
+ */
+export function createUnsupportedFinder(twin: SdkProvider): UnsupportedFinder {
+  const found = new LRUCache<string, readonly Unsupported[]>({ max: 500 });
+  return async (request) => {
+    const shape = toShape(request);
+    if (isTextOnly(shape)) return [];
+    // Schemas can be long, and prompts are confidential.
+    const key = createHash('sha256').update(JSON.stringify(shape)).digest('base64');
+    const known = found.get(key) ?? (await find(twin, shape));
+    found.set(key, known);
+    return known;
+  };
+}
+
+async function find(twin: SdkProvider, request: GenerateRequest): Promise<readonly Unsupported[]> {
+  let model: LanguageModelV4;
+  try {
+    model = (await twin.models())(request.model);
+  } catch {
+    // The call itself will say why there is no such model.
+    return [];
+  }
+  const images = findImages(request, await imageUrlsOf(model, twin.dialect));
+  const whole = await tryOut(twin, request);
+  const said = whole.warnings.flatMap((warning) => toMember(warning, twin.id) ?? []);
+  const seen = await Promise.all(
+    variants(request, twin).map(async ({ members, request: rest }) => {
+      const other = await tryOut(twin, rest);
+      const isCause = whole.body === undefined ? other.body !== undefined : whole.body === other.body;
+      return isCause ? members.map((member) => ({ member, detail: 'The provider does not support it.' })) : [];
+    }),
+  );
+  const found = new Map([...seen.flat(), ...said, ...images].map((entry) => [entry.member, entry]));
+  if (whole.body === undefined && found.size === 0) {
+    return [{ member: '', detail: 'The provider does not support this combination.' }];
+  }
+  // Either a member or a part of it. A part that is refused says more than the whole; of a member that is left out
+  // without a word, no part is sent.
+  const isSeen = new Set(seen.flat().map(({ member }) => member));
+  const isPartOf = (part: string, member: string): boolean => part.startsWith(`${member}/`);
+  const names = [...found.keys()];
+  return [...found.values()].filter(({ member }) =>
+    whole.body === undefined || !isSeen.has(member)
+      ? !names.some((part) => isPartOf(part, member))
+      : !names.some((other) => isSeen.has(other) && isPartOf(member, other)),
+  );
+}
+
+interface Trial {
+  /** What would be sent; absent if the package refuses the request. */
+  readonly body?: string;
+  readonly warnings: readonly SharedV4Warning[];
+}
+
+async function tryOut(twin: SdkProvider, request: GenerateRequest): Promise<Trial> {
+  try {
+    const { model, options } = await prepareSdkCall(twin, request);
+    const { stream, request: sent } = await model.doStream(options);
+    const reader = stream.getReader();
+    const { value: first } = await reader.read();
+    void reader.cancel().catch(() => {});
+    return { body: JSON.stringify(sent?.body), warnings: first?.type === 'stream-start' ? first.warnings : [] };
+  } catch {
+    return { warnings: [] };
+  }
+}
+
+/** Images that are in another place than a user message, or at an address that the provider does not open. */
+function findImages({ messages }: GenerateRequest, imageUrls: readonly RegExp[]): Unsupported[] {
+  const misplaced = imagesOf(messages, (role) => role !== 'user');
+  const closed = imagesOf(messages, (role, url) => role === 'user' && !takesImage(url, imageUrls));
+  return [
+    ...misplaced.map((member) => ({ member, detail: 'Only user messages can have images.' })),
+    ...closed.map((member) => ({
+      member,
+      detail: 'The provider does not open images by their address. Send the image as a data URL.',
+    })),
+  ];
+}
+
+/** The request without one of its members. Members whose value is what every provider does anyway are left out. */
+function variants(
+  request: GenerateRequest,
+  { id, dialect }: SdkProvider,
+): { members: string[]; request: GenerateRequest }[] {
+  const { parameters = {}, responseFormat, tools = [], toolChoice, providerOptions = {} } = request;
+  const list: { members: string[]; request: GenerateRequest }[] = [];
+
+  for (const name of Object.keys(parameters) as (keyof Parameters)[]) {
+    if (name === 'parallel_tool_calls' && (parameters[name] || tools.length === 0)) continue;
+    list.push({ members: [`parameters/${name}`], request: { ...request, parameters: without(parameters, name) } });
+  }
+  for (const name of Object.keys(providerOptions)) {
+    const members = [`provider_options/${id}/${name}`];
+    list.push({ members, request: { ...request, providerOptions: without(providerOptions, name) } });
+  }
+  if (responseFormat?.type === 'json') {
+    const members = ['response_format'];
+    list.push({ members, request: without(request, 'responseFormat') });
+    if (responseFormat.schema) {
+      const loose = without(responseFormat, 'schema');
+      list.push({ members: ['response_format/schema'], request: { ...request, responseFormat: loose } });
+      // Where the package has no such option, the provider always holds the schema.
+      if (responseFormat.strict && dialect.strictJsonSchema) {
+        const lax = without(responseFormat, 'strict');
+        list.push({ members: ['response_format/strict'], request: { ...request, responseFormat: lax } });
+      }
+    }
+  }
+  // Without a choice between them, tools need not be sent.
+  if (tools.length > 0 && toolChoice !== 'none') {
+    const { tools: _tools, toolChoice: _toolChoice, ...rest } = request;
+    list.push({ members: ['tools'], request: rest });
+    const strict = tools.flatMap((tool, index) => (tool.strict ? [`tools/${index}/strict`] : []));
+    if (strict.length > 0) {
+      list.push({ members: strict, request: { ...request, tools: tools.map((tool) => without(tool, 'strict')) } });
+    }
+    if (toolChoice !== undefined && toolChoice !== 'auto') {
+      list.push({ members: ['tool_choice'], request: without(request, 'toolChoice') });
+    }
+  }
+  for (const isOfKind of [isAddress, isData]) {
+    const members = imagesOf(request.messages, (role, url) => role === 'user' && isOfKind(url));
+    if (members.length === 0) continue;
+    const messages = request.messages.map((message) =>
+      message.role === 'user' ? { ...message, content: withoutImages(message.content, isOfKind) } : message,
+    );
+    list.push({ members, request: { ...request, messages } });
+  }
+  return list;
+}
+
+const isData = (url: string): boolean => url.startsWith('data:');
+const isAddress = (url: string): boolean => !isData(url);
+
+/** The paths of images. */
+function imagesOf(messages: readonly Message[], isMeant: (role: Message['role'], url: string) => boolean): string[] {
+  return messages.flatMap(({ role, content }, index) =>
+    typeof content === 'string'
+      ? []
+      : content.flatMap((part, position) =>
+          part.type === 'image' && isMeant(role, part.url) ? [`messages/${index}/content/${position}`] : [],
+        ),
+  );
+}
+
+function withoutImages(content: Content, isOfKind: (url: string) => boolean): Content {
+  if (typeof content === 'string') return content;
+  return content.filter((part) => part.type === 'text' || !isOfKind(part.url));
+}
+
+function without<T extends object, Name extends keyof T>(value: T, name: Name): Omit<T, Name> {
+  const { [name]: _left, ...rest } = value;
+  return rest;
+}
+
+/** The names that the packages have for members of a request. */
+const membersOfFeatures: ReadonlyMap<string, string> = new Map([
+  ['temperature', 'parameters/temperature'],
+  ['topP', 'parameters/top_p'],
+  ['topK', 'parameters/top_k'],
+  ['maxOutputTokens', 'parameters/max_output_tokens'],
+  ['stopSequences', 'parameters/stop'],
+  ['seed', 'parameters/seed'],
+  ['presencePenalty', 'parameters/presence_penalty'],
+  ['frequencyPenalty', 'parameters/frequency_penalty'],
+  ['reasoning', 'parameters/reasoning_effort'],
+  ['responseFormat', 'response_format'],
+  ['toolChoice', 'tool_choice'],
+  ['toolContent', 'messages'],
+]);
+
+function toMember(warning: SharedV4Warning, provider: string): Unsupported | undefined {
+  // What is only written in another way keeps its meaning.
+  if (warning.type === 'compatibility' || warning.type === 'other') return undefined;
+  // Found without the warning, which also comes for tools that are not strict.
+  if (warning.type === 'unsupported' && warning.feature === 'strict') return undefined;
+  const [feature, detail] =
+    warning.type === 'unsupported' ? [warning.feature, warning.details] : [warning.setting, warning.message];
+  const member =
+    membersOfFeatures.get(feature) ?? (feature.includes('tool') ? 'tools' : `provider_options/${provider}`);
+  return { member, detail: detail ?? 'The provider does not support it.' };
+}
+
+/** The request without its texts: only what decides about support. Images keep their kind, schemas stay whole. */
+function toShape(request: GenerateRequest): GenerateRequest {
+  const ids = new Map<string, string>();
+  const toId = (id: string): string => {
+    const known = ids.get(id) ?? `call${ids.size}`;
+    ids.set(id, known);
+    return known;
+  };
+  return { ...request, messages: request.messages.map((message) => toMessageShape(message, toId)) };
+}
+
+function toMessageShape(message: Message, toId: (id: string) => string): Message {
+  const content = toContentShape(message.content);
+  switch (message.role) {
+    case 'tool':
+      return { ...message, toolCallId: toId(message.toolCallId), content: 'text' };
+    case 'assistant': {
+      const { toolCalls } = message;
+      return {
+        role: message.role,
+        content,
+        ...(toolCalls && { toolCalls: toolCalls.map(({ id, name }) => ({ id: toId(id), name, arguments: '{}' })) }),
+      };
+    }
+    default:
+      return { role: message.role, content };
+  }
+}
+
+function toContentShape(content: Content): Content {
+  if (typeof content === 'string') return 'text';
+  return content.map((part) => {
+    if (part.type === 'text') return { type: 'text', text: 'text' };
+    const [head = part.url] = /^data:[^,]*,/.exec(part.url) ?? [];
+    return { type: 'image', url: head === part.url ? part.url : `${head}iVBORw0KGgo=` };
+  });
+}
+
+function isTextOnly({ messages, model: _model, ...rest }: GenerateRequest): boolean {
+  return (
+    Object.values(rest).every((member) => member === undefined || Object.keys(member).length === 0) &&
+    messages.every((message) => {
+      if (message.role === 'tool' || (message.role === 'assistant' && message.toolCalls)) return false;
+      return typeof message.content === 'string' || message.content.every(({ type }) => type === 'text');
+    })
+  );
+}
