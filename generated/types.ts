@@ -392,7 +392,15 @@ export interface paths {
          * List providers
          * @description Lists all providers that the service knows, with their models. Providers that are not `configured` cannot be called;
          *     `settings` names the environment variables that configure them.
-         *     `echo` needs no credentials and can always be called: it answers with the text that it gets.
+         *
+         *     `echo` needs no credentials and can always be called. It makes everything testable without a provider:
+         *     - It answers with the last user message, or with the tool result that comes last. `echo-upper` answers in upper case,
+         *       `echo-reverse` with the words in reverse order. `echo-fail`, which is not listed, fails like an overloaded provider.
+         *     - A user message with the line `call <tool> <JSON>` calls a tool of the request; several lines are several calls. With
+         *       `tool_choice` `required` or `{name}` it calls a tool without being asked, with sample arguments.
+         *     - In the format `json`, a message that is JSON is the answer. From any other message it makes a sample that fits simple
+         *       schemas, or `{"text": …}` without a schema.
+         *     - `stop` and `max_output_tokens` cut the answer. Usage counts words, and one for each image.
          */
         get: operations["listProviders"];
         put?: never;
