@@ -26,6 +26,7 @@ import { databaseFull } from './db/database-errors.ts';
 import { createExpiry } from './db/expiry.ts';
 import type { CollectionIndexes } from './db/indexes.ts';
 import type { Installation } from './db/installation.ts';
+import { createEditQueue } from './editing/edit-queue.ts';
 import type { LookUp } from './outbound/look-up.ts';
 import { ProblemError } from './errors/problem-error.ts';
 import { eventOperations } from './events/event-operations.ts';
@@ -192,14 +193,15 @@ export function createApp(dependencies: AppDependencies): App {
     },
   });
   const promptStore = createPromptStore(database);
+  const editQueue = createEditQueue();
   const prompts = createPrompts({
-    ...{ clock, random },
+    ...{ clock, random, editQueue },
     store: promptStore,
     cascades: [(promptId) => testRuns.deleteAllOf(promptId), (promptId) => labels.deleteAllOf(promptId)],
     isKnownProvider: (id) => providers.get(id) !== undefined,
   });
   const labels = createLabels({
-    ...{ clock, random, prompts },
+    ...{ clock, random, prompts, editQueue },
     store: promptStore,
     moves: createLabelMoveStore(database),
   });

@@ -135,8 +135,8 @@ export function createPromptStore(database: Database): PromptStore {
       if (result.outcome === 'duplicate') return 'slug-taken';
       return result.outcome === 'done' ? { ...prompt, revision: result.revision } : 'lost';
     },
-    async replaceLabels({ id, revision, labelMoves }, { labels, deletedLabel }, writeId) {
-      const values = { labels: labels?.length === 0 ? undefined : labels, deletedLabel, labelMoves: labelMoves + 1 };
+    async replaceLabels({ id, revision, labelWrites }, { labels, deletedLabel }, writeId) {
+      const values = { labels: labels?.length === 0 ? undefined : labels, deletedLabel, labelWrites: labelWrites + 1 };
       const change = promptFields.toUpdate(values);
       return (await compareAndSet(prompts, { id, revision, change }, { writeId })).outcome === 'done';
     },

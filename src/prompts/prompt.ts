@@ -103,7 +103,7 @@ export const promptFields = fields({
   /** The last deletion of a label, until the next change of a label. */
   deletedLabel: hidden(labelDeletion, { optional: true }),
   /** Number of writes that changed labels: part of the revision. */
-  labelMoves: hidden(integer, { initially: 0 }),
+  labelWrites: hidden(integer, { initially: 0 }),
   createdAt: made(moment),
   /** Each change moves it forward, even if the clocks of two processes disagree. */
   updatedAt: made(moment),

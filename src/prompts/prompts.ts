@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { requireMatch, type Precondition } from '../editing/edits.ts';
 import { ProblemError } from '../errors/problem-error.ts';
-import { createEditQueue, retryLostRaces } from '../editing/edit-queue.ts';
+import { createEditQueue, retryLostRaces, type EditQueue } from '../editing/edit-queue.ts';
 import type { Listing } from '../lists/listing.ts';
 import { requireConsistent, requireUsableSchemas } from './content-rules.ts';
 import { applyChange } from './prompt-changes.ts';
@@ -84,6 +84,8 @@ export interface PromptsOptions {
   readonly clock: Clock;
   readonly random: Random;
   readonly versionCache?: VersionCache;
+  /** Shared with others that write to prompts. */
+  readonly editQueue?: EditQueue;
 }
 
 /** Lost races for a numbered slug after which a random suffix is used. */
@@ -102,9 +104,8 @@ export function createPrompts({
   clock,
   random,
   versionCache = createVersionCache(),
+  editQueue = createEditQueue(),
 }: PromptsOptions): Prompts {
-  const editQueue = createEditQueue();
-
   const get = async (slugOrId: string): Promise<Prompt> => {
     const prompt = await store.find(slugOrId);
     return prompt === undefined || prompt.deleting ? notFound(slugOrId) : prompt;
@@ -224,7 +225,7 @@ export function createPrompts({
         version: 1,
         labels: undefined,
         deletedLabel: undefined,
-        labelMoves: 0,
+        labelWrites: 0,
         versionCreatedAt: createdAt,
         createdAt,
         updatedAt: createdAt,

@@ -7,6 +7,7 @@ import {
   isProblemOf,
   NotFoundError,
   PermissionError,
+  BadRequestError,
   PreconditionFailedError,
   PromptGateway,
   UnprocessableError,
@@ -57,6 +58,34 @@ const newOrder = (members: Partial<Schemas['OrderCreate']> = {}): Schemas['Order
 });
 
 describe('the methods', () => {
+  it('of labels send their requests', async () => {
+    const { slug } = await gateway.prompts.create(greeter());
+    await gateway.prompts.update(slug, { messages: [{ role: 'user', content: 'Hi {{name}}!' }] });
+    const { data, response } = await gateway.labels
+      .set(slug, 'production', { version: 1 }, { ifNoneMatch: '*' })
+      .withResponse();
+    expect([response.status, data.version]).toEqual([201, 1]);
+    const variables = { name: 'Ada' };
+    expect((await gateway.prompts.invoke(slug, { variables, label: 'production' })).text).toContain('Greet Ada.');
+    const moved = await gateway.labels.set(
+      slug,
+      'production',
+      { version: 2 },
+      { ifMatch: response.headers.get('etag') ?? '' },
+    );
+    expect(await gateway.labels.get(slug, 'production')).toEqual(moved);
+    expect((await gateway.prompts.invoke(slug, { variables, label: 'production' })).text).toContain('Hi Ada!');
+    expect((await gateway.labels.list(slug)).data).toEqual([moved]);
+    expect((await gateway.prompts.get(slug)).labels).toEqual({ production: 2 });
+    await expect(gateway.labels.set(slug, 'production', { version: 1 }, { ifNoneMatch: '*' })).rejects.toThrow(
+      PreconditionFailedError,
+    );
+    await expect(gateway.labels.set(slug, 'production', { version: 1 })).rejects.toThrow(BadRequestError);
+    expect(await gateway.labels.delete(slug, 'production', { ifMatch: '*' })).toEqual({ ok: true });
+    expect((await gateway.labels.listMoves(slug, 'production')).data).toHaveLength(3);
+    await gateway.prompts.delete(slug);
+  });
+
   it('of prompts, versions and test runs send their requests', async () => {
     const prompt = await gateway.prompts.create(greeter());
     const { text, usage } = await gateway.prompts.invoke(prompt.slug, { variables: { name: 'Ada' } });

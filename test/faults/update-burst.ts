@@ -6,11 +6,19 @@ interface Update {
   readonly text: string;
 }
 
+/** One move of the label of a prompt: its number and the version in the answer. */
+interface Move {
+  readonly sequence: number;
+  readonly version: number;
+}
+
 /** The knowledge of the writers about one prompt. */
 interface Ledger {
   readonly promptId: string;
   /** Answered with 200. */
   readonly acknowledged: Update[];
+  /** Moves of its label that were answered. */
+  readonly moves: Move[];
   /** Every text that was sent, answered or not. */
   readonly sent: Set<string>;
 }
@@ -23,11 +31,14 @@ export interface BurstCounts {
   acknowledged: number;
   /** Stored updates without an answer, or with a 503. They are allowed, because the caller got no other answer. */
   unanswered: number;
-  /** Acknowledged updates that are not stored as sent, or not under the version in the answer. */
+  /**
+   * Acknowledged updates that are not stored as sent, or not under the version in the answer; acknowledged moves that
+   * the history of the label does not have.
+   */
   lost: number;
-  /** Numbers between 1 and the latest version that are missing. */
+  /** Numbers between 1 and the latest version, or the latest move, that are missing. */
   missing: number;
-  /** Version numbers that occur twice, and updates that were stored as two versions. */
+  /** Numbers of versions or moves that occur twice, and updates that were stored as two versions. */
   duplicated: number;
   /** Versions with a text that was never sent. */
   phantom: number;
@@ -35,7 +46,7 @@ export interface BurstCounts {
   unexpected: number;
 }
 
-/** Clients that keep updating a few prompts, whatever happens to the service. */
+/** Clients that keep updating a few prompts and moving a label of each, whatever happens to the service. */
 export interface UpdateBurst {
   /** The number of acknowledged updates so far. */
   readonly acknowledged: number;
@@ -63,6 +74,13 @@ interface StoredVersion {
   readonly messages: readonly { readonly content: string }[];
 }
 
+/** What the service has of one prompt. */
+interface Stored {
+  readonly latest: number;
+  readonly versions: readonly StoredVersion[];
+  readonly moves: readonly Move[];
+}
+
 /** A request counts as unanswered after this time, in milliseconds. */
 const patience = 20_000;
 
@@ -82,7 +100,11 @@ export async function startUpdateBurst({ url, key, prompts, writers }: BurstOpti
     const answer = await fetch(`${url}/api/v1/prompts`, { method: 'POST', headers, body });
     if (answer.status !== 201) throw new Error(`The prompt was not created: ${await answer.text()}`);
     const { id } = (await answer.json()) as { id: string };
-    return { promptId: id, acknowledged: [{ version: 1, text }], sent: new Set([text]) };
+    const label = `${url}/api/v1/prompts/${id}/labels/production`;
+    const moved = await fetch(label, { method: 'PUT', headers, body: JSON.stringify({ version: 1 }) });
+    if (moved.status !== 201) throw new Error(`The label was not created: ${await moved.text()}`);
+    const moves = [(await moved.json()) as Move];
+    return { promptId: id, acknowledged: [{ version: 1, text }], moves, sent: new Set([text]) };
   };
   const ledgers = await Promise.all(Array.from({ length: prompts }, (_, index) => create(index)));
 
@@ -103,30 +125,56 @@ export async function startUpdateBurst({ url, key, prompts, writers }: BurstOpti
       return false; // The service was killed and gives no answer.
     }
   };
+  /** Moves the label to another acknowledged version. */
+  const move = async ({ promptId, acknowledged, moves }: Ledger): Promise<boolean> => {
+    const { version = 1 } = acknowledged[moves.length % acknowledged.length] ?? {};
+    try {
+      const answer = await fetch(`${address}/api/v1/prompts/${promptId}/labels/production`, {
+        ...{ method: 'PUT', headers: { ...headers, 'if-match': '*' } },
+        body: JSON.stringify({ version }),
+        signal: AbortSignal.timeout(patience),
+      });
+      if (answer.status === 200) moves.push((await answer.json()) as Move);
+      else if (answer.status !== 503) unexpected += 1;
+      return answer.status === 200;
+    } catch {
+      return false; // The service was killed and gives no answer.
+    }
+  };
+  const release = async (ledger: Ledger, signal: AbortSignal): Promise<void> => {
+    while (!signal.aborted) if (!(await move(ledger))) await sleep(20);
+  };
   const write = async (ledger: Ledger, signal: AbortSignal): Promise<void> => {
     while (!signal.aborted) if (!(await update(ledger))) await sleep(20);
   };
   const resume = (at: string): void => {
     address = at;
     const controller = (running = new AbortController());
-    workers = ledgers.flatMap((ledger) => Array.from({ length: writers }, () => write(ledger, controller.signal)));
+    workers = ledgers.flatMap((ledger) => [
+      release(ledger, controller.signal),
+      ...Array.from({ length: writers }, () => write(ledger, controller.signal)),
+    ]);
   };
   resume(url);
 
-  const readAll = async (from: string, promptId: string): Promise<{ latest: number; versions: StoredVersion[] }> => {
+  const readAll = async (from: string, promptId: string): Promise<Stored> => {
     const get = async (path: string): Promise<unknown> => {
       const answer = await fetch(from + path, { headers });
       if (answer.status !== 200) throw new Error(`${path} cannot be read: ${await answer.text()}`);
       return answer.json();
     };
     const { version: latest } = (await get(`/api/v1/prompts/${promptId}`)) as StoredVersion;
-    const versions: StoredVersion[] = [];
-    for (;;) {
-      const page = `/api/v1/prompts/${promptId}/versions?limit=100&offset=${versions.length}`;
-      const { data } = (await get(page)) as { data: StoredVersion[] };
-      if (data.length === 0) return { latest, versions };
-      versions.push(...data);
-    }
+    const readList = async <Entry>(path: string): Promise<Entry[]> => {
+      const entries: Entry[] = [];
+      for (;;) {
+        const page = `/api/v1/prompts/${promptId}/${path}?limit=100&offset=${entries.length}`;
+        const { data } = (await get(page)) as { data: Entry[] };
+        if (data.length === 0) return entries;
+        entries.push(...data);
+      }
+    };
+    const versions = await readList<StoredVersion>('versions');
+    return { latest, versions, moves: await readList<Move>('labels/production/history') };
   };
 
   return {
@@ -146,18 +194,20 @@ export async function startUpdateBurst({ url, key, prompts, writers }: BurstOpti
   };
 }
 
-function compare(ledger: Ledger, { latest, versions }: { latest: number; versions: StoredVersion[] }): BurstCounts {
+function compare(ledger: Ledger, { latest, versions, moves }: Stored): BurstCounts {
   const textOf = ({ messages }: StoredVersion): string => messages.map(({ content }) => content).join('\n');
   const byNumber = new Map(versions.map((version) => [version.version, textOf(version)]));
   const texts = new Set(versions.map(textOf));
   const answered = new Set(ledger.acknowledged.map(({ text }) => text));
   const numbers = Array.from({ length: latest }, (_, index) => index + 1);
+  const moved = new Map(moves.map(({ sequence, version }) => [sequence, version]));
+  const lostMoves = ledger.moves.filter(({ sequence, version }) => moved.get(sequence) !== version);
   return {
     acknowledged: ledger.acknowledged.length,
     unanswered: [...texts].filter((text) => ledger.sent.has(text) && !answered.has(text)).length,
-    lost: ledger.acknowledged.filter(({ version, text }) => byNumber.get(version) !== text).length,
-    missing: numbers.filter((number) => !byNumber.has(number)).length,
-    duplicated: versions.length - byNumber.size + (versions.length - texts.size),
+    lost: ledger.acknowledged.filter(({ version, text }) => byNumber.get(version) !== text).length + lostMoves.length,
+    missing: numbers.filter((number) => !byNumber.has(number)).length + Math.max(0, ...moved.keys()) - moved.size,
+    duplicated: versions.length - byNumber.size + (versions.length - texts.size) + (moves.length - moved.size),
     phantom: [...byNumber].filter(([number, text]) => number > latest || !ledger.sent.has(text)).length,
     unexpected: 0,
   };

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Answer, TestService } from '../support/service.ts';
-import { create, promptsPath, saying } from './prompts-harness.ts';
+import { historyOf as movesOf, labelPath, setLabel } from './labels/labels-harness.ts';
+import { create, createVersions, promptsPath, saying } from './prompts-harness.ts';
 import { setUp, startAnother } from '../support/per-operation.ts';
 
 const setup = setUp();
@@ -95,6 +96,46 @@ describe('simultaneous updates of one prompt', () => {
     await Promise.all(Array.from({ length: 12 }, (_, index) => countUp(index % 2 === 0 ? setup.service : other)));
     const { body } = await setup.service.call('GET', `${promptsPath}/${id}`);
     expect(body.description).toBe('12');
+  });
+});
+
+describe('a label', () => {
+  it('that two callers move from the same state is moved by one of them', async () => {
+    const { id } = await createVersions(setup.service, 3);
+    const path = labelPath(id, 'production');
+    for (let round = 1; round <= 5; round += 1) {
+      const before = await setup.service.call('GET', path);
+      const headers: Record<string, string> =
+        round === 1 ? { 'If-None-Match': '*' } : { 'If-Match': before.headers['etag'] ?? '' };
+      const [one = 0, another = 0] = [1, 2, 3].filter((version) => version !== before.body.version);
+      const answers = await Promise.all([
+        setLabel(setup.service, id, 'production', one, { headers }),
+        setLabel(other, id, 'production', another, { headers }),
+      ]);
+      expect(answers.map(({ status }) => status).sort()).toEqual([round === 1 ? 201 : 200, 412]);
+      const moved = answers.find(({ status }) => status < 300);
+      expect((await other.call('GET', path)).body).toEqual(moved?.body);
+    }
+    expect(await movesOf(setup.service, id, 'production')).toHaveLength(5);
+  });
+
+  it('keeps every move, while others edit the prompt and move other labels', async () => {
+    const { id } = await create(setup.service);
+    const second = await put(setup.service, id, saying('second'));
+    const move = async (service: TestService, name: string): Promise<Answer[]> => {
+      const answers = [await setLabel(service, id, name, 1)];
+      for (const version of [2, 1, 2, 1, 2]) {
+        answers.push(await setLabel(service, id, name, version, { headers: { 'If-Match': '*' } }));
+      }
+      return answers;
+    };
+    const edits = Array.from({ length: 10 }, (_, index) => put(setup.service, id, saying(`write ${index}`)));
+    const moves = await Promise.all([move(setup.service, 'production'), move(other, 'staging')]);
+    for (const answers of moves) {
+      expect(answers.map(({ status }) => status)).toEqual([201, 200, 200, 200, 200, 200]);
+    }
+    for (const name of ['production', 'staging']) expect(await movesOf(other, id, name)).toEqual([2, 1, 2, 1, 2, 1]);
+    await expectWholeHistory(id, [second, ...(await Promise.all(edits))]);
   });
 });
 

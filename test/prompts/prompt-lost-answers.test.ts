@@ -2,6 +2,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { testDatabaseUri } from '../support/database.ts';
 import { LossyProxy, writeLosses } from '../support/lossy-proxy.ts';
 import type { Answer, TestService } from '../support/service.ts';
+import { historyOf, labelPath, moveThrough, setLabel } from './labels/labels-harness.ts';
 import { create, createVersions, promptBody, promptsPath, saying, type RawDocument } from './prompts-harness.ts';
 import { setUp, startAnother } from '../support/per-operation.ts';
 
@@ -84,6 +85,27 @@ describe.each(writeLosses)('when %s', (_what, loss) => {
     await lost;
     expect((await setup.service.call('GET', `${promptsPath}/${id}`)).status).toBe(404);
     expect(await setup.database.db.collection('prompt_versions').countDocuments({ prompt_id: id })).toBe(0);
+  });
+
+  it.each(['prompts', 'label_moves'])('setLabel moves a label once (%s)', async (collection) => {
+    const { id } = await createVersions(setup.service, 2);
+    const { headers } = await moveThrough(setup.service, id, 'production', [1, 2]);
+    const lost = lose(collection, 'update');
+    const moved = await setLabel(service, id, 'production', 1, { headers: { 'If-Match': headers['etag'] ?? '' } });
+    await lost;
+    expect(moved).toMatchObject({ status: 200, body: { version: 1, sequence: 3 } });
+    expect((await setup.service.call('GET', labelPath(id, 'production'))).body).toEqual(moved.body);
+    expect(await historyOf(setup.service, id, 'production')).toEqual([1, 2, 1]);
+  });
+
+  it.each(['prompts', 'label_moves'])('deleteLabel deletes a label once (%s)', async (collection) => {
+    const { id } = await createVersions(setup.service, 1);
+    await setLabel(setup.service, id, 'production', 1);
+    const lost = lose(collection, 'update');
+    const headers = { 'If-Match': '*' };
+    expect((await service.call('DELETE', labelPath(id, 'production'), { headers })).status).toBe(200);
+    await lost;
+    expect(await historyOf(setup.service, id, 'production')).toEqual([undefined, 1]);
   });
 
   it('twenty simultaneous updates create twenty versions', async () => {

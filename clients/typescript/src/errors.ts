@@ -114,7 +114,7 @@ export class ProblemError<S extends Status = Status> extends AnswerError {
 }
 
 /** The request breaks a rule of HTTP or of the contract. `problem.errors` lists the mistakes. */
-export class BadRequestError extends ProblemError<400 | 405 | 406 | 408 | 413 | 415 | 417 | 431> {
+export class BadRequestError extends ProblemError<400 | 405 | 406 | 408 | 413 | 415 | 417 | 428 | 431> {
   override readonly name = 'BadRequestError';
 }
 
@@ -176,7 +176,7 @@ export function problemError(...made: ConstructorParameters<typeof ProblemError>
     502: ProviderError,
     ...{ 500: ServiceError, 503: ServiceError, 504: ServiceError },
     ...{ 400: BadRequestError, 405: BadRequestError, 406: BadRequestError, 408: BadRequestError },
-    ...{ 413: BadRequestError, 415: BadRequestError, 417: BadRequestError, 431: BadRequestError },
+    ...{ 413: BadRequestError, 415: BadRequestError, 417: BadRequestError, 428: BadRequestError, 431: BadRequestError },
   };
   return new (classes[made[1].status] ?? ProblemError)(...made);
 }

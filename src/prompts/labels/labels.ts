@@ -1,4 +1,4 @@
-import { createEditQueue, retryLostRaces } from '../../editing/edit-queue.ts';
+import { createEditQueue, retryLostRaces, type EditQueue } from '../../editing/edit-queue.ts';
 import { changeTime } from '../../editing/edits.ts';
 import { ProblemError } from '../../errors/problem-error.ts';
 import { listingOf, type Listing } from '../../lists/listing.ts';
@@ -58,6 +58,8 @@ export interface LabelsOptions {
   readonly moves: LabelMoveStore;
   readonly clock: Pick<Clock, 'now'>;
   readonly random: Pick<Random, 'uuid'>;
+  /** Shared with others that write to prompts. */
+  readonly editQueue?: EditQueue;
 }
 
 /** The most labels of a prompt. */
@@ -71,9 +73,14 @@ const maxLabels = 20;
  * races: what a write removes from the prompt is archived before, under an id that follows from label and number. The
  * last deletion stays in the prompt until the next write.
  */
-export function createLabels({ prompts, store, moves, clock, random }: LabelsOptions): Labels {
-  const editQueue = createEditQueue();
-
+export function createLabels({
+  prompts,
+  store,
+  moves,
+  clock,
+  random,
+  editQueue = createEditQueue(),
+}: LabelsOptions): Labels {
   /** Reads the prompt, changes a label, and starts again if another writer changed the prompt in the meantime. */
   const edit = <Result>(
     slugOrId: string,
