@@ -110,6 +110,8 @@ export interface AppDependencies {
   readonly probesSharedForMs?: number;
   /** How often counts are written to the database, in milliseconds. @default 5000 */
   readonly statisticsEveryMs?: number;
+  /** The longest time of a check of an answer against its schema, in milliseconds. @default 250 */
+  readonly answerCheckMs?: number;
   /** True after the process was asked to stop. */
   readonly isStopping: () => boolean;
   /** Called for every answer, after log and metrics. */
@@ -207,6 +209,7 @@ export function createApp(dependencies: AppDependencies): App {
   });
   const planner = createPlanner({ prompts, providers });
   const checker = createAnswerChecker({
+    ...(dependencies.answerCheckMs !== undefined && { timeoutMs: dependencies.answerCheckMs }),
     onError: (error) => {
       log.warn({ error }, 'a check of an answer against its schema failed');
     },

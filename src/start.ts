@@ -41,6 +41,8 @@ export interface StartOptions {
   readonly probesSharedForMs?: NonNullable<AppDependencies['probesSharedForMs']>;
   /** Another time for tests. */
   readonly statisticsEveryMs?: number;
+  /** Another time for tests. */
+  readonly answerCheckMs?: number;
 }
 
 export interface RunningService {
@@ -107,7 +109,7 @@ export async function startService(options: StartOptions): Promise<RunningServic
 
     let stopping = false;
     const metrics = createMetrics();
-    const { onExchange, probesSharedForMs, statisticsEveryMs, createWebhooks, clock } = options;
+    const { onExchange, probesSharedForMs, statisticsEveryMs, answerCheckMs, createWebhooks, clock } = options;
     const app = createApp({
       ...{ config, database, installation, blobs, providers, lookUp, secrets, metrics, log },
       version: packageJson.version,
@@ -115,6 +117,7 @@ export async function startService(options: StartOptions): Promise<RunningServic
       ...(embedded === undefined ? {} : { isDatabaseFull: () => embedded.isFull() }),
       ...(probesSharedForMs === undefined ? {} : { probesSharedForMs }),
       ...(statisticsEveryMs === undefined ? {} : { statisticsEveryMs }),
+      ...(answerCheckMs === undefined ? {} : { answerCheckMs }),
       ...(clock === undefined ? {} : { clock }),
       ...(onExchange === undefined ? {} : { onExchange }),
       ...(createWebhooks === undefined ? {} : { createWebhooks }),

@@ -63,6 +63,8 @@ export interface TestServiceOptions {
   probesSharedForMs?: NonNullable<StartOptions['probesSharedForMs']>;
   /** The interval in which the service writes its statistics, in milliseconds. By default, it writes them only when it stops. */
   statisticsEveryMs?: number;
+  /** A day by default, so that every check ends, however slow the machine is. */
+  answerCheckMs?: number;
   print?: StartOptions['print'];
 }
 
@@ -80,6 +82,7 @@ export async function startTestService({
   clock,
   probesSharedForMs = 0,
   statisticsEveryMs = 3_600_000,
+  answerCheckMs = 86_400_000,
   print = () => undefined,
 }: TestServiceOptions = {}): Promise<TestService> {
   const dataDir = await mkdtemp(path.join(tmpdir(), 'service-'));
@@ -104,6 +107,7 @@ export async function startTestService({
     print,
     probesSharedForMs,
     statisticsEveryMs,
+    answerCheckMs,
     onExchange: (exchange) => {
       onExchange?.(exchange);
       exchanges.set(exchange.requestId, exchange);
