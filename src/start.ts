@@ -22,6 +22,7 @@ import { system } from './runtime/system.ts';
 import { createMetrics } from './observability/metrics.ts';
 import { createProviderHttp } from './providers/http.ts';
 import { createProviderRegistry } from './providers/registry.ts';
+import { createStreamWatch } from './providers/stream-watch.ts';
 
 export interface StartOptions {
   readonly config: Config;
@@ -96,6 +97,8 @@ export async function startService(options: StartOptions): Promise<RunningServic
       settings: config.providers,
       random: system.random,
       fetch: http.fetch,
+      streamFetch: http.streamFetch,
+      streamWatch: createStreamWatch({ clock: options.clock ?? system.clock }),
       onRetry: (notice) => {
         log.debug(notice, 'retrying the provider call');
       },

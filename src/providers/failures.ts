@@ -9,7 +9,7 @@ import {
 import { ProblemError } from '../errors/problem-error.ts';
 import { findErrorCode } from './error-codes.ts';
 import type { Usage } from './generation.ts';
-import { ProviderHttpError } from './http.ts';
+import { ProviderHttpError } from './whole-response.ts';
 import { ImpossibleModelError } from './language-models.ts';
 import { readDelay, readRetryAfter } from '../outbound/retry-after.ts';
 
@@ -52,23 +52,50 @@ export interface Failure {
  * @param now Milliseconds since the epoch, for a `Retry-After` that is a date.
  */
 export function toFailure(error: unknown, now: number): Failure {
+  return (
+    findFailure(error, now) ?? {
+      type: 'provider-failed',
+      detail: 'The provider could not be called with this request.',
+      retryable: false,
+      tryAgain: false,
+      cause: withoutMessage(error),
+    }
+  );
+}
+
+/**
+ * Classifies what breaks a stream that has begun: the error of a rejected read, or an error that the provider reports
+ * in an event.
+ *
+ * @param now as for `toFailure`
+ */
+export function toStreamFailure(error: unknown, now: number): Failure {
+  if (error instanceof Error) return findFailure(error, now) ?? { ...badAnswer(), cause: withoutMessage(error) };
+  const { statusCode, data = error } = asRecord(error);
+  const code = findErrorCode(stringify(data));
+  const answered = code ?? 'within the answer';
+  const status = [statusCode, asRecord(data)['code'], statusOf(code)].map(Number).find(isErrorStatus);
+  return toStatusFailure(status ?? 500, code, answered, undefined);
+}
+
+function findFailure(error: unknown, now: number): Failure | undefined {
   const transport = findTransportError(error);
   if (transport) return toTransportFailure(transport);
   if (APICallError.isInstance(error) && error.statusCode !== undefined) {
-    const succeeded = error.statusCode >= 200 && error.statusCode < 300;
-    return succeeded ? badAnswer(error.statusCode) : toStatusFailure(error, error.statusCode, now);
+    const { statusCode: status } = error;
+    if (status >= 200 && status < 300) return badAnswer(status);
+    const code = findErrorCode(error.responseBody);
+    const answered = code === undefined ? `status ${status}` : `status ${status}, ${code}`;
+    const retryAfter = retryAfterOf(error.responseHeaders, new Date(now));
+    return { ...toStatusFailure(status, code, answered, retryAfter), status };
   }
   if (answerErrors.some((type) => type.isInstance(error))) return badAnswer();
   if (error instanceof ImpossibleModelError) {
     return { type: 'provider-failed', detail: 'The provider has no such model.', retryable: false, tryAgain: false };
   }
-  return {
-    type: 'provider-failed',
-    detail: 'The provider could not be called with this request.',
-    retryable: false,
-    tryAgain: false,
-    cause: withoutMessage(error),
-  };
+  // What the package for Anthropic throws when the first event of a stream is not JSON.
+  if (error instanceof Error && error.message === 'Expected a normalized Anthropic stream error') return badAnswer();
+  return undefined;
 }
 
 /** The failure of a call whose deadline passed while it waited for the provider or for a place in the queue. */
@@ -82,6 +109,32 @@ export function timeout(waitedFor: 'provider' | 'turn'): Failure {
     retryable: true,
     tryAgain: false,
     mayBeBilled: waitedFor === 'provider',
+  };
+}
+
+/** The failure of a stream that passed a limit after its first content. */
+export function endlessStream(limit: 'silence' | 'total'): Failure {
+  return {
+    type: 'provider-timeout',
+    detail:
+      limit === 'silence'
+        ? 'The provider stopped sending in the middle of the answer.'
+        : 'The answer took longer than the service allows.',
+    retryable: true,
+    tryAgain: false,
+    mayBeBilled: true,
+  };
+}
+
+/** The failure of a call whose answer is longer than the service accepts. */
+export function tooLarge(status?: number): Failure {
+  return {
+    type: 'provider-bad-answer',
+    detail: "The provider's answer is too large.",
+    ...(status !== undefined && { status }),
+    retryable: false,
+    tryAgain: false,
+    mayBeBilled: true,
   };
 }
 
@@ -120,27 +173,27 @@ const answerErrors = [
   EmptyResponseBodyError,
 ];
 
-function toStatusFailure(error: APICallError, status: number, now: number): Failure {
-  const code = findErrorCode(error.responseBody);
-  const answered = code === undefined ? `status ${status}` : `status ${status}, ${code}`;
-  const retryAfter = retryAfterOf(error.responseHeaders, new Date(now));
-
+function toStatusFailure(
+  status: number,
+  code: string | undefined,
+  answered: string,
+  retryAfter: number | undefined,
+): Failure {
   // Google answers a wrong key with 400.
   if (status === 401 || status === 403 || code === 'API_KEY_INVALID') {
     const detail = `The provider does not accept the configured credentials (${answered}).`;
-    return { type: 'provider-refused-credentials', detail, status, retryable: false, tryAgain: false };
+    return { type: 'provider-refused-credentials', detail, retryable: false, tryAgain: false };
   }
+  const wait = retryAfter === undefined ? {} : { retryAfter };
   if (status === 429) {
     // An exhausted quota does not recover within seconds.
     const retryable = code !== 'insufficient_quota';
     const detail = `The provider limits the rate of requests (${answered}).`;
-    const wait = retryAfter === undefined ? {} : { retryAfter };
-    return { type: 'provider-rate-limited', detail, status, retryable, tryAgain: retryable, ...wait };
+    return { type: 'provider-rate-limited', detail, retryable, tryAgain: retryable, ...wait };
   }
   const retryable = isTransient(status);
-  const wait = retryAfter === undefined ? {} : { retryAfter };
   const detail = `The provider answered with an error (${answered}).`;
-  return { type: 'provider-failed', detail, status, retryable, tryAgain: retryable, ...wait };
+  return { type: 'provider-failed', detail, retryable, tryAgain: retryable, ...wait };
 }
 
 /** 408 Request Timeout, 425 Too Early, and server errors except the permanent ones (501, 505). */
@@ -160,6 +213,11 @@ export function badAnswer(status?: number): Failure {
   };
 }
 
+/** The failure of a call whose answer broke off. */
+export function incompleteAnswer(): Failure {
+  return { ...badAnswer(), detail: "The provider's answer is incomplete." };
+}
+
 function toTransportFailure({ reason, status, cause }: ProviderHttpError): Failure {
   const known = { ...(status !== undefined && { status }), ...(cause instanceof Error && { cause }) };
   switch (reason) {
@@ -169,14 +227,10 @@ function toTransportFailure({ reason, status, cause }: ProviderHttpError): Failu
       const detail = 'The provider could not be reached.';
       return { type: 'provider-failed', detail, retryable, tryAgain: retryable, ...known };
     }
-    case 'cut': {
-      const detail = "The provider's answer is incomplete.";
-      return { type: 'provider-bad-answer', detail, retryable: true, tryAgain: false, mayBeBilled: true, ...known };
-    }
-    case 'too-large': {
-      const detail = "The provider's answer is too large.";
-      return { type: 'provider-bad-answer', detail, retryable: false, tryAgain: false, mayBeBilled: true, ...known };
-    }
+    case 'cut':
+      return { ...incompleteAnswer(), ...known };
+    case 'too-large':
+      return tooLarge(status);
   }
 }
 
@@ -199,6 +253,30 @@ function findTransportError(error: unknown): ProviderHttpError | undefined {
     current = current.cause;
   }
   return undefined;
+}
+
+/** The status with which the providers send an error of this code when they do not stream. */
+function statusOf(code = ''): number | undefined {
+  if (/rate_limit|quota|RESOURCE_EXHAUSTED/.test(code)) return 429;
+  if (/authentication|invalid_api_key|UNAUTHENTICATED/.test(code)) return 401;
+  if (/permission/i.test(code)) return 403;
+  return /invalid|unsupported|not_found|context_length|content_|too_large/i.test(code) ? 400 : undefined;
+}
+
+function isErrorStatus(status: number): boolean {
+  return status >= 400 && status <= 599;
+}
+
+function asRecord(value: unknown): Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
+}
+
+function stringify(value: unknown): string | undefined {
+  try {
+    return JSON.stringify(value);
+  } catch {
+    return undefined;
+  }
 }
 
 /** An error's name and stack frames, without its message. */

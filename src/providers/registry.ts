@@ -2,13 +2,12 @@ import type { LanguageModelV4 } from '@ai-sdk/provider';
 import { LRUCache } from 'lru-cache';
 import { ProblemError } from '../errors/problem-error.ts';
 import { createFairQueue, type FairQueue } from '../limits/fair-queue.ts';
-import { echo, echoStream } from './echo.ts';
-import { eventsOf, type CallOptions, type GenerateRequest, type GenerateResult } from './generation.ts';
 import type { AttemptDependencies, RetryNotice } from './attempts.ts';
+import { echo, echoStream } from './echo.ts';
 import { generate, type RemoteTarget } from './generate.ts';
 import type { Fetch } from './http.ts';
 import { compatibleDialect, loadCompatible, remoteProviders } from './language-models.ts';
-import type { LanguageModels } from './sdk-call.ts';
+import type { LanguageModels, SdkProvider } from './sdk-call.ts';
 import { catalog } from './models.ts';
 import type { Provider, ProviderInfo, ProviderRegistry, ProviderSetting } from './provider.ts';
 import {
@@ -24,11 +23,16 @@ import {
 } from './provider-settings.ts';
 import { createUnsupportedFinder, twinFetch, type UnsupportedFinder } from './unsupported.ts';
 import type { Random } from '../runtime/random.ts';
+import { mostStreams, stream, type StreamDependencies } from './stream.ts';
+import type { StreamWatch } from './stream-watch.ts';
 
 export interface ProviderRegistryOptions {
   readonly settings: ProviderSettings;
   /** Sends every call to a provider; made by `createProviderHttp`. */
   readonly fetch: Fetch;
+  /** Sends every call whose answer is streamed; made by `createProviderHttp`. */
+  readonly streamFetch: Fetch;
+  readonly streamWatch: StreamWatch;
   /** Randomness for the pauses before retries. */
   readonly random: Random;
   /** Called for every failed attempt that is followed by another. */
@@ -42,14 +46,15 @@ export interface ProviderRegistryOptions {
  * @throws Error naming every mistake that `findSettingsMistakes` finds.
  */
 export function createProviderRegistry(options: ProviderRegistryOptions): ProviderRegistry {
-  const { settings, fetch, random, onRetry } = options;
+  const { settings, random, onRetry, streamWatch: watch } = options;
   const mistakes = findSettingsMistakes(settings);
   if (mistakes.length > 0) throw new Error(mistakes.join(' '));
 
-  const dependencies: AttemptDependencies = { random, ...(onRetry && { onRetry }) };
+  const streamQueue = createFairQueue({ places: mostStreams, reserved: mostStreams / 8 });
+  const dependencies: Dependencies = { random, ...(onRetry && { onRetry }), watch, streamQueue };
   const entries = [
-    ...builtInProviderIds.map((id) => (id === 'echo' ? echoEntry(settings) : builtInEntry(id, settings, fetch))),
-    ...settings.compatible.map((provider) => compatibleEntry(provider, settings, fetch)),
+    ...builtInProviderIds.map((id) => (id === 'echo' ? echoEntry(settings) : builtInEntry(id, options))),
+    ...settings.compatible.map((provider) => compatibleEntry(provider, options)),
   ];
   const infos = entries.map(({ info }) => info);
   const providers = new Map(entries.map((entry) => [entry.info.id, toProvider(entry, dependencies)]));
@@ -68,20 +73,23 @@ interface Entry {
   readonly info: ProviderInfo;
   /** Absent for `echo`, which needs no network. */
   readonly target?: RemoteTarget;
+  /** The same provider, with models for streams. */
+  readonly streamTarget?: SdkProvider;
   readonly findUnsupported?: UnsupportedFinder;
 }
 
-function toProvider({ info, target, findUnsupported }: Entry, dependencies: AttemptDependencies): Provider {
-  const run = async (request: GenerateRequest, call: CallOptions): Promise<GenerateResult> => {
-    if (!info.configured) throw notConfigured(info.id);
-    return target === undefined ? echo(request, call) : generate(target, request, call, dependencies);
-  };
+type Dependencies = AttemptDependencies & StreamDependencies;
+
+function toProvider({ info, target, streamTarget, findUnsupported }: Entry, dependencies: Dependencies): Provider {
   return {
     ...info,
-    generate: run,
+    async generate(request, call) {
+      if (!info.configured) throw notConfigured(info.id);
+      return target === undefined ? echo(request, call) : generate(target, request, call, dependencies);
+    },
     async *stream(request, call) {
-      if (target === undefined) yield* echoStream(request, call);
-      else yield* eventsOf(await run(request, call));
+      if (!info.configured) throw notConfigured(info.id);
+      yield* streamTarget === undefined ? echoStream(request, call) : stream(streamTarget, request, call, dependencies);
     },
     unsupported: async (request) => findUnsupported?.(request) ?? [],
   };
@@ -91,7 +99,7 @@ function echoEntry(settings: ProviderSettings): Entry {
   return { info: { id: 'echo', ...fromCatalog('echo', settings), configured: true, settings: [] } };
 }
 
-function builtInEntry(id: RemoteProviderId, settings: ProviderSettings, fetch: Fetch): Entry {
+function builtInEntry(id: RemoteProviderId, { settings, fetch, streamFetch }: ProviderRegistryOptions): Entry {
   const { isConfigured, load, dialect } = remoteProviders[id];
   const own = settings.builtIn[id] ?? {};
   return {
@@ -102,11 +110,15 @@ function builtInEntry(id: RemoteProviderId, settings: ProviderSettings, fetch: F
       dialect,
       queue: createCallQueue(settings.concurrency),
     },
+    streamTarget: { id, dialect, models: once(() => load(own, streamFetch)) },
     findUnsupported: createUnsupportedFinder({ id, dialect, models: once(() => load(own, twinFetch)) }),
   };
 }
 
-function compatibleEntry(provider: CompatibleProviderSettings, settings: ProviderSettings, fetch: Fetch): Entry {
+function compatibleEntry(
+  provider: CompatibleProviderSettings,
+  { settings, fetch, streamFetch }: ProviderRegistryOptions,
+): Entry {
   const { id, name } = provider;
   const models = extended(provider.models, id, settings);
   const dialect = compatibleDialect(provider);
@@ -125,6 +137,7 @@ function compatibleEntry(provider: CompatibleProviderSettings, settings: Provide
       dialect,
       queue: createCallQueue(settings.concurrency),
     },
+    streamTarget: { id, dialect, models: once(() => loadCompatible(provider, streamFetch)) },
     findUnsupported: createUnsupportedFinder({ id, dialect, models: once(() => loadCompatible(provider, twinFetch)) }),
   };
 }

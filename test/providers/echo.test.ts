@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import { createStreamWatch } from '../../src/providers/stream-watch.ts';
 import { createProviderRegistry } from '../../src/providers/registry.ts';
 import type { GenerateEvent, GenerateRequest, GenerateResult, Message, Tool } from '../../src/providers/generation.ts';
 import { failure, provider, request } from './providers-harness.ts';
@@ -8,6 +9,8 @@ const registry = createProviderRegistry({
   random: system.random,
   settings: { builtIn: {}, compatible: [], models: {}, concurrency: 1 },
   fetch: () => Promise.reject(new Error('Nothing may be sent.')),
+  streamFetch: () => Promise.reject(new Error('Nothing may be sent.')),
+  streamWatch: createStreamWatch({ clock: system.clock }),
 });
 
 const messages: Message[] = [

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { createStreamWatch } from '../../src/providers/stream-watch.ts';
 import { createProviderRegistry } from '../../src/providers/registry.ts';
 import type { Fetch } from '../../src/providers/http.ts';
 import { provider, remoteIds, request, secret } from './providers-harness.ts';
@@ -56,6 +57,8 @@ describe.each(remoteIds)('%s', (id) => {
       random: system.random,
       settings: { builtIn: { [id]: own }, compatible: [], models: {}, concurrency: 1 },
       fetch,
+      streamFetch: fetch,
+      streamWatch: createStreamWatch({ clock: system.clock }),
     });
     await expect(provider(registry, id).generate(request('m'))).rejects.toThrow('could not be called');
     expect(calls[0]).toBe(addresses[id]);

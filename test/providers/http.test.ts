@@ -3,7 +3,8 @@ import { once } from 'node:events';
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createLookUp } from '../../src/outbound/look-up.ts';
-import { createProviderHttp, ProviderHttpError } from '../../src/providers/http.ts';
+import { createProviderHttp } from '../../src/providers/http.ts';
+import { ProviderHttpError } from '../../src/providers/whole-response.ts';
 import { retryAfterOf } from '../../src/providers/failures.ts';
 import { startDnsServer } from '../support/dns-server.ts';
 

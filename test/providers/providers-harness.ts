@@ -1,11 +1,13 @@
 import { createLookUp } from '../../src/outbound/look-up.ts';
 import { createProviderHttp, type ProviderHttp } from '../../src/providers/http.ts';
-import type { CallOptions, GenerateRequest, GenerateResult } from '../../src/providers/generation.ts';
-import type { ProviderInfo, ProviderRegistry } from '../../src/providers/provider.ts';
+import type { CallOptions, GenerateEvent, GenerateRequest, GenerateResult } from '../../src/providers/generation.ts';
+import type { Provider, ProviderInfo, ProviderRegistry } from '../../src/providers/provider.ts';
+import { createStreamWatch } from '../../src/providers/stream-watch.ts';
 import { createProviderRegistry, type ProviderRegistryOptions } from '../../src/providers/registry.ts';
 import type { ProviderSettings, RemoteProviderId } from '../../src/providers/provider-settings.ts';
 import { ProblemError } from '../../src/errors/problem-error.ts';
 import { startMockProvider, type MockProvider } from '../support/mock-provider.ts';
+import { systemClock } from '../../src/runtime/clock.ts';
 import { systemRandom } from '../../src/runtime/random.ts';
 
 /** Used as every credential. It must not appear in any result. */
@@ -50,7 +52,13 @@ export async function startHarness(redirectTarget?: string): Promise<Harness> {
     concurrency: 100,
   };
   // No jitter, and the shortest pauses.
-  const base = { settings, fetch: http.fetch, random: { ...systemRandom, fraction: () => 0.999_999 } };
+  const base = {
+    settings,
+    fetch: http.fetch,
+    streamFetch: http.streamFetch,
+    streamWatch: createStreamWatch({ clock: systemClock }),
+    random: { ...systemRandom, fraction: () => 0.999_999 },
+  };
   return {
     mock,
     http,
@@ -83,7 +91,7 @@ export function request(model: string, changes: Partial<Call> & { within?: numbe
   };
 }
 
-export interface TestedProvider extends ProviderInfo {
+export interface TestedProvider extends ProviderInfo, Pick<Provider, 'stream'> {
   generate(call: Call): Promise<GenerateResult>;
 }
 
@@ -101,4 +109,33 @@ export function provider(registry: ProviderRegistry, id: string): TestedProvider
   const found = registry.get(id);
   if (found === undefined) throw new Error(`There is no provider ${id}.`);
   return { ...found, generate: (call) => found.generate(call, call) };
+}
+
+/** What came of a stream: its events, and how it failed. */
+export interface Streamed {
+  readonly events: readonly GenerateEvent[];
+  /** The deltas, in their order. */
+  readonly texts: readonly string[];
+  /** Undefined after `finish`. */
+  readonly problem?: ProblemError;
+}
+
+/** Streams an answer to its end. */
+export async function collect(events: AsyncIterable<GenerateEvent>): Promise<Streamed> {
+  const seen: GenerateEvent[] = [];
+  let problem: ProblemError | undefined;
+  try {
+    for await (const event of events) seen.push(event);
+  } catch (error) {
+    if (!(error instanceof ProblemError)) throw error;
+    problem = error;
+  }
+  const texts = seen.flatMap((event) => (event.type === 'text' ? [event.delta] : []));
+  return { events: seen, texts, ...(problem && { problem }) };
+}
+
+/** The stream of a call. */
+export function streamOf(registry: ProviderRegistry, id: string, call: Call): AsyncIterable<GenerateEvent> {
+  const { model, messages, ...options } = call;
+  return provider(registry, id).stream({ model, messages }, options);
 }

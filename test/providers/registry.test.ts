@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { catalog } from '../../src/providers/models.ts';
 import type { Fetch } from '../../src/providers/http.ts';
+import { createStreamWatch } from '../../src/providers/stream-watch.ts';
 import { createProviderRegistry } from '../../src/providers/registry.ts';
 import {
   builtInProviderIds,
@@ -16,7 +17,13 @@ import { system } from '../../src/runtime/system.ts';
 const none: ProviderSettings = { builtIn: {}, compatible: [], models: {}, concurrency: 1 };
 const noFetch: Fetch = () => Promise.reject(new Error('Nothing may be sent.'));
 const registryOf = (settings: Partial<ProviderSettings>) =>
-  createProviderRegistry({ random: system.random, settings: { ...none, ...settings }, fetch: noFetch });
+  createProviderRegistry({
+    random: system.random,
+    settings: { ...none, ...settings },
+    fetch: noFetch,
+    streamFetch: noFetch,
+    streamWatch: createStreamWatch({ clock: system.clock }),
+  });
 const server = { id: 'ollama', name: 'Ollama', baseUrl: 'http://127.0.0.1:11434/v1', models: ['llama', 'qwen'] };
 
 describe('list', () => {

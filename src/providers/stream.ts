@@ -1,0 +1,311 @@
+import type { LanguageModelV4StreamPart, LanguageModelV4ToolCall, SharedV4ProviderMetadata } from '@ai-sdk/provider';
+import type { FairQueue } from '../limits/fair-queue.ts';
+import { repeat, type AttemptDependencies } from './attempts.ts';
+import {
+  endlessStream,
+  incompleteAnswer,
+  timeout,
+  toFailure,
+  tooLarge,
+  toProblem,
+  toStreamFailure,
+  type Failure,
+} from './failures.ts';
+import type { CallOptions, GenerateEvent, GenerateRequest, ToolCall } from './generation.ts';
+import { prepareSdkCall, ToolCallReader, toFinishReason, toUsage, type SdkProvider } from './sdk-call.ts';
+import { UsageSoFar } from './stream-usage.ts';
+import type { StreamWatch } from './stream-watch.ts';
+
+export interface StreamDependencies extends AttemptDependencies {
+  /** Limits how many streams are open at the same time, of all providers. */
+  readonly streamQueue: FairQueue;
+  readonly watch: StreamWatch;
+}
+
+/** How many streams are open in a process at the same time; further ones wait. */
+export const mostStreams = 2_000;
+
+/** The longest answer, in bytes of text, reasoning and arguments; like that of a whole answer. */
+const mostBytes = 4 * 1024 * 1024;
+
+/** How long the provider has to end its response after the format's own end, in milliseconds. */
+const endingMs = 1_000;
+
+/**
+ * Runs a prompt on a remote provider and gives the answer while it comes.
+ *
+ * Until the first content (text or a whole tool call, no reasoning) it behaves like `generate`, with the same retries.
+ * From then on there is no deadline; `watch` ends a stream that hangs. Nothing is read from the provider, beyond some
+ * kilobytes, while the caller does not ask for the next event.
+ *
+ * @param provider Its models use `ProviderHttp.streamFetch`.
+ * @throws ProblemError `provider-*` (502). After the first content it has the usage so far, as far as it is known.
+ * @throws The reason of `call.signal` when that is aborted; the call to the provider is canceled then, at once.
+ */
+export async function* stream(
+  provider: SdkProvider,
+  request: GenerateRequest,
+  call: CallOptions,
+  dependencies: StreamDependencies,
+): AsyncGenerator<GenerateEvent, void, undefined> {
+  const { id } = provider;
+  const { model } = request;
+  const { signal } = call;
+  signal.throwIfAborted();
+  const { answer, first } = await repeat({ provider: id, model }, call, dependencies, (attempt) =>
+    begin(provider, { ...call, signal: attempt }, request, dependencies.streamQueue),
+  );
+
+  const cancel = (): void => {
+    answer.close();
+  };
+  signal.addEventListener('abort', cancel, { once: true });
+  const watched = dependencies.watch.begin((limit) => {
+    answer.close(endlessStream(limit));
+  });
+  try {
+    signal.throwIfAborted();
+    let event = first;
+    while (event.type !== 'finish') {
+      yield event;
+      signal.throwIfAborted();
+      watched.wait();
+      event = await answer.next();
+      watched.rest();
+    }
+    yield event;
+  } catch (error) {
+    signal.throwIfAborted();
+    throw error instanceof AnswerError ? toProblem(error.failure, id, model) : error;
+  } finally {
+    watched.end();
+    signal.removeEventListener('abort', cancel);
+    answer.close();
+  }
+}
+
+/** Calls the provider once, up to the first event. */
+async function begin(
+  provider: SdkProvider,
+  { keyId, traceparent, background = false, signal }: Omit<CallOptions, 'deadline'>,
+  request: GenerateRequest,
+  queue: FairQueue,
+): Promise<{ result: { answer: Answer; first: GenerateEvent } } | { failure: Failure }> {
+  let leave: () => void;
+  try {
+    leave = await queue.enter({ key: keyId, background, signal });
+  } catch {
+    return { failure: timeout('turn') };
+  }
+  const upstream = new AbortController();
+  const cancel = (): void => {
+    upstream.abort(signal.reason);
+  };
+  signal.addEventListener('abort', cancel, { once: true });
+  const usage = new UsageSoFar();
+  try {
+    const { model, options } = await prepareSdkCall(provider, request);
+    signal.throwIfAborted();
+    const { stream: parts } = await model.doStream({
+      ...options,
+      // For the usage of streams that break off.
+      includeRawChunks: true,
+      abortSignal: upstream.signal,
+      ...(traceparent !== undefined && { headers: { traceparent } }),
+    });
+    const answer = new Answer(parts, new ToolCallReader(provider), usage, upstream, leave);
+    return { result: { answer, first: await answer.next() } };
+  } catch (error) {
+    upstream.abort();
+    leave();
+    if (signal.aborted) return { failure: { ...timeout('provider'), ...known(usage) } };
+    return { failure: error instanceof AnswerError ? error.failure : toFailure(error, Date.now()) };
+  } finally {
+    signal.removeEventListener('abort', cancel);
+  }
+}
+
+class AnswerError extends Error {
+  readonly failure: Failure;
+
+  constructor(failure: Failure) {
+    super(failure.detail);
+    this.name = 'AnswerError';
+    this.failure = failure;
+  }
+}
+
+/** An answer that is being streamed. */
+class Answer {
+  readonly #reader: ReadableStreamDefaultReader<LanguageModelV4StreamPart>;
+  readonly #toolCallReader: ToolCallReader;
+  readonly #usage: UsageSoFar;
+  readonly #upstream: AbortController;
+  readonly #leave: () => void;
+  #ready: GenerateEvent[] = [];
+  #text = '';
+  readonly #toolCalls: ToolCall[] = [];
+  /**
+   * Calls that are given when something else follows. When a stream breaks off, some packages report the beginning of a
+   * call as a whole call before they report the end.
+   */
+  #held: ToolCall[] = [];
+  readonly #reasoning = new Map<string, { text: string; metadata: SharedV4ProviderMetadata }>();
+  /** The calls whose arguments came in pieces. */
+  readonly #piecemeal = new Set<string>();
+  #bytes = 0;
+  #isFinished = false;
+  #isClosed = false;
+  #reason: Failure | undefined;
+
+  constructor(
+    parts: ReadableStream<LanguageModelV4StreamPart>,
+    toolCallReader: ToolCallReader,
+    usage: UsageSoFar,
+    upstream: AbortController,
+    leave: () => void,
+  ) {
+    this.#reader = parts.getReader();
+    this.#toolCallReader = toolCallReader;
+    this.#usage = usage;
+    this.#upstream = upstream;
+    this.#leave = leave;
+  }
+
+  /** @throws AnswerError */
+  async next(): Promise<GenerateEvent> {
+    for (;;) {
+      const event = this.#ready.shift();
+      if (event !== undefined) return event;
+      if (this.#reason) throw this.#error(this.#reason);
+      const part = await this.#read();
+      if (part === undefined) throw this.#error(this.#reason ?? incompleteAnswer());
+      this.#take(part);
+    }
+  }
+
+  /** Ends the call to the provider. @param reason what `next` throws from then on */
+  close(reason?: Failure): void {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    this.#reason = reason;
+    if (this.#isFinished) {
+      void this.#drain();
+      return;
+    }
+    this.#upstream.abort();
+    this.#reader.cancel().catch(() => {});
+    this.#leave();
+  }
+
+  /** Lets the connection be used again: the response usually ends right after the format's own end. */
+  async #drain(): Promise<void> {
+    const timer = setTimeout(() => {
+      this.#upstream.abort();
+    }, endingMs);
+    try {
+      while (!(await this.#reader.read()).done);
+    } catch {
+      // The answer was complete before.
+    } finally {
+      clearTimeout(timer);
+      this.#leave();
+    }
+  }
+
+  async #read(): Promise<LanguageModelV4StreamPart | undefined> {
+    try {
+      const { value } = await this.#reader.read();
+      return value;
+    } catch (error) {
+      throw this.#error(this.#reason ?? toStreamFailure(error, Date.now()));
+    }
+  }
+
+  #take(part: LanguageModelV4StreamPart): void {
+    switch (part.type) {
+      case 'raw':
+        this.#release();
+        this.#usage.note(part.rawValue);
+        return;
+      case 'text-delta':
+        if (part.delta === '') return;
+        this.#count(part.delta);
+        this.#release();
+        this.#text += part.delta;
+        this.#ready.push({ type: 'text', delta: part.delta });
+        return;
+      case 'reasoning-start':
+      case 'reasoning-delta':
+      case 'reasoning-end':
+        this.#think(part.id, part.type === 'reasoning-delta' ? part.delta : '', part.providerMetadata);
+        if (part.type === 'reasoning-end') this.#concludeReasoning(part.id);
+        return;
+      case 'tool-input-delta':
+        this.#piecemeal.add(part.id);
+        this.#count(part.delta);
+        return;
+      case 'tool-call':
+        this.#hold(part);
+        return;
+      case 'error':
+        throw this.#error(toStreamFailure(part.error, Date.now()));
+      case 'finish': {
+        const { finishReason, usage } = part;
+        // Without the format's own end the packages have no reason of the provider.
+        if (finishReason.raw === undefined) throw this.#error(incompleteAnswer());
+        this.#release();
+        this.#isFinished = true;
+        const toolCalls = this.#toolCalls.length > 0 ? { toolCalls: this.#toolCalls } : {};
+        const result = { text: this.#text, finishReason: toFinishReason(finishReason), usage: toUsage(usage) };
+        this.#ready.push({ type: 'finish', result: { ...result, ...toolCalls } });
+        return;
+      }
+      default:
+        return;
+    }
+  }
+
+  #think(id: string, delta: string, metadata: SharedV4ProviderMetadata = {}): void {
+    this.#count(delta);
+    const thought = this.#reasoning.get(id) ?? { text: '', metadata: {} };
+    thought.text += delta;
+    for (const [name, members] of Object.entries(metadata)) {
+      thought.metadata[name] = { ...thought.metadata[name], ...members };
+    }
+    this.#reasoning.set(id, thought);
+  }
+
+  #concludeReasoning(id: string): void {
+    const thought = this.#reasoning.get(id);
+    if (thought) this.#toolCallReader.addReasoning(thought.text, thought.metadata);
+    this.#reasoning.delete(id);
+  }
+
+  #hold(part: LanguageModelV4ToolCall): void {
+    if (!this.#piecemeal.delete(part.toolCallId)) this.#count(part.input);
+    for (const id of this.#reasoning.keys()) this.#concludeReasoning(id);
+    this.#held.push(this.#toolCallReader.read(part));
+  }
+
+  #release(): void {
+    for (const toolCall of this.#held) this.#ready.push({ type: 'tool-call', toolCall });
+    this.#toolCalls.push(...this.#held);
+    this.#held = [];
+  }
+
+  #count(text: string): void {
+    this.#bytes += Buffer.byteLength(text);
+    if (this.#bytes > mostBytes) throw this.#error(tooLarge());
+  }
+
+  /** What the provider generated it may charge for, so such a call is not repeated. */
+  #error(failure: Failure): AnswerError {
+    const billed = this.#bytes > 0 ? { tryAgain: false, mayBeBilled: true } : {};
+    return new AnswerError({ ...failure, ...billed, ...known(this.#usage) });
+  }
+}
+
+function known({ usage }: UsageSoFar): Pick<Failure, 'usage'> {
+  return usage === undefined ? {} : { usage };
+}
