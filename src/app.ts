@@ -33,6 +33,7 @@ import { eventOperations } from './events/event-operations.ts';
 import { serialiseEvent } from './events/serialise.ts';
 import type { OperationHandlers } from './http/operation.ts';
 import type { Exchange } from './http/pipeline.ts';
+import { createEventStreams, type StreamTimes } from './http/event-streams.ts';
 import { createListQueue } from './http/list-queue.ts';
 import { createRateLimiter } from './http/rate-limit.ts';
 import { createDashboard } from './http/dashboard.ts';
@@ -119,6 +120,8 @@ export interface AppDependencies {
   /** For tests that move the time. */
   readonly clock?: Clock;
   /** Other times for tests. */
+  readonly streamTimes?: StreamTimes | undefined;
+  /** Other times for tests. */
   readonly createWebhooks?: typeof createWebhooks;
 }
 
@@ -130,6 +133,8 @@ export interface App {
   readonly chores: readonly Chore[];
   /** Starts to send events. */
   start(): void;
+  /** Ends the streams in progress with the problem `shutting-down`. */
+  endStreams(): void;
   /** Waits for work that outlives its request and for deliveries in progress, at most this many milliseconds. */
   drain(timeoutMs: number): Promise<void>;
 }
@@ -306,6 +311,13 @@ export function createApp(dependencies: AppDependencies): App {
       log.warn({ error }, 'the answer for an Idempotency-Key was not stored');
     },
   });
+  const streams = createEventStreams({
+    memory,
+    times: dependencies.streamTimes,
+    onChange: (active) => {
+      metrics.setStreamsActive(active);
+    },
+  });
   const shadow = config.http.contractReferee ? createShadow({ document, metrics, log }) : undefined;
   const application = createRouter(
     handlers,
@@ -315,6 +327,7 @@ export function createApp(dependencies: AppDependencies): App {
       idempotency,
       memory,
       lists: createListQueue(),
+      streams,
       log,
       basePath,
       async explainFailure(error) {
@@ -375,6 +388,14 @@ export function createApp(dependencies: AppDependencies): App {
     ],
     start() {
       webhooks.start();
+    },
+    endStreams() {
+      streams.end(
+        new ProblemError('shutting-down', {
+          detail: 'The service is stopping, and the answer took too long to finish before.',
+          headers: { 'Retry-After': '5' },
+        }),
+      );
     },
     async drain(timeoutMs) {
       const end = clock.monotonic() + timeoutMs;

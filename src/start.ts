@@ -44,6 +44,8 @@ export interface StartOptions {
   readonly statisticsEveryMs?: number;
   /** Another time for tests. */
   readonly answerCheckMs?: number;
+  /** Other times for tests. */
+  readonly streamTimes?: AppDependencies['streamTimes'];
 }
 
 export interface RunningService {
@@ -113,8 +115,9 @@ export async function startService(options: StartOptions): Promise<RunningServic
     let stopping = false;
     const metrics = createMetrics();
     const { onExchange, probesSharedForMs, statisticsEveryMs, answerCheckMs, createWebhooks, clock } = options;
+    const { streamTimes } = options;
     const app = createApp({
-      ...{ config, database, installation, blobs, providers, lookUp, secrets, metrics, log },
+      ...{ config, database, installation, blobs, providers, lookUp, secrets, metrics, log, streamTimes },
       version: packageJson.version,
       isStopping: () => stopping,
       ...(embedded === undefined ? {} : { isDatabaseFull: () => embedded.isFull() }),
@@ -150,8 +153,12 @@ export async function startService(options: StartOptions): Promise<RunningServic
         stopping = true;
         const { shutdownGraceMs, shutdownTimeoutMs } = config.http;
         const end = performance.now() + shutdownTimeoutMs;
+        const ending = setTimeout(() => {
+          app.endStreams();
+        }, streamsEndAfter(shutdownTimeoutMs));
         await closeServer(listener, { grace: shutdownGraceMs, limit: shutdownTimeoutMs }, log);
         await app.drain(Math.max(0, end - performance.now()));
+        clearTimeout(ending);
         await maintenance.stop(Math.max(0, end - performance.now()));
         await cleanUp();
       },
@@ -160,6 +167,11 @@ export async function startService(options: StartOptions): Promise<RunningServic
     await cleanUp();
     throw error;
   }
+}
+
+/** Streams end before all connections are cut, so that their callers get the problem, and stored answers are written. */
+function streamsEndAfter(shutdownTimeoutMs: number): number {
+  return Math.max(shutdownTimeoutMs / 2, shutdownTimeoutMs - 2_000);
 }
 
 async function startOwnDatabase(options: StartOptions, cleanups: (() => Promise<void>)[]): Promise<EmbeddedDatabase> {

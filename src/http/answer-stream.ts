@@ -11,13 +11,29 @@ export interface AnswerStream<MediaType extends string = string> {
   readonly content: Readable;
 }
 
+export const eventStreamType = 'text/event-stream';
+
+/** An answer with status 200 that is written while its events arrive. */
+export interface EventStream {
+  readonly mediaType: typeof eventStreamType;
+  /** Writes the events after the head of the answer. Never rejects. */
+  sendTo(response: ServerResponse): Promise<StreamEnd>;
+  /** Call this instead of `sendTo` if the answer is not sent. */
+  discard(): void;
+  /**
+   * The text of the whole stream, even if the caller leaves; only for an answer that is kept. It also resolves for a
+   * stream that failed after its first event, because that was paid for. Rejects if there was no event.
+   */
+  readonly whole: Promise<string> | undefined;
+}
+
 /** An answer whose body is a stream. */
 export interface StreamedAnswer {
   readonly status: number;
   readonly headers: Record<string, string>;
   readonly body: '';
   readonly bytes?: undefined;
-  readonly stream: AnswerStream;
+  readonly stream: AnswerStream | EventStream;
 }
 
 /** How a streamed answer ended. */
@@ -25,12 +41,15 @@ export interface StreamEnd {
   /** Bytes of the body that were sent. */
   readonly bytes: number;
   /**
-   * `failed`: the content failed, or had another length than announced. `closed`: the connection was closed before the
-   * end, by the caller, because the caller took nothing for too long, or because the process stops.
+   * `failed`: the content failed, or had another length than announced, so the connection was reset. `error`: the work
+   * failed, and the last event of a stream of events says so. `closed`: the connection was closed before the end, by the
+   * caller, because the caller took nothing for too long, or because the process stops.
    */
-  readonly outcome: 'complete' | 'failed' | 'closed';
+  readonly outcome: 'complete' | 'failed' | 'error' | 'closed';
   /** Why it failed. */
   readonly error?: unknown;
+  /** Milliseconds until the first event of a stream of events; undefined if there was none. */
+  readonly firstMs?: number | undefined;
 }
 
 /**
@@ -39,12 +58,23 @@ export interface StreamEnd {
  */
 export const bytesInFlight = 512 * 1024;
 
+/** Sends the body of an answer after its head was written. Never rejects. */
+export function sendStream(response: ServerResponse, stream: AnswerStream | EventStream): Promise<StreamEnd> {
+  return 'sendTo' in stream ? stream.sendTo(response) : sendBytes(response, stream);
+}
+
+/** Call this instead of `sendStream` if the answer is not sent. */
+export function discardStream(stream: AnswerStream | EventStream): void {
+  if ('sendTo' in stream) stream.discard();
+  else stream.content.destroy();
+}
+
 /**
  * Sends a body after its head was written; nothing to HEAD. A body that fails is cut so that the caller cannot take it
  * for a whole one: the connection is reset, and the last bytes of an announced length are sent only when the source has ended well.
  * Never rejects.
  */
-export async function sendStream(response: ServerResponse, { content, length }: AnswerStream): Promise<StreamEnd> {
+async function sendBytes(response: ServerResponse, { content, length }: AnswerStream): Promise<StreamEnd> {
   if (response.req.method === 'HEAD') {
     content.destroy();
     response.end();

@@ -1,7 +1,8 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { OperationId, Scope } from '../../generated/operations.ts';
 import type { operations } from '../../generated/types.ts';
-import type { AnswerStream } from './answer-stream.ts';
+import type { AnswerStream, EventStream, eventStreamType } from './answer-stream.ts';
+import type { EventSource, StartedStream } from './event-streams.ts';
 import type { StaticBody } from './static-body.ts';
 
 /** The caller: an API key without its secret. */
@@ -54,6 +55,14 @@ export interface RequestContext {
   readonly resourceId: string;
   /** Adds fields to the request's log line. */
   note(notes: RequestNotes): void;
+  /**
+   * Begins an answer of Server-Sent Events. It waits for the first event, so that earlier failures are problem answers,
+   * but at most ten seconds. Without an `Idempotency-Key` the source is stopped when the caller leaves; with one it
+   * goes on, and the whole answer is stored.
+   *
+   * @throws {ProblemError} too-much-in-progress, overloaded; what the source throws before its first event
+   */
+  streamEvents<Event>(source: EventSource<Event>): Promise<StartedStream<Event>>;
 }
 
 type Declared<Headers> = { [Name in keyof Headers as string extends Name ? never : Name]: Headers[Name] };
@@ -90,9 +99,11 @@ export interface PreparedBody {
 
 /** Statuses that handlers return; everything else is thrown as a ProblemError, and 304 is made from the ETag. */
 type SuccessStatus = 200 | 201 | 202 | 204;
+type EventStreamType = typeof eventStreamType;
+/** The body of an answer that is sent as a whole. */
 type Content<Answer> = Answer extends { content: infer Media }
   ? Media extends Record<string, unknown>
-    ? Media[keyof Media]
+    ? Media[Exclude<keyof Media, EventStreamType>]
     : undefined
   : undefined;
 /** All response headers of the contract. Headers that a response does not declare are `never`. */
@@ -108,7 +119,7 @@ type HeaderName = {
 type MediaTypes<Response> = Response extends { content: infer Media } ? keyof Media & string : never;
 /**
  * Operations whose answers are kept for an `Idempotency-Key`, or shared between callers who ask for the same list. Both
- * need the whole body, so these operations answer no stream.
+ * need the whole body, so these operations answer no stream, except one of events, which can be kept too.
  */
 type NeedsWholeBody<Id extends OperationId> = true extends
   Takes<Id, 'header', 'Idempotency-Key'> | Takes<Id, 'query', 'limit'>
@@ -130,16 +141,16 @@ interface WholeBody<Body> {
   readonly stream?: never;
 }
 interface StreamedBody<MediaType extends string> {
-  readonly stream: AnswerStream<MediaType>;
+  readonly stream: MediaType extends EventStreamType ? EventStream : AnswerStream<MediaType>;
   readonly body?: never;
   readonly prepared?: never;
 }
 type Body<Id extends OperationId, Response> =
   Content<Response> extends undefined
     ? { readonly body?: undefined; readonly stream?: never }
-    : NeedsWholeBody<Id> extends true
-      ? WholeBody<Content<Response>>
-      : WholeBody<Content<Response>> | StreamedBody<MediaTypes<Response>>;
+    : WholeBody<Content<Response>> | StreamedBody<StreamableTypes<Id, MediaTypes<Response>>>;
+type StreamableTypes<Id extends OperationId, MediaType extends string> =
+  NeedsWholeBody<Id> extends true ? Extract<MediaType, EventStreamType> : MediaType;
 type Answer<Id extends OperationId, Status, Response> = {
   readonly status: Status;
   readonly headers?: Response extends { headers: infer Headers }

@@ -5,13 +5,23 @@ import type { OperationId, OperationRow, Scope } from '../../generated/operation
 import type { Budget } from '../limits/memory-budget.ts';
 import { insufficientScope } from '../errors/insufficient-scope.ts';
 import { ProblemError } from '../errors/problem-error.ts';
-import type { Idempotency } from '../idempotency/idempotency.ts';
+import type { BegunAnswer, Idempotency, KeptAnswer } from '../idempotency/idempotency.ts';
 import { writeTermMs } from '../idempotency/record-lease.ts';
 import type { Sealed, SecretBox } from '../secrets/secret-box.ts';
-import { bytesInFlight, sendStream, type AnswerStream, type StreamedAnswer, type StreamEnd } from './answer-stream.ts';
+import {
+  bytesInFlight,
+  discardStream,
+  eventStreamType,
+  sendStream,
+  type AnswerStream,
+  type EventStream,
+  type StreamedAnswer,
+  type StreamEnd,
+} from './answer-stream.ts';
 import { announcedBytes, readJsonBody } from './body.ts';
 import { CallerGoneError, callerGoneStatus } from './caller-gone.ts';
 import { ifNoneMatch } from './conditional.ts';
+import type { EventStreams } from './event-streams.ts';
 import { explainBody, explainParameters, isSmall } from './explain.ts';
 import { idempotencyKey } from './idempotency-key.ts';
 import type { ListQueue } from './list-queue.ts';
@@ -53,6 +63,7 @@ export interface PipelineDependencies {
   /** Memory for bodies and answers. */
   readonly memory: Budget;
   readonly lists: ListQueue;
+  readonly streams: EventStreams;
   readonly log: Logger;
   /** Called once for each answer, after it was written to the socket; for a streamed answer, after its end. */
   readonly onExchange: (exchange: Exchange) => void;
@@ -127,8 +138,7 @@ export function createOperationHandler(route: OperationRoute, dependencies: Pipe
         answer = { status: callerGoneStatus, headers: {}, body: '' };
       } else {
         answer = problemAnswer(error, request.path, requestId);
-        if (error instanceof ProblemError) problem = error;
-        if (problem === undefined || problem.cause !== undefined) unexpected = error;
+        ({ problem, unexpected } = splitFailure(error));
       }
     }
     holdUntilSent(response, answer, progress, dependencies.memory);
@@ -136,6 +146,8 @@ export function createOperationHandler(route: OperationRoute, dependencies: Pipe
       const headers = basePath === '' ? answer.headers : withBasePath(answer.headers, basePath);
       const sent = sendAnswer(response, { ...answer, headers }, requestId, progress.headers);
       const stream = answer.stream === undefined ? undefined : await sendStream(response, answer.stream);
+      if (stream?.outcome === 'error') ({ problem, unexpected } = splitFailure(stream.error));
+      else if (stream !== undefined) unexpected = stream.error;
       dependencies.onExchange({
         operationId: route.operationId,
         requestId,
@@ -148,15 +160,21 @@ export function createOperationHandler(route: OperationRoute, dependencies: Pipe
         keyId: progress.keyId,
         milliseconds: performance.now() - started,
         problem,
-        error: stream === undefined ? unexpected : stream.error,
+        error: unexpected,
         notes: progress.notes,
       });
     } catch (error) {
       dependencies.log.error({ error, request_id: requestId }, 'the answer could not be sent');
-      answer.stream?.content.destroy();
+      if (answer.stream !== undefined) discardStream(answer.stream);
       response.destroy();
     }
   };
+}
+
+/** An expected failure without a cause needs no stack in the log. */
+function splitFailure(error: unknown): { problem: ProblemError | undefined; unexpected: unknown } {
+  const problem = error instanceof ProblemError ? error : undefined;
+  return { problem, unexpected: problem === undefined || problem.cause !== undefined ? error : undefined };
 }
 
 /** Callers behind a proxy need the path that it removes from their requests. Stored answers are without it. */
@@ -200,7 +218,7 @@ export function sendAnswer(
   const sent: RawAnswer = { status, headers: all, body: answer.body };
   if (response.destroyed || response.headersSent) return sent;
   if (stream !== undefined) {
-    if (stream.length !== undefined) all['content-length'] = String(stream.length);
+    if ('length' in stream && stream.length !== undefined) all['content-length'] = String(stream.length);
     response.writeHead(status, all);
   } else if (status === 204 || status === 304) {
     response.writeHead(status, all).end();
@@ -250,6 +268,7 @@ async function perform(
       notes: progress.notes,
       cancelOnHangUp: key === undefined,
       resourceId,
+      streams: dependencies.streams,
     });
   const { path, query, headers } = parameters;
   // The validators have checked that the values match the types.
@@ -266,12 +285,22 @@ async function perform(
     if (result.prepared !== undefined) return prepared(request, result.prepared);
     if (result.stream === undefined) return notModified(request, serialise(row, result));
     const answer = notModified(request, streamed(result, result.stream));
-    if (answer.stream !== undefined) reserveStream(answer.stream, principal.keyId, progress, dependencies.memory);
+    if (answer.stream !== undefined && 'content' in answer.stream) {
+      reserveStream(answer.stream, principal.keyId, progress, dependencies.memory);
+    }
     return answer;
   }
-  const run = async (resourceId: string): Promise<RawAnswer> => serialise(row, await handle(contextOf(resourceId)));
   const scope = `${principal.keyId} ${route.operationId} ${request.path}`;
-  const { answer: kept, replayed } = await dependencies.idempotency.run(
+  const seal = (answer: KeptAnswer): KeptAnswer =>
+    answerBox === undefined ? answer : mapBody(answer, (text) => answerBox.seal(text, scope));
+  const work = async (resourceId: string): Promise<KeptAnswer | BegunAnswer<StreamedAnswer>> => {
+    const result = await handle(contextOf(resourceId));
+    if (result.stream === undefined) return seal(serialise(row, result));
+    const begun = streamed(result, result.stream);
+    const { status, headers } = begun;
+    return { begun, whole: wholeOf(result.stream).then((body) => seal({ status, headers, body })) };
+  };
+  const { answer, replayed } = await dependencies.idempotency.run(
     {
       ...{ scope, keyId: principal.keyId, key },
       // A hash of the body is stored. It includes the key, which is not stored, so a weak password cannot be guessed
@@ -279,13 +308,19 @@ async function perform(
       body: answerBox === undefined ? body : { key, body },
       termMs: idempotencyTermMs?.(parameters.headers) ?? writeTermMs,
     },
-    answerBox === undefined ? run : async (id) => mapBody(await run(id), (text) => answerBox.seal(text, scope)),
+    work,
   );
-  const answer = answerBox === undefined ? kept : mapBody(kept, (text) => answerBox.open(text as Sealed, scope));
-  return replayed ? { ...answer, headers: { ...answer.headers, 'idempotency-replayed': 'true' } } : answer;
+  if ('stream' in answer) return answer;
+  const opened = answerBox === undefined ? answer : mapBody(answer, (text) => answerBox.open(text as Sealed, scope));
+  return replayed ? { ...opened, headers: { ...opened.headers, 'idempotency-replayed': 'true' } } : opened;
 }
 
-function mapBody(answer: RawAnswer, map: (text: string) => string): RawAnswer {
+/** The types allow only streams of events here. */
+function wholeOf(stream: AnswerStream | EventStream): Promise<string> {
+  return ('whole' in stream ? stream.whole : undefined) ?? Promise.reject(new Error('the answer cannot be kept'));
+}
+
+function mapBody(answer: KeptAnswer, map: (text: string) => string): KeptAnswer {
   return { ...answer, body: map(answer.body) };
 }
 
@@ -329,7 +364,7 @@ interface HandlerResult {
   readonly headers?: object;
   readonly body?: unknown;
   readonly prepared?: PreparedBody;
-  readonly stream?: AnswerStream;
+  readonly stream?: AnswerStream | EventStream;
 }
 
 function serialise(row: OperationRow, result: HandlerResult): RawAnswer {
@@ -344,8 +379,11 @@ function serialise(row: OperationRow, result: HandlerResult): RawAnswer {
   };
 }
 
-function streamed(result: HandlerResult, stream: AnswerStream): StreamedAnswer {
-  return { status: result.status, headers: headersOf(result, stream.mediaType), body: '', stream };
+function streamed(result: HandlerResult, stream: AnswerStream | EventStream): StreamedAnswer {
+  const headers = headersOf(result, stream.mediaType);
+  // Reverse proxies pass on the events at once.
+  if (stream.mediaType === eventStreamType) headers['x-accel-buffering'] = 'no';
+  return { status: result.status, headers, body: '', stream };
 }
 
 function headersOf(result: HandlerResult, mediaType: string | undefined): Record<string, string> {
@@ -384,7 +422,7 @@ function notModified<Answer extends RawAnswer | StreamedAnswer>(request: Request
   const isRead = request.method === 'GET' || request.method === 'HEAD';
   if (!isRead || answer.status !== 200 || etag === undefined) return answer;
   if (!ifNoneMatch(request.headers['if-none-match'], etag)) return answer;
-  answer.stream?.content.destroy();
+  if (answer.stream !== undefined) discardStream(answer.stream);
   return { status: 304, headers: { etag }, body: '' };
 }
 

@@ -1,6 +1,6 @@
 import { problems } from '../../generated/problems.ts';
 import { toCompatibleError } from '../errors/compatible-error.ts';
-import { ProblemError } from '../errors/problem-error.ts';
+import { ProblemError, type ProblemDetail, type ProblemExtensions } from '../errors/problem-error.ts';
 
 /** A complete HTTP answer with its body. */
 export interface RawAnswer {
@@ -20,20 +20,28 @@ const maxErrors = 100;
 /** The operations for SDKs of OpenAI's API, also with a path or method that does not exist. */
 const compatiblePath = /^\/v1\/(?:chat\/completions|responses|models)(?:\/|$)/;
 
-/**
- * Serialises a failure as RFC 9457 problem details, or on the paths of OpenAI's API as its errors. An error that is not
- * a ProblemError becomes `internal-error`, whose detail does not contain the cause.
- * @param instance path of the request
- */
-export function problemAnswer(error: unknown, instance: string, requestId: string): RawAnswer {
-  const problem =
-    error instanceof ProblemError
-      ? error
-      : new ProblemError('internal-error', {
-          detail: 'The service failed unexpectedly. Report the request id to the operator.',
-        });
-  if (compatiblePath.test(instance)) return compatibleAnswer(problem);
-  const body = {
+/** Error details (RFC 9457), with the members that the contract adds. */
+export interface ProblemDetails extends ProblemExtensions {
+  readonly type: string;
+  readonly title: string;
+  readonly status: number;
+  readonly detail: string;
+  readonly instance: string;
+  readonly request_id: string;
+  readonly errors?: readonly ProblemDetail[];
+}
+
+/** An error that is not a ProblemError becomes `internal-error`, whose detail does not contain the cause. */
+export function toProblem(error: unknown): ProblemError {
+  if (error instanceof ProblemError) return error;
+  return new ProblemError('internal-error', {
+    detail: 'The service failed unexpectedly. Report the request id to the operator.',
+  });
+}
+
+/** @param instance path of the request */
+export function problemDetails(problem: ProblemError, instance: string, requestId: string): ProblemDetails {
+  return {
     type: `urn:prompt-gateway:problem:${problem.type}`,
     title: problems[problem.type].title,
     status: problem.status,
@@ -43,10 +51,19 @@ export function problemAnswer(error: unknown, instance: string, requestId: strin
     ...(problem.errors === undefined ? {} : { errors: problem.errors.slice(0, maxErrors) }),
     ...problem.extensions,
   };
+}
+
+/**
+ * Serialises a failure as RFC 9457 problem details, or on the paths of OpenAI's API as its errors.
+ * @param instance path of the request
+ */
+export function problemAnswer(error: unknown, instance: string, requestId: string): RawAnswer {
+  const problem = toProblem(error);
+  if (compatiblePath.test(instance)) return compatibleAnswer(problem);
   return {
     status: problem.status,
     headers: { ...problem.headers, 'content-type': problemMediaType },
-    body: JSON.stringify(body),
+    body: JSON.stringify(problemDetails(problem, instance, requestId)),
   };
 }
 

@@ -1,7 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import { CallerGoneError } from './caller-gone.ts';
+import type { EventSource, EventStreams, StartedStream } from './event-streams.ts';
 import type { Caller, Principal, RequestContext, RequestNotes } from './operation.ts';
+import { problemDetails } from './problem-response.ts';
 
 const requestIdForm = /^[A-Za-z0-9._-]{1,128}$/;
 const traceparentForm = /^(?!ff)[0-9a-f]{2}-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}$/;
@@ -29,6 +31,7 @@ export interface RequestContextOptions {
    */
   readonly cancelOnHangUp: boolean;
   readonly resourceId: string | undefined;
+  readonly streams: EventStreams;
 }
 
 /** Creates the context of one request. Signal and id are created when a handler reads them. */
@@ -78,6 +81,16 @@ class LazyRequestContext implements RequestContext {
 
   note(notes: RequestNotes): void {
     Object.assign(this.#options.notes, notes);
+  }
+
+  streamEvents<Event>(source: EventSource<Event>): Promise<StartedStream<Event>> {
+    const { streams, principal, cancelOnHangUp, requestId } = this.#options;
+    return streams.start(source, {
+      keyId: principal.keyId,
+      signal: this.signal,
+      isKept: !cancelOnHangUp,
+      describe: (problem) => problemDetails(problem, this.path, requestId),
+    });
   }
 }
 

@@ -21,6 +21,13 @@ export interface KeptAnswer {
   readonly body: string;
 }
 
+/** An answer that is sent while the work goes on. */
+export interface BegunAnswer<Begun> {
+  readonly begun: Begun;
+  /** The answer to store. Rejects if there is none; then the key is freed as after any failure. */
+  readonly whole: Promise<KeptAnswer>;
+}
+
 export interface IdempotentRequest {
   /** The API key, operation and path that an idempotency key belongs to. */
   readonly scope: string;
@@ -39,14 +46,16 @@ export interface Idempotency {
    * outcome frees the key. `work` gets the id that the first attempt reserved and must recognise a resource that exists
    * under it.
    *
+   * Work that answers while it goes on holds the key until its answer is whole.
+   *
    * If another process has the key, this one watches the record for some seconds. If the other process has died, this
    * one takes over at the end of the record's term.
    * @throws {ProblemError} idempotency-key-reused for another body, idempotency-key-in-use while the first request runs
    */
-  run(
+  run<Begun = never>(
     request: IdempotentRequest,
-    work: (resourceId: string) => Promise<KeptAnswer>,
-  ): Promise<{ answer: KeptAnswer; replayed: boolean }>;
+    work: (resourceId: string) => Promise<KeptAnswer | BegunAnswer<Begun>>,
+  ): Promise<{ answer: KeptAnswer | Begun; replayed: boolean }>;
   /** Waits, at most so many milliseconds, for work whose caller may have left and for records still to be written. */
   drain(timeoutMs: number): Promise<void>;
 }
@@ -75,6 +84,8 @@ const compress = promisify(gzip);
 const decompress = promisify(gunzip);
 
 const canonical = configure({ bigint: false, circularValue: Error });
+
+type Work<Begun> = (resourceId: string) => Promise<KeptAnswer | BegunAnswer<Begun>>;
 
 /** A hash of a body. The order of an object's members does not matter. */
 export function fingerprintOf(body: unknown): string {
@@ -151,17 +162,12 @@ export function createIdempotency({
     }
   };
 
-  const perform = async (
+  const perform = async <Begun>(
     claimed: IdempotencyRecord,
     { keyId, isTakenOver }: { keyId: string; isTakenOver: boolean },
-    work: (resourceId: string) => Promise<KeptAnswer>,
-  ): Promise<KeptAnswer> => {
-    held.hold(claimed);
-    let answer: KeptAnswer;
-    try {
-      keptBytes.check(keyId);
-      answer = await work(claimed.resourceId);
-    } catch (error) {
+    work: Work<Begun>,
+  ): Promise<KeptAnswer | Begun> => {
+    const fail = async (error: unknown): Promise<void> => {
       held.drop(claimed);
       // A refusal frees the key. After an outage or a fault it is not known what was written, so the next attempt must
       // continue under the same reserved id. The same applies if an earlier attempt is still in progress, and if a
@@ -170,21 +176,38 @@ export function createIdempotency({
       const isRefused =
         error instanceof ProblemError && !undecided.includes(error.status) && error.type !== 'idempotency-key-in-use';
       await record(isRefused ? store.release(claimed) : givenUp.add(claimed));
+    };
+    const finish = (answer: KeptAnswer): Promise<void> =>
+      record(
+        keep(store, claimed, answer)
+          .then((bytes) => {
+            keptBytes.add(keyId, bytes);
+          })
+          .finally(() => {
+            held.drop(claimed);
+          }),
+      );
+    held.hold(claimed);
+    let done: KeptAnswer | BegunAnswer<Begun>;
+    try {
+      keptBytes.check(keyId);
+      done = await work(claimed.resourceId);
+    } catch (error) {
+      await fail(error);
       throw error;
     }
-    await record(
-      keep(store, claimed, answer)
-        .then((bytes) => {
-          keptBytes.add(keyId, bytes);
-        })
-        .finally(() => {
-          held.drop(claimed);
-        }),
-    );
-    return answer;
+    if ('begun' in done) {
+      void pending.track(done.whole.then(finish, fail));
+      return done.begun;
+    }
+    await finish(done);
+    return done;
   };
 
-  const run: Idempotency['run'] = async ({ scope, keyId, key, body, termMs }, work) => {
+  const run = async <Begun>(
+    { scope, keyId, key, body, termMs }: IdempotentRequest,
+    work: Work<Begun>,
+  ): Promise<{ answer: KeptAnswer | Begun; replayed: boolean }> => {
     const fresh: IdempotencyRecord = {
       id: createHash('sha256').update(`${scope}\n${key}`).digest('hex'),
       fingerprint: fingerprintOf(body),
@@ -239,13 +262,16 @@ async function keep(store: IdempotencyStore, record: IdempotencyRecord, answer: 
   return recordBytes + (stored?.length ?? 0);
 }
 
-async function replay(
+async function replay<Begun>(
   store: IdempotencyStore,
   { id, resourceId, answer }: IdempotencyRecord,
-  work: (resourceId: string) => Promise<KeptAnswer>,
-): Promise<KeptAnswer> {
+  work: Work<Begun>,
+): Promise<KeptAnswer | Begun> {
   const body = await store.body(id);
-  if (answer === undefined || body === null || body === undefined) return work(resourceId);
+  if (answer === undefined || body === null || body === undefined) {
+    const done = await work(resourceId);
+    return 'begun' in done ? done.begun : done;
+  }
   const { status, headers } = answer;
   return { status, headers, body: typeof body === 'string' ? body : String(await decompress(body)) };
 }

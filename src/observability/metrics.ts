@@ -22,6 +22,7 @@ export interface Metrics {
   countCache(result: 'hit' | 'miss' | 'joined'): void;
   countRefereeDisagreement(operation: string): void;
   setTestRunsActive(count: number): void;
+  setStreamsActive(count: number): void;
   /** What the delivery engine reports. */
   readonly webhooks: WebhookObserver;
   /** The text exposition format. */
@@ -29,7 +30,7 @@ export interface Metrics {
   readonly contentType: string;
 }
 
-const requestBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
+const requestBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 900];
 
 export function createMetrics(): Metrics {
   const registry = new Registry();
@@ -44,7 +45,7 @@ export function createMetrics(): Metrics {
   });
   const streams = new Counter({
     name: 'http_streamed_answers_total',
-    help: 'Streamed answers that have ended: complete, failed (cut by the service), or closed (the connection was closed).',
+    help: 'Streamed answers that have ended: complete, error (the last event is a problem), failed (cut by the service), or closed (the connection was closed).',
     labelNames: ['operation', 'outcome'] as const,
     registers,
   });
@@ -52,6 +53,18 @@ export function createMetrics(): Metrics {
     name: 'http_streamed_bytes_total',
     help: 'Bytes sent in streamed answers that have ended.',
     labelNames: ['operation'] as const,
+    registers,
+  });
+  const firstEvents = new Histogram({
+    name: 'http_stream_first_event_seconds',
+    help: 'Time until the first event of a streamed answer, from when the request was checked, in seconds.',
+    labelNames: ['operation'] as const,
+    buckets: requestBuckets,
+    registers,
+  });
+  const streamsActive = new Gauge({
+    name: 'http_event_streams_active',
+    help: 'Streams of events in progress in this process, with those whose caller has left.',
     registers,
   });
   const providerCalls = new Histogram({
@@ -88,9 +101,10 @@ export function createMetrics(): Metrics {
     observeRequest: (operation, status, seconds) => {
       requestSeries(operation, String(status)).observe(seconds);
     },
-    observeStream: (operation, { outcome, bytes }) => {
+    observeStream: (operation, { outcome, bytes, firstMs }) => {
       streams.labels(operation, outcome).inc();
       streamedBytes.labels(operation).inc(bytes);
+      if (firstMs !== undefined) firstEvents.labels(operation).observe(firstMs / 1000);
     },
     observeProviderCall: (provider, outcome, seconds, spent) => {
       callSeries(provider, outcome).observe(seconds);
@@ -106,6 +120,9 @@ export function createMetrics(): Metrics {
     },
     setTestRunsActive: (count) => {
       testRuns.set(count);
+    },
+    setStreamsActive: (count) => {
+      streamsActive.set(count);
     },
     webhooks: createWebhookMetrics(registry),
     render: () => registry.metrics(),

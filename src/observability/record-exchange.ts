@@ -1,5 +1,6 @@
 import type { Logger } from 'pino';
 import { traceparentOf } from '../http/request-context.ts';
+import type { StreamEnd } from '../http/answer-stream.ts';
 import type { Exchange } from '../http/pipeline.ts';
 import { scrub } from './logger.ts';
 import type { Statistics } from '../statistics/statistics.ts';
@@ -23,14 +24,19 @@ export function recordExchange(
   metrics.observeRequest(operationId, status, milliseconds / 1000);
   if (stream !== undefined) metrics.observeStream(operationId, stream);
   const isProbe = probes.has(operationId);
-  if (exchange.operationId !== undefined && !isProbe) statistics.requested(status, stream?.outcome === 'failed');
+  if (exchange.operationId !== undefined && !isProbe) statistics.requested(status, isFailed(stream));
   if (isProbe && status < 400) return;
   const fields = fieldsOf(exchange);
   if (stream?.outcome === 'failed') log.error({ ...fields, error }, 'the answer was cut');
-  else if (status === 500) log.error({ ...fields, error }, 'request failed');
+  else if (status === 500 || (stream?.outcome === 'error' && exchange.problem === undefined))
+    log.error({ ...fields, error }, 'request failed');
   else if (error !== undefined) log.warn({ ...fields, error }, 'request');
-  else if (status > 500) log.warn(fields, 'request');
+  else if (status > 500 || isFailed(stream)) log.warn(fields, 'request');
   else log.info(fields, 'request');
+}
+
+function isFailed(stream: StreamEnd | undefined): boolean {
+  return stream?.outcome === 'failed' || stream?.outcome === 'error';
 }
 
 function fieldsOf(exchange: Exchange): Record<string, unknown> {
@@ -59,10 +65,11 @@ function fieldsOf(exchange: Exchange): Record<string, unknown> {
   // Without an operation, only the path shows the request. With one, it shows which resource was not found.
   if (answer.status === 404 || operationId === 'none') fields['path'] = plainPath(exchange.url);
   if (problem !== undefined) fields['problem'] = problem.type;
-  else if (error !== undefined && stream === undefined) fields['problem'] = 'internal-error';
+  else if (error !== undefined && stream?.outcome !== 'failed') fields['problem'] = 'internal-error';
   if (stream !== undefined) {
     fields['bytes'] = stream.bytes;
     fields['outcome'] = stream.outcome;
+    if (stream.firstMs !== undefined) fields['first_event_ms'] = Math.round(stream.firstMs * 10) / 10;
   }
   if (notes.prompt !== undefined) fields['prompt'] = notes.prompt;
   if (notes.version !== undefined) fields['version'] = notes.version;

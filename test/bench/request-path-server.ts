@@ -102,6 +102,7 @@ function service(): { server: Server; key: string } {
     authenticate: (caller) => authentication.authenticate(caller),
     rateLimiter: createRateLimiter({ requests: 1e9, windowSeconds: 60 }),
     lists: createListQueue(),
+    streams: { start: unused, end: unused },
     idempotency: { run: unused },
     log,
     memory: createBudget({ perKey: Infinity, perProcess: Infinity }),

@@ -1,6 +1,7 @@
 import type { Express, RequestHandler } from 'express';
 import { operationTable } from '../../generated/operations.ts';
 import { allScopes } from '../../src/app.ts';
+import { createEventStreams } from '../../src/http/event-streams.ts';
 import type { OperationHandlers } from '../../src/http/operation.ts';
 import type { Exchange, PipelineDependencies } from '../../src/http/pipeline.ts';
 import { createRouter } from '../../src/http/router.ts';
@@ -27,7 +28,13 @@ export function createBareRouter(
     authenticate: () => Promise.resolve({ keyId: bareKeyId, name: 'test', scopes: new Set(allScopes) }),
     rateLimiter: { count: () => ({}) },
     lists: { run: (_call, list) => list() },
-    idempotency: { run: async (_request, work) => ({ answer: await work('test'), replayed: false }) },
+    streams: createEventStreams({ memory }),
+    idempotency: {
+      async run(_request, work) {
+        const done = await work('test');
+        return { answer: 'begun' in done ? done.begun : done, replayed: false };
+      },
+    },
     log: createLogger('silent'),
     memory,
     onExchange,
