@@ -274,20 +274,21 @@ describe('a stream', () => {
   it('holds its source back while the caller reads nothing, and no other stream', async () => {
     let taken = 0;
     let most = 0;
-    let slow: Connected | undefined;
+    let undelivered = (): number => 0;
     const endless = async function* (): AsyncGenerator<Text> {
       for (;;) {
         taken += 1;
         yield await Promise.resolve('x'.repeat(20_000));
-        most = Math.max(most, slow?.response.writableLength ?? 0);
+        most = Math.max(most, undelivered());
       }
     };
     const streams = streamsWith();
-    slow = await sendOver(await streams.start(sourceOf(endless), termsWith()));
+    const slow = await sendOver(await streams.start(sourceOf(endless), termsWith()));
+    undelivered = () => slow.response.writableLength;
     slow.socket.pause();
     // The operating system takes some megabytes.
     let before = 0;
-    await until(() => before === (before = taken) && slow.response.writableLength > 0);
+    await until(() => before === (before = taken) && undelivered() > 0);
     const connected = await sendOver(
       await streams.start(
         sourceOf(() => all('one', 'end')),
