@@ -22,11 +22,12 @@ export interface InvokeHarness {
   close(): Promise<void>;
 }
 
-/** Starts the service with a provider `mock`, and `openai` without credentials. */
+/** Starts the service with providers `mock` and `structured`, which accepts schemas, and `openai` without credentials. */
 export async function startInvokeHarness(options: TestServiceOptions = {}): Promise<InvokeHarness> {
   const mock = await startMockProvider();
   const provider = { id: 'mock', base_url: mock.url, api_key: providerKey, models: ['model-a', 'model-b'] };
-  const environment = { OPENAI_COMPATIBLE_PROVIDERS: JSON.stringify([provider]), ...options.environment };
+  const structured = { ...provider, id: 'structured', structured_outputs: true };
+  const environment = { OPENAI_COMPATIBLE_PROVIDERS: JSON.stringify([provider, structured]), ...options.environment };
   const service = await startTestService({ ...options, environment });
   const path = (prompt: string): string => `/api/v1/prompts/${prompt}/invoke`;
   return {

@@ -582,6 +582,7 @@ describe('JSON Schemas of the request', () => {
     mock.behave('model-a', { kind: 'stream', steps: [{ text: JSON.stringify(value) }, { finish: 'stop' }] });
   };
   const json = (schema: unknown): object => ({ response_format: { type: 'json', schema } });
+  const selected = { selected_provider: 'structured' };
 
   it.each<[string, object, string]>([
     ['of the answer', json(refused), '#/response_format/schema/properties/a/pattern'],
@@ -596,7 +597,7 @@ describe('JSON Schemas of the request', () => {
   });
 
   it('matches an exponential pattern in linear time', async () => {
-    const prompt = await harness.createPrompt();
+    const prompt = await harness.createPrompt(selected);
     says(harness.mock, `${'a'.repeat(10_000)}b`);
     const answer = await harness.invoke(prompt, json({ pattern: '^(a+)+$' }));
     expect([answer.status, problemOf(answer)]).toEqual([502, 'provider-bad-answer']);
@@ -609,7 +610,7 @@ describe('JSON Schemas of the request', () => {
   it('passes an answer on if its check does not end', async () => {
     const own = await startInvokeHarness({ answerCheckMs: 20 });
     try {
-      const prompt = await own.createPrompt();
+      const prompt = await own.createPrompt(selected);
       const items = Array.from({ length: 100_000 }, (_, index) => [index]);
       says(own.mock, items);
       const schema = { allOf: Array.from({ length: 3000 }, () => ({ uniqueItems: true })) };
