@@ -33,8 +33,6 @@ const chatDialect = (name: string): Dialect => ({
   parallelToolCalls: (isAllowed) => ({ [name]: { parallelToolCalls: isAllowed } }),
 });
 
-const openAiDialect = chatDialect('openai');
-
 /** How the package is called for a server in the configuration. It sends options that it does not know in the body. */
 export function compatibleDialect({ imageUrls = false }: CompatibleProviderSettings): Dialect {
   return {
@@ -54,7 +52,7 @@ const compatibleName = 'compatible';
 export const remoteProviders: Readonly<Record<RemoteProviderId, RemoteProvider>> = {
   openai: {
     isConfigured: hasApiKey,
-    dialect: openAiDialect,
+    dialect: chatDialect('openai'),
     async load(settings, fetch) {
       const { createOpenAI } = await import('@ai-sdk/openai');
       const provider = createOpenAI({
@@ -130,7 +128,8 @@ export const remoteProviders: Readonly<Record<RemoteProviderId, RemoteProvider>>
   },
   azure: {
     isConfigured: ({ apiKey, resourceName, baseUrl }) => Boolean(apiKey) && Boolean(resourceName || baseUrl),
-    dialect: openAiDialect,
+    // The package replaces arguments that are texts.
+    dialect: { ...chatDialect('openai'), textArguments: false },
     async load({ apiKey = '', resourceName = '', baseUrl }, fetch) {
       const { createAzure } = await import('@ai-sdk/azure');
       const provider = createAzure({ apiKey, fetch, resourceName, ...(baseUrl && { baseURL: baseUrl }) });

@@ -250,11 +250,14 @@ export function pickAllowedOptions(provider: string, options: JsonObject): JsonO
 }
 
 function rulesOf(provider: string): Readonly<Record<string, Rule>> {
-  return isBuiltIn(provider) ? rules[provider] : compatible;
+  const id = builtInProviderIds.find((known) => spellingsOf(known).includes(provider));
+  return id === undefined ? compatible : rules[id];
 }
 
-function isBuiltIn(id: string): id is BuiltInProviderId {
-  return (builtInProviderIds as readonly string[]).includes(id);
+/** An id as the service writes it, and as the AI SDK does. */
+function spellingsOf(provider: string): string[] {
+  const spellings = [provider, provider.replace(/-+(\w)/g, (_, letter: string) => letter.toUpperCase())];
+  return provider === 'amazon-bedrock' ? [...spellings, 'bedrock'] : spellings;
 }
 
 /**
@@ -265,8 +268,7 @@ export function selectProviderOptions(
   provider: string,
   optionsByProvider: Readonly<Record<string, JsonObject>> | undefined,
 ): JsonObject | undefined {
-  const spellings = [provider, provider.replace(/-+(\w)/g, (_, letter: string) => letter.toUpperCase())];
-  if (provider === 'amazon-bedrock') spellings.push('bedrock');
+  const spellings = spellingsOf(provider);
   const matching = Object.entries(optionsByProvider ?? {}).filter(([key]) => spellings.includes(key));
   return matching.length === 0 ? undefined : Object.assign({}, ...matching.map(([, options]) => options));
 }

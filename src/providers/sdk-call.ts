@@ -164,7 +164,15 @@ function toPrompt(
   imageUrls: readonly RegExp[],
 ): LanguageModelV4Prompt {
   const ordered = provider.dialect.systemFirst ? systemFirst(messages) : messages;
-  return ordered.map((message) => toPromptMessage(provider, message, imageUrls));
+  const prompt: LanguageModelV4Prompt = [];
+  for (const message of ordered) {
+    const next = toPromptMessage(provider, message, imageUrls);
+    const last = prompt.at(-1);
+    // Google wants the results of all calls of a message in one message.
+    if (next.role === 'tool' && last?.role === 'tool') last.content.push(...next.content);
+    else prompt.push(next);
+  }
+  return prompt;
 }
 
 /**
@@ -378,20 +386,22 @@ export class ToolCallReader {
 
 /** The usage of an answer, with the counts that the provider sent. */
 export function toUsage({ inputTokens, outputTokens, raw }: LanguageModelV4Usage): Usage {
+  const cached = toCount(inputTokens.cacheRead);
+  const reasoning = toCount(outputTokens.reasoning);
   // The packages report 0 for counts that the provider left out.
-  const sent = JSON.stringify(raw ?? {});
-  const cached = countsCachedTokens.test(sent) ? toCount(inputTokens.cacheRead) : undefined;
-  const reasoning = countsReasoning.test(sent) ? toCount(outputTokens.reasoning) : undefined;
+  const sent = cached === 0 || reasoning === 0 ? JSON.stringify(raw ?? {}) : '';
+  const saysCached = cached !== 0 || cachedCount.test(sent);
+  const saysReasoning = reasoning !== 0 || reasoningCount.test(sent);
   return {
     inputTokens: toCount(inputTokens.total) ?? 0,
     outputTokens: toCount(outputTokens.total) ?? 0,
-    ...(cached !== undefined && { cachedInputTokens: cached }),
-    ...(reasoning !== undefined && { reasoningTokens: reasoning }),
+    ...(cached !== undefined && saysCached && { cachedInputTokens: cached }),
+    ...(reasoning !== undefined && saysReasoning && { reasoningTokens: reasoning }),
   };
 }
 
-const countsCachedTokens = /"\w*cache(?!_?(?:creation|write))\w*":\d/i;
-const countsReasoning = /"\w*(?:reasoning|thought|thinking)\w*":\d/i;
+const cachedCount = /"\w*cache(?!_?(?:creation|write))\w*":\d/i;
+const reasoningCount = /"\w*(?:reasoning|thought|thinking)\w*":\d/i;
 
 /** Providers can leave out a number or send a wrong one. The answer is still valid. */
 function toCount(tokens: number | undefined): number | undefined {

@@ -7,10 +7,17 @@ import type { Unsupported } from './provider.ts';
 import { imageUrlsOf, prepareSdkCall, takesImage, type SdkProvider } from './sdk-call.ts';
 
 /**
- * A `fetch` for twin models: it sends nothing and answers with an event stream that ends at once. What a package does
- * not support is the first event of its stream.
+ * A `fetch` for twin models. It sends nothing and answers with an event stream that ends at once. For a signal in
+ * `recordings` it only notes the body, which costs a tenth.
  */
-export const twinFetch: Fetch = async () => new Response('', { headers: { 'content-type': 'text/event-stream' } });
+export const twinFetch: Fetch = async (_url, { body, signal } = {}) => {
+  const recording = signal ? recordings.get(signal) : undefined;
+  if (recording === undefined) return new Response('', { headers: { 'content-type': 'text/event-stream' } });
+  recording.body = String(body);
+  throw new Error('Nothing is sent.');
+};
+
+const recordings = new WeakMap<AbortSignal, { body?: string }>();
 
 /** Finds what a provider cannot do. */
 export type UnsupportedFinder = (request: GenerateRequest) => Promise<readonly Unsupported[]>;
@@ -28,14 +35,30 @@ export type UnsupportedFinder = (request: GenerateRequest) => Promise<readonly U
 export function createUnsupportedFinder(twin: SdkProvider): UnsupportedFinder {
   const found = new LRUCache<string, readonly Unsupported[]>({ max: 500 });
   return async (request) => {
-    const shape = toShape(request);
-    if (isTextOnly(shape)) return [];
-    // Schemas can be long, and prompts are confidential.
+    if (isTextOnly(request)) return [];
+    const { request: shape, positions } = toShape(request);
+    // A digest, because schemas can be long.
     const key = createHash('sha256').update(JSON.stringify(shape)).digest('base64');
     const known = found.get(key) ?? (await find(twin, shape));
     found.set(key, known);
-    return known;
+    return known.flatMap(({ member, detail }) =>
+      (member === 'messages' ? toolMessages(request.messages) : [inRequest(member, positions)]).map((place) => ({
+        member: place,
+        detail,
+      })),
+    );
   };
+}
+
+/** Where calls of tools and their results are. */
+function toolMessages(messages: readonly Message[]): string[] {
+  return messages.flatMap((message, index) =>
+    message.role === 'tool' || (message.role === 'assistant' && message.toolCalls) ? [`messages/${index}`] : [],
+  );
+}
+
+function inRequest(member: string, positions: readonly number[]): string {
+  return member.replace(/^messages\/(\d+)/, (_, index: string) => `messages/${positions[Number(index)]}`);
 }
 
 async function find(twin: SdkProvider, request: GenerateRequest): Promise<readonly Unsupported[]> {
@@ -47,17 +70,18 @@ async function find(twin: SdkProvider, request: GenerateRequest): Promise<readon
     return [];
   }
   const images = findImages(request, await imageUrlsOf(model, twin.dialect));
-  const whole = await tryOut(twin, request);
-  const said = whole.warnings.flatMap((warning) => toMember(warning, twin.id) ?? []);
+  const whole = await bodyOf(twin, request);
+  const warnings = whole === undefined ? [] : await warningsOf(twin, request);
+  const said = warnings.flatMap((warning) => toMember(warning, twin.id) ?? []);
   const seen = await Promise.all(
     variants(request, twin).map(async ({ members, request: rest }) => {
-      const other = await tryOut(twin, rest);
-      const isCause = whole.body === undefined ? other.body !== undefined : whole.body === other.body;
+      const other = await bodyOf(twin, rest);
+      const isCause = whole === undefined ? other !== undefined : whole === other;
       return isCause ? members.map((member) => ({ member, detail: 'The provider does not support it.' })) : [];
     }),
   );
   const found = new Map([...seen.flat(), ...said, ...images].map((entry) => [entry.member, entry]));
-  if (whole.body === undefined && found.size === 0) {
+  if (whole === undefined && found.size === 0) {
     return [{ member: '', detail: 'The provider does not support this combination.' }];
   }
   // Either a member or a part of it. A part that is refused says more than the whole; of a member that is left out
@@ -66,28 +90,35 @@ async function find(twin: SdkProvider, request: GenerateRequest): Promise<readon
   const isPartOf = (part: string, member: string): boolean => part.startsWith(`${member}/`);
   const names = [...found.keys()];
   return [...found.values()].filter(({ member }) =>
-    whole.body === undefined || !isSeen.has(member)
+    whole === undefined || !isSeen.has(member)
       ? !names.some((part) => isPartOf(part, member))
       : !names.some((other) => isSeen.has(other) && isPartOf(member, other)),
   );
 }
 
-interface Trial {
-  /** What would be sent; absent if the package refuses the request. */
-  readonly body?: string;
-  readonly warnings: readonly SharedV4Warning[];
-}
-
-async function tryOut(twin: SdkProvider, request: GenerateRequest): Promise<Trial> {
+/** What would be sent; undefined if the package refuses the request. */
+async function bodyOf(twin: SdkProvider, request: GenerateRequest): Promise<string | undefined> {
+  const recording: { body?: string } = {};
+  const { signal } = new AbortController();
+  recordings.set(signal, recording);
   try {
     const { model, options } = await prepareSdkCall(twin, request);
-    const { stream, request: sent } = await model.doStream(options);
-    const reader = stream.getReader();
+    await model.doGenerate({ ...options, abortSignal: signal });
+  } catch {
+    // Either the end of the recording, or the package's refusal.
+  }
+  return recording.body;
+}
+
+async function warningsOf(twin: SdkProvider, request: GenerateRequest): Promise<readonly SharedV4Warning[]> {
+  try {
+    const { model, options } = await prepareSdkCall(twin, request);
+    const reader = (await model.doStream(options)).stream.getReader();
     const { value: first } = await reader.read();
     void reader.cancel().catch(() => {});
-    return { body: JSON.stringify(sent?.body), warnings: first?.type === 'stream-start' ? first.warnings : [] };
+    return first?.type === 'stream-start' ? first.warnings : [];
   } catch {
-    return { warnings: [] };
+    return [];
   }
 }
 
@@ -208,33 +239,47 @@ function toMember(warning: SharedV4Warning, provider: string): Unsupported | und
   return { member, detail: detail ?? 'The provider does not support it.' };
 }
 
-/** The request without its texts: only what decides about support. Images keep their kind, schemas stay whole. */
-function toShape(request: GenerateRequest): GenerateRequest {
-  const ids = new Map<string, string>();
-  const toId = (id: string): string => {
-    const known = ids.get(id) ?? `call${ids.size}`;
-    ids.set(id, known);
-    return known;
-  };
-  return { ...request, messages: request.messages.map((message) => toMessageShape(message, toId)) };
+/** What decides about support: the request without texts, and each kind of message once. */
+interface Shape {
+  readonly request: GenerateRequest;
+  /** Where each message of the shape is in the request. */
+  readonly positions: readonly number[];
 }
 
-function toMessageShape(message: Message, toId: (id: string) => string): Message {
-  const content = toContentShape(message.content);
-  switch (message.role) {
-    case 'tool':
-      return { ...message, toolCallId: toId(message.toolCallId), content: 'text' };
-    case 'assistant': {
-      const { toolCalls } = message;
-      return {
-        role: message.role,
-        content,
-        ...(toolCalls && { toolCalls: toolCalls.map(({ id, name }) => ({ id: toId(id), name, arguments: '{}' })) }),
-      };
+/** Conversations grow by messages of the same few kinds, so their shapes are soon known. */
+function toShape(request: GenerateRequest): Shape {
+  const shapes = toMessageShapes(request.messages);
+  const keys = shapes.map((shape) => JSON.stringify(shape));
+  const positions = [...keys.keys()].filter(
+    (index) => hasImage(shapes[index]) || keys.indexOf(keys[index] ?? '') === index || index === keys.length - 1,
+  );
+  const messages = positions.flatMap((index) => shapes[index] ?? []);
+  return { request: { ...request, messages }, positions };
+}
+
+function hasImage(message: Message | undefined): boolean {
+  return Array.isArray(message?.content) && message.content.some(({ type }: { type: string }) => type === 'image');
+}
+
+/** Ids of calls are numbered in each message. */
+function toMessageShapes(messages: readonly Message[]): Message[] {
+  const ids = new Map<string, string>();
+  return messages.map((message) => {
+    const content = toContentShape(message.content);
+    switch (message.role) {
+      case 'tool':
+        return { ...message, toolCallId: ids.get(message.toolCallId) ?? 'call0', content: 'text' };
+      case 'assistant': {
+        const toolCalls = message.toolCalls?.map(({ id, name }, index) => {
+          ids.set(id, `call${index}`);
+          return { id: `call${index}`, name, arguments: '{}' };
+        });
+        return { role: message.role, content, ...(toolCalls && { toolCalls }) };
+      }
+      default:
+        return { role: message.role, content };
     }
-    default:
-      return { role: message.role, content };
-  }
+  });
 }
 
 function toContentShape(content: Content): Content {
